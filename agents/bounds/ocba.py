@@ -10,9 +10,10 @@ import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.agents.tools.spending import PricedState, can_pay
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, PerArm, Rule, State, noinline, total
+from bai_gym.sampling import STOP, Episode, PerArm, Rule, State, noinline, total
 from bai_gym.statistics import ROUNDING
 
 __all__ = ["OCBA", "OCBAPCS"]
@@ -45,6 +46,33 @@ def pull_farthest_behind(e: Episode, s: OCBAState, rng: np.random.Generator) -> 
     for arm in range(e.num_arms):  # times the sum of all R, which saves a division
         value[arm] = after * (of_best if arm == best else value[arm]) - e.pulls[arm] * everything
     return arm_of_largest(value, e, rng)
+
+
+class PricedOCBAState(OCBAState, PricedState):
+    """What the rule of OCBA uses where arms have costs."""
+
+
+def pull_farthest_behind_for_money(e: Episode, s: PricedOCBAState, rng: np.random.Generator) -> int:
+    """Do as :func:`pull_farthest_behind` with R_b = (sigma_b / sqrt(c_b)) sqrt(sum of c_i R_i^2 / v_i).
+
+    The episode ends at the first pull that the money left does not pay for.
+    """
+    value, part = s.value, s.part
+    best = arm_of_largest(e.mean, e, rng)
+    if is_tied(e, best):
+        arm = least_pulled_best(e, s, best, rng)
+        return arm if can_pay(e, s, arm) else STOP
+    for arm in range(e.num_arms):
+        gap, variance = distance(e, best, arm), variance_of(e, arm) * (arm != best)
+        weight = 1.0 / (gap * gap)
+        value[arm] = variance * weight  # R_i
+        part[arm] = s.cost[arm] * variance * weight * weight  # c_i R_i^2 / v_i
+    of_best = np.sqrt(variance_of(e, best) / s.cost[best] * total(part))  # R_b
+    everything, after = total(value) + of_best, e.made + 1.0
+    for arm in range(e.num_arms):
+        value[arm] = after * (of_best if arm == best else value[arm]) - e.pulls[arm] * everything
+    arm = arm_of_largest(value, e, rng)
+    return arm if can_pay(e, s, arm) else STOP
 
 
 def pull_steepest(e: Episode, s: OCBAState, rng: np.random.Generator) -> int:
@@ -106,6 +134,10 @@ def slack(top: float) -> float:
     return max(SMALLEST_GAP, ROUNDING * abs(top))
 
 
+FREE = Rule(choose=pull_farthest_behind, state=OCBAState)
+PRICED = Rule(choose=pull_farthest_behind_for_money, state=PricedOCBAState)
+
+
 @dataclass(kw_only=True)
 class OCBA(SequentialAgent):
     """Pulls the arm that is farthest behind the proportions that are best for the estimated means and variances.
@@ -118,8 +150,13 @@ class OCBA(SequentialAgent):
     Paper: Chen, Lin, Yucesan and Chick (2000), "Simulation Budget Allocation for Further Enhancing the Efficiency of
     Ordinal Optimization", Theorem 1, one pull at a time. First pulls and ties are this library's choice.
 
+    Where arms have different costs c_i, an arm has the variance c_i v_i per unit of money: the R_i of all others stay
+    the same, and R_b = sigma_b sqrt(sum of c_i R_i^2 / v_i) / sqrt(c_b) (this library's derivation). The episode ends
+    at the first pull that the money left does not pay for.
+
     Args:
-        n0: First pulls of each arm, at least 2; None (default): n / (2 K), rounded down, but from 2 to 5.
+        n0: First pulls of each arm, at least 2; None (default): n / (2 K), rounded down, but from 2 to 5 (2 where arms
+            have different costs).
 
     Requires no oracle knowledge. Minimum budget: 2 K, or ``n0`` K.
     """
@@ -127,11 +164,19 @@ class OCBA(SequentialAgent):
     n0: int | None = None
 
     name: ClassVar[str] = "OCBA"
-    rule: ClassVar[Rule] = Rule(choose=pull_farthest_behind, state=OCBAState)
+    uses_costs: ClassVar[bool] = True
+    other_rules: ClassVar[dict[str, Rule]] = {"different costs": PRICED}
+
+    @property
+    def rule(self) -> Rule:  # type: ignore[override]
+        """The rule, with or without costs."""
+        return FREE if self.arm_costs is None else PRICED
 
     @property
     def first_pulls(self) -> int:  # type: ignore[override]
         """First pulls of each arm."""
+        if self.n0 is None and self.arm_costs is not None:
+            return 2
         return max(2, min(5, self.budget // (2 * self.num_arms))) if self.n0 is None else self.n0
 
     def minimum_budget(self, num_arms: int) -> int:
