@@ -61,5 +61,11 @@ class Uniform(Agent):
         return self.recommend(self._seen)
 
     def recommend(self, observation: Observation) -> IntArray:
-        """Return the recommendation of largest means."""
-        return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)
+        """Return the recommendation of largest means.
+
+        Ties go to the arm of more pulls; where arms have costs, to none, since that would be the cheapest one.
+        """
+        statistics = Statistics.of(observation)
+        if self.arm_costs is not None:
+            statistics = Statistics(np.minimum(statistics.pulls, 1), statistics.means, statistics.variances)
+        return best_recommendation(statistics, self.task, self.tie, self.rng)
