@@ -172,7 +172,11 @@ class TrackAndStop(ConfidenceAgent):
 
     name: ClassVar[str] = "TrackAndStop"
     uses_costs: ClassVar[bool] = True
-    other_rules: ClassVar[dict[str, Rule]] = {'tracking="C"': C_TRACKING, "different costs": PRICED_D}
+    other_rules: ClassVar[dict[str, Rule]] = {
+        'tracking="C"': C_TRACKING,
+        "different costs": PRICED_D,
+        'tracking="C" and different costs': PRICED_C,
+    }
 
     @property
     def rule(self) -> Rule:  # type: ignore[override]

@@ -43,6 +43,8 @@ class Row:
     most_recommended: tuple[str, float] | None = None
     delta: float | None = None
     lower_bound: float | None = None
+    costs: tuple[float, ...] = ()
+    money_spent: float | None = None
     over_bound: float | None = None
 
     @property
