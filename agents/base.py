@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bai_gym.agents.restrictions import check_arms
+from bai_gym.costs import TOLERANCE
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError, BudgetError
 from bai_gym.problems import ProblemInfo
@@ -53,6 +54,8 @@ class Agent(ABC):
             parameters; the agent's page shows them, too.
         anytime: Whether :meth:`recommend` may be called after any pull and changes no state: the recommendation depends
             on the observation alone. Such an agent can be evaluated at checkpoints.
+        uses_costs: Whether the agent takes account of arms of different costs; others are refused there. Arms that cost
+            the same count as without costs.
     """
 
     tie: TieRule = "random"
@@ -68,6 +71,7 @@ class Agent(ABC):
     needs_features: ClassVar[bool] = False
     other_rules: ClassVar[Mapping[str, Rule]] = {}
     anytime: ClassVar[bool] = False
+    uses_costs: ClassVar[bool] = False
 
     @property
     def rewards(self) -> Rewards:
@@ -118,6 +122,8 @@ class Agent(ABC):
     def minimum_budget(self, num_arms: int) -> int:
         """Return the smallest budget for which the algorithm is defined as published.
 
+        Where arms have costs, the smallest budget is this number times the mean cost.
+
         Args:
             num_arms: K, at least 2.
         """
@@ -142,9 +148,11 @@ class Agent(ABC):
         Raises:
             BudgetError: If the budget is below the agent's minimum (and ``allow_small_budget`` is False).
             ParameterError: If a parameter is outside its range.
-            AgentError: If the agent does not support the number of arms or the task, or needs features and the arms
-                have none.
+            AgentError: If the agent does not support the number of arms, the task or costs, or needs features and the
+                arms have none.
         """
+        may_stop = info.fixed_confidence or info.costs is not None
+        info = info.in_pulls()
         self._check_kinds()
         self._rewards: Rewards = info.rewards
         check_tie_rule(self.tie)
@@ -153,14 +161,24 @@ class Agent(ABC):
                 f"{self.name} needs arms with features, and these have none: use an environment that has them "
                 "(`bai-gym list envs`), or an agent that ignores features"
             )
+        if info.costs is not None and not self.uses_costs:
+            raise AgentError(
+                f"{self.name} takes no account of costs, and a pull costs from {min(info.costs):g} to "
+                f"{max(info.costs):g} here: choose an agent that does, such as SH, or leave costs out"
+            )
         least = self.least_budget(info.num_arms, info.num_features)
-        if info.budget < least and not self.allow_small_budget:
+        if info.costs is not None and info.budget < (money := least * float(np.mean(info.costs))) * (1.0 - TOLERANCE):
+            raise BudgetError(
+                f"budget {info.budget:g} is below the minimum of {self.name} for these costs: give at least {money:g}"
+            )
+        if info.costs is None and info.budget < least and not self.allow_small_budget:
             raise BudgetError(
                 f"budget {info.budget} is below the minimum of {self.name} for {info.num_arms} arms: "
                 f"give at least {least}, or make the agent with allow_small_budget=True"
             )
         self.num_arms: int = info.num_arms
-        self.budget: int = info.budget
+        self.budget: int = info.most_pulls
+        self._arm_costs: FloatArray | None = None if info.costs is None else np.array(info.costs)
         self.batch: int = info.batch
         self.rng: np.random.Generator = np.random.default_rng() if rng is None else rng
         self.task: Task = info.task
@@ -174,7 +192,7 @@ class Agent(ABC):
                 "(`bai-gym list agents`)"
             )
         check_arms(self.name, info.num_arms)
-        self._stepper = Stepper(self, ActionEncoding(self.num_arms, self.task, fixed_confidence=info.fixed_confidence))
+        self._stepper = Stepper(self, ActionEncoding(self.num_arms, self.task, fixed_confidence=may_stop))
         self.begin(info)
 
     def _check_kinds(self) -> None:
@@ -218,6 +236,16 @@ class Agent(ABC):
         They are computed when read, so a plan that needs only outcomes is faster without them.
         """
         return Statistics.of(self._seen)
+
+    @property
+    def arm_costs(self) -> FloatArray | None:
+        """``(K,)`` different costs of the arms; None before :meth:`reset`, and where the budget counts pulls."""
+        return getattr(self, "_arm_costs", None)
+
+    @property
+    def money_left(self) -> FloatArray:
+        """``(N,)`` money left, where arms have costs."""
+        return np.array(self._seen["remaining"][:, 0], np.float64)
 
     @property
     def features(self) -> FloatArray | None:

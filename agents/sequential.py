@@ -9,6 +9,7 @@ import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, spread_evenly
+from bai_gym.costs import spent_on
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Outcome, Rule, Sequential, precompile
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
@@ -21,7 +22,8 @@ class SequentialAgent(Agent):
     """Pulls every arm at least once, then follows a rule; recommends the arm of largest sample mean by default.
 
     A subclass sets :attr:`rule`, and in :meth:`begin` the initial :attr:`values` of its state. If a budget too small
-    for the first pulls is allowed, arms share it as equally as possible.
+    for the first pulls is allowed, arms share it as equally as possible. Where arms have costs, the rule's state is a
+    :class:`bai_gym.agents.tools.spending.PricedState`.
 
     Args:
         plain: If True, the rule is played as it is stated in the paper; if False (default), in its fast form, where
@@ -76,7 +78,11 @@ class SequentialAgent(Agent):
             steps: Their number.
             **options: Further fields of :class:`bai_gym.sampling.Sequential`.
         """
-        return Sequential(self.chosen_rule, steps, self.tie, self.rng, self.values, agent=self.name, **options)
+        values = self.values
+        if self.arm_costs is not None:
+            spent = spent_on(self.statistics.pulls, self.arm_costs)
+            values = {**values, "cost": self.arm_costs, "money": self.money_left + spent}
+        return Sequential(self.chosen_rule, steps, self.tie, self.rng, values, agent=self.name, **options)
 
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the final recommendation: that of :meth:`recommend` on the final statistics."""

@@ -21,6 +21,7 @@ from bai_gym.benchmark.protocol import check_agent, describe
 from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import OnChunk, check_runs, run_cells
 from bai_gym.benchmark.sources import AgentSource, EnvSource
+from bai_gym.costs import check_money
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import check_budget
 from bai_gym.errors import AgentError, ParameterError, unknown_name
@@ -181,7 +182,7 @@ def _words(node: ast.expr) -> list[str]:
 def make_cells(
     agents: Iterable[Any],
     env: str | BestArmEnv,
-    budgets: Sequence[int] | None,
+    budgets: Sequence[float] | None,
     seed: int,
     env_kwargs: Mapping[str, Any] | None = None,
     path: str = "auto",
@@ -199,7 +200,11 @@ def make_cells(
             f"the budget is given twice, as {budgets!r} and as {source.keywords['budget']!r} in the keywords of the "
             "environment: leave one of them out"
         )
-    pulls = [source.built.budget] if budgets is None else [check_budget(b) for b in _listed(budgets, "budgets")]
+    costs = source.built.episode_spec.costs
+    pulls: list[Any] = [source.built.budget]
+    if budgets is not None:
+        given = _listed(budgets, "budgets")
+        pulls = [check_budget(budget) if costs is None else check_money(budget, costs) for budget in given]
     for pull in pulls:
         if pulls.count(pull) > 1:
             raise ParameterError(f"budget {pull} is given twice; give each budget once")
@@ -214,7 +219,7 @@ def evaluate(
     agent: Any,
     env: str | BestArmEnv,
     *,
-    budget: int | None = None,
+    budget: float | None = None,
     runs: int = 1000,
     seed: int = 0,
     workers: int | None = 1,
@@ -233,7 +238,7 @@ def evaluate(
     agent: Any,
     env: str | BestArmEnv,
     *,
-    budget: int | None = None,
+    budget: float | None = None,
     runs: int = 1000,
     seed: int = 0,
     workers: int | None = 1,
@@ -252,7 +257,7 @@ def evaluate(
     agent: Any,
     env: str | BestArmEnv,
     *,
-    budget: int | None = None,
+    budget: float | None = None,
     runs: int = 1000,
     seed: int = 0,
     workers: int | None = 1,
@@ -271,7 +276,7 @@ def evaluate(
             (``"mine.py:Thirds"``, ``"package.module:Thirds"``), a class, or an instance; anything that has
             ``act(observation)``, or ``allocate(observation)`` and ``recommend(observation)``.
         env: A registered id, or an environment object, as ``gym.make`` returns it.
-        budget: Pulls per episode, over all arms; None: the environment's.
+        budget: Pulls per episode, over all arms, or money where they have costs; None: the environment's.
         runs: Independent episodes, at least 1.
         seed: At least 0. The same seed gives the same result, for any number of workers.
         workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says. Inside
@@ -321,7 +326,7 @@ def compare(
     agents: Iterable[Any],
     env: str | BestArmEnv | Sequence[str | BestArmEnv],
     *,
-    budgets: Sequence[int] | None = None,
+    budgets: Sequence[float] | None = None,
     runs: int = 1000,
     seed: int = 0,
     workers: int | None = 1,

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # `__init__` the front page of the library.
 LAYERS: dict[str, frozenset[str]] = {
     "core": frozenset(
-        {"analysis", "content", "errors", "lazy", "parallel", "rewards", "seeding", "statistics", "validation"}
+        {"analysis", "content", "costs", "errors", "lazy", "parallel", "rewards", "seeding", "statistics", "validation"}
     ),
     "models": frozenset(
         {"bandits", "datasets", "designs", "gaussian_process", "problems", "regression", "tasks", "theory"}
@@ -42,6 +42,7 @@ HEIGHT = {package: height for height, packages in enumerate(LAYERS.values()) for
 # What packages import within their layer.
 BESIDE: dict[str, set[str]] = {
     "analysis": {"errors", "seeding", "statistics", "validation"},
+    "costs": {"errors", "statistics", "validation"},
     "parallel": {"content", "errors"},
     "rewards": {"errors", "statistics", "validation"},
     "seeding": {"validation"},

@@ -10,6 +10,7 @@ import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.agents.tools.spending import PricedState, can_pay
 from bai_gym.agents.tools.variances import (
     VarianceState,
     estimated_variance,
@@ -20,7 +21,7 @@ from bai_gym.agents.tools.variances import (
 )
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, PerArm, Rule, noinline, total
+from bai_gym.sampling import STOP, Episode, PerArm, Rule, noinline, total
 from bai_gym.statistics import ROUNDING
 
 __all__ = ["OCBA", "OCBAPCS"]
@@ -54,6 +55,34 @@ def pull_farthest_behind(e: Episode, s: OCBAState, rng: np.random.Generator) -> 
     for arm in range(e.num_arms):  # times the sum of all R, which saves a division
         value[arm] = after * (of_best if arm == best else value[arm]) - e.pulls[arm] * everything
     return arm_of_largest(value, e, rng)
+
+
+class PricedOCBAState(OCBAState, PricedState):
+    """What the rule of OCBA uses where arms have costs."""
+
+
+def pull_farthest_behind_for_money(e: Episode, s: PricedOCBAState, rng: np.random.Generator) -> int:
+    """Do as :func:`pull_farthest_behind` with R_b = (sigma_b / sqrt(c_b)) sqrt(sum of c_i R_i^2 / v_i).
+
+    The episode ends at the first pull that the money left does not pay for.
+    """
+    pool(e, s)
+    value, part = s.value, s.part
+    best = arm_of_largest(e.mean, e, rng)
+    if is_tied(e, best):
+        arm = least_pulled_best(e, s, best, rng)
+        return arm if can_pay(e, s, arm) else STOP
+    for arm in range(e.num_arms):
+        gap, variance = distance(e, best, arm), variance_of(e, s, arm) * (arm != best)
+        weight = 1.0 / (gap * gap)
+        value[arm] = variance * weight  # R_i
+        part[arm] = s.cost[arm] * variance * weight * weight  # c_i R_i^2 / v_i
+    of_best = np.sqrt(variance_of(e, s, best) / s.cost[best] * total(part))  # R_b
+    everything, after = total(value) + of_best, e.made + 1.0
+    for arm in range(e.num_arms):
+        value[arm] = after * (of_best if arm == best else value[arm]) - e.pulls[arm] * everything
+    arm = arm_of_largest(value, e, rng)
+    return arm if can_pay(e, s, arm) else STOP
 
 
 def pull_steepest(e: Episode, s: OCBAState, rng: np.random.Generator) -> int:
@@ -116,6 +145,10 @@ def slack(top: float) -> float:
     return max(SMALLEST_GAP, ROUNDING * abs(top))
 
 
+FREE = Rule(choose=pull_farthest_behind, state=OCBAState)
+PRICED = Rule(choose=pull_farthest_behind_for_money, state=PricedOCBAState)
+
+
 @dataclass(kw_only=True)
 class OCBA(SequentialAgent):
     """Pulls the arm that is farthest behind the proportions that are best for the estimated means and variances.
@@ -128,8 +161,13 @@ class OCBA(SequentialAgent):
     Paper: Chen, Lin, Yucesan and Chick (2000), "Simulation Budget Allocation for Further Enhancing the Efficiency of
     Ordinal Optimization", Theorem 1, one pull at a time. First pulls and ties are this library's choice.
 
+    Where arms have different costs c_i, an arm has the variance c_i v_i per unit of money: the R_i of all others stay
+    the same, and R_b = sigma_b sqrt(sum of c_i R_i^2 / v_i) / sqrt(c_b) (this library's derivation). The episode ends
+    at the first pull that the money left does not pay for.
+
     Args:
-        n0: First pulls of each arm, at least 2; None (default): n / (2 K), rounded down, but from 2 to 5.
+        n0: First pulls of each arm, at least 2; None (default): n / (2 K), rounded down, but from 2 to 5 (2 where arms
+            have different costs).
         variance: Estimate of the variances: ``"jeffreys"``, ``"floor"``, ``"sample"`` or None (default), by the kind of
             rewards, see :mod:`bai_gym.agents.tools.variances`.
 
@@ -140,13 +178,21 @@ class OCBA(SequentialAgent):
     variance: str | None = None
 
     name: ClassVar[str] = "OCBA"
-    rule: ClassVar[Rule] = Rule(choose=pull_farthest_behind, state=OCBAState)
+    uses_costs: ClassVar[bool] = True
+    other_rules: ClassVar[dict[str, Rule]] = {"different costs": PRICED}
     choices = variance_choice
     unmet_assumptions = normal_assumption
 
     @property
+    def rule(self) -> Rule:  # type: ignore[override]
+        """The rule, with or without costs."""
+        return FREE if self.arm_costs is None else PRICED
+
+    @property
     def first_pulls(self) -> int:  # type: ignore[override]
         """First pulls of each arm."""
+        if self.n0 is None and self.arm_costs is not None:
+            return 2
         return max(2, min(5, self.budget // (2 * self.num_arms))) if self.n0 is None else self.n0
 
     def minimum_budget(self, num_arms: int) -> int:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bai_gym.agents.tools.choosing import spread_evenly
-from bai_gym.agents.tools.halving import HalvingAgent, Stage
+from bai_gym.agents.tools.halving import HalvingAgent, Stage, num_stages
+from bai_gym.agents.tools.spending import bought_counts, check_split
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Statistics
@@ -29,23 +30,36 @@ class SequentialHalving(HalvingAgent):
             with ``"stage"``.
         samples: ``"stage"`` (default) or ``"all"``, see :class:`bai_gym.agents.tools.halving.HalvingAgent`.
         leftover: ``"drop"`` (default) or ``"last"``.
+        costs: Where arms have different costs: ``"equal"`` (default): equally many pulls of the active arms, or
+            ``"sqrt"``: in proportion to 1 / sqrt(cost), the square-root rule of Kanarios, Zhang and Ying (2024, arXiv
+            2402.16710). A stage has the money left, divided by the stages left; ``rounding`` and ``leftover`` have no
+            effect. Neither split is better throughout.
 
     Requires no oracle knowledge. Minimum budget: K ceil(log2 K).
     """
 
     rounding: str = "stage"
+    costs: str = "equal"
 
     name: ClassVar[str] = "SH"
     uses_variances: ClassVar[bool] = False
+    uses_costs: ClassVar[bool] = True
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         super().begin(info)
         choice(self.rounding, ("stage", "equal"), f"rounding of {self.name}")
+        check_split(self.costs, self.name)
 
     def pull_stage(self, active: IntArray, pulls: int) -> Stage:
-        """Pull the active arms in cyclic order."""
+        """Pull the active arms in cyclic order; where they have costs, as often as the money for the stage allows."""
         size = active.shape[-1]
+        if self.arm_costs is not None:
+            money = self.money_left / num_stages(size)
+            bought: Statistics = yield Block(
+                bought_counts(money, self.arm_costs[active], self.costs), self.candidates(active)
+            )
+            return bought
         if self.rounding == "equal" and pulls >= size:
             pulls -= pulls % size
         made: Statistics = yield Block(

@@ -12,7 +12,7 @@ from bai_gym.agents.tools.choosing import best_mean, keep_best, spread_evenly
 from bai_gym.agents.tools.rejects import phase_lengths
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
-from bai_gym.statistics import FloatArray, exact_sums
+from bai_gym.statistics import ROUNDING, FloatArray, IntArray, exact_sums
 from bai_gym.validation import choice
 
 __all__ = ["SuccessiveRejects"]
@@ -27,6 +27,9 @@ class SuccessiveRejects(Agent):
     made, unless ``leftover`` says otherwise. If a budget n of at most K is allowed, n arms get one pull each, and the
     agent recommends the best mean.
 
+    Where arms have different costs, the lengths n_k are scaled by one factor, so that the schedule costs the budget if
+    the arms left are dropped in random order. After each phase the factor is set again, to the money and the arms left.
+
     Paper: Audibert, Bubeck and Munos (2010), "Best Arm Identification in Multi-Armed Bandits", Figure 3.
 
     Args:
@@ -39,6 +42,7 @@ class SuccessiveRejects(Agent):
 
     name: ClassVar[str] = "SR"
     uses_variances: ClassVar[bool] = False
+    uses_costs: ClassVar[bool] = True
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return the smallest budget with a pull in the first phase."""
@@ -54,6 +58,8 @@ class SuccessiveRejects(Agent):
             made = yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
             return best_mean(made, self.tie, self.rng)
         active = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
+        if self.arm_costs is not None:
+            return (yield from self.plan_for_money(active, self.arm_costs))
         sums: FloatArray = np.zeros(active.shape)
         left, before = self.budget, 0
         for length in phase_lengths(self.num_arms, self.budget).tolist():
@@ -73,4 +79,26 @@ class SuccessiveRejects(Agent):
             active = active[kept].reshape(self.batch, size - 1)
             sums = sums[kept].reshape(self.batch, size - 1)
             left, before = left - pulls, length
+        return active[:, 0]
+
+    def plan_for_money(self, active: IntArray, costs: FloatArray) -> Plan:
+        """Run the phases where arms have costs: phase k has n_k - n_(k-1) pulls of each of its K + 1 - k arms.
+
+        Args:
+            active: ``(N, K)`` all arms.
+            costs: ``(K,)`` their costs.
+        """
+        sizes = np.arange(self.num_arms, 1, -1)
+        growth = np.diff(1.0 / sizes, prepend=0.0)  # n_k - n_(k-1), up to the factor
+        sums: FloatArray = np.zeros(active.shape)
+        for phase, size in enumerate(sizes.tolist()):
+            schedule = (growth[phase:] * sizes[phase:]).sum() * costs[active].mean(axis=-1)
+            each = np.floor(self.money_left * growth[phase] / schedule * (1.0 + ROUNDING))
+            counts = np.broadcast_to(each[:, None], active.shape).astype(np.int64)
+            made = yield Block(counts, active if size < self.num_arms else None)
+            sums += made.sums
+            exact_sums(sums)
+            kept = keep_best(sums, size - 1, self.tie, self.rng)  # all have equally many pulls
+            active = active[kept].reshape(self.batch, size - 1)
+            sums = sums[kept].reshape(self.batch, size - 1)
         return active[:, 0]

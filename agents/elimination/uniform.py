@@ -10,6 +10,7 @@ import numpy as np
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import first_block
 from bai_gym.agents.tools.choosing import best_recommendation
+from bai_gym.agents.tools.spending import bought_counts, check_split
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Observation, Statistics
@@ -26,24 +27,32 @@ class Uniform(Agent):
     Args:
         mode: ``"cycle"`` (default): round-robin in random order, so that pulls differ by at most one. ``"random"``:
             every pull goes to an arm drawn uniformly.
+        costs: Where arms have different costs: ``"equal"`` (default): equally many pulls of all arms, or ``"sqrt"``:
+            in proportion to 1 / sqrt(cost). ``mode`` has no effect then.
 
     Requires no oracle knowledge. Minimum budget: K.
     """
 
     mode: str = "cycle"
+    costs: str = "equal"
 
     name: ClassVar[str] = "Uniform"
     uses_variances: ClassVar[bool] = False
     tasks: ClassVar[frozenset[str]] = frozenset(TASKS)
     anytime: ClassVar[bool] = True
+    uses_costs: ClassVar[bool] = True
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the mode."""
         choice(self.mode, ("cycle", "random"), f"mode of {self.name}")
+        check_split(self.costs, self.name)
 
     def plan(self) -> Plan:
         """Spend the whole budget in one request."""
-        if self.mode == "cycle":
+        if self.arm_costs is not None:
+            costs = np.broadcast_to(self.arm_costs, (self.batch, self.num_arms))
+            yield Block(bought_counts(self.money_left, costs, self.costs))
+        elif self.mode == "cycle":
             yield first_block(self, self.budget)
         else:
             ends = [*(point for point in self.checkpoints if point < self.budget), self.budget]
@@ -52,5 +61,11 @@ class Uniform(Agent):
         return self.recommend(self._seen)
 
     def recommend(self, observation: Observation) -> IntArray:
-        """Return the recommendation of largest means."""
-        return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)
+        """Return the recommendation of largest means.
+
+        Ties go to the arm of more pulls; where arms have costs, to none, since that would be the cheapest one.
+        """
+        statistics = Statistics.of(observation)
+        if self.arm_costs is not None:
+            statistics = Statistics(np.minimum(statistics.pulls, 1), statistics.means, statistics.variances)
+        return best_recommendation(statistics, self.task, self.tie, self.rng)

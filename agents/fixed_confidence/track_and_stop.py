@@ -17,8 +17,9 @@ from bai_gym.agents.fixed_confidence.stopping import (
 )
 from bai_gym.agents.tools.divergences import inside, variance_of
 from bai_gym.agents.tools.scanning import arm_of_largest, largest
+from bai_gym.agents.tools.spending import PricedState, can_pay
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, PerArm, Rule, noinline
+from bai_gym.sampling import STOP, Episode, PerArm, Rule, noinline
 from bai_gym.theory.proportions import optimal_proportions
 from bai_gym.validation import choice, real
 
@@ -43,6 +44,11 @@ class TrackingState(ConfidenceState):
 def d_tracking(e: Episode, s: TrackingState, rng: np.random.Generator) -> int:
     """Pull an arm of at most sqrt(t) - K/2 pulls, or else the arm furthest behind t w* (section 3.1)."""
     find_proportions(e, s)
+    return furthest_behind(e, s, rng)
+
+
+def furthest_behind(e: Episode, s: TrackingState, rng: np.random.Generator) -> int:
+    """Return the arm of D-tracking."""
     few = math.sqrt(float(e.made)) - 0.5 * e.num_arms
     for arm in range(e.num_arms):
         s.behind[arm] = -e.pulls[arm]
@@ -55,6 +61,11 @@ def d_tracking(e: Episode, s: TrackingState, rng: np.random.Generator) -> int:
 def c_tracking(e: Episode, s: TrackingState, rng: np.random.Generator) -> int:
     """Pull the arm furthest behind the sum over time of w*, moved to at least 1 / (2 sqrt(K^2 + t)) (section 3.1)."""
     find_proportions(e, s)
+    return furthest_behind_sums(e, s, rng)
+
+
+def furthest_behind_sums(e: Episode, s: TrackingState, rng: np.random.Generator) -> int:
+    """Return the arm of C-tracking."""
     least = 0.5 / math.sqrt(e.num_arms**2 + e.made)
     above = 0.0
     for arm in range(e.num_arms):
@@ -82,6 +93,49 @@ def find_proportions(e: Episode, s: TrackingState) -> None:
     s.y = optimal_proportions(s.mean, s.variance, s.family == BERNOULLI, 0.0, s.w, s.y)
 
 
+class PricedTrackingState(TrackingState, PricedState):
+    """What the rules of Track-and-Stop use where arms have costs."""
+
+    share: PerArm  # of the money
+
+
+def priced_d_tracking(e: Episode, s: PricedTrackingState, rng: np.random.Generator) -> int:
+    """Pull as :func:`d_tracking`, with proportions that are optimal for the money; end where it is spent."""
+    find_priced_proportions(e, s)
+    arm = furthest_behind(e, s, rng)
+    return arm if can_pay(e, s, arm) else STOP
+
+
+def priced_c_tracking(e: Episode, s: PricedTrackingState, rng: np.random.Generator) -> int:
+    """Pull as :func:`c_tracking`, with proportions that are optimal for the money; end where it is spent."""
+    find_priced_proportions(e, s)
+    arm = furthest_behind_sums(e, s, rng)
+    return arm if can_pay(e, s, arm) else STOP
+
+
+@noinline
+def find_priced_proportions(e: Episode, s: PricedTrackingState) -> None:
+    """Compute the shares of the money w* for variances c_a v_a, and pulls in proportion to w*_a / c_a, if due."""
+    if e.made < s.due:
+        return
+    s.due = e.made * (1.0 + s.lazy)
+    top, widest, total = largest(e.mean), 0.0, 0.0
+    for arm in range(e.num_arms):
+        s.share[arm] = s.share[arm] if s.y > 0.0 else 1.0 / e.num_arms
+        widest = max(widest, (top - e.mean[arm]) ** 2)
+    for arm in range(e.num_arms):
+        m = inside(e.mean[arm])
+        variance = m * (1.0 - m) if s.family == BERNOULLI else variance_of(e, s, arm)
+        s.mean[arm], s.variance[arm] = e.mean[arm], s.cost[arm] * max(variance, SMALLEST * widest)
+    s.y = optimal_proportions(s.mean, s.variance, False, 0.0, s.share, s.y)
+    for arm in range(e.num_arms):
+        total += s.share[arm] / s.cost[arm]
+    for arm in range(e.num_arms):
+        s.w[arm] = s.share[arm] / s.cost[arm] / total
+
+
+PRICED_D = Rule(index=mean_of, choose=priced_d_tracking, stops=is_separated, state=PricedTrackingState)
+PRICED_C = Rule(index=mean_of, choose=priced_c_tracking, stops=is_separated, state=PricedTrackingState)
 D_TRACKING = Rule(index=mean_of, choose=d_tracking, stops=is_separated, state=TrackingState)
 C_TRACKING = Rule(index=mean_of, choose=c_tracking, stops=is_separated, state=TrackingState)
 
@@ -100,6 +154,11 @@ class TrackAndStop(ConfidenceAgent):
     norm; ``lazy``; Bernoulli means are kept 1e-6 from 0 and 1 in w*; unknown variances are replaced by the sample
     variances.
 
+    Where arms have different costs c_a, an arm has the variance c_a sigma_a^2 per unit of money: w* of these variances
+    are the shares of the money that minimise its expected amount (Gaussian arms; this library's derivation), and pulls
+    are in proportion to w*_a / c_a. Kanarios, Zhang and Ying (2024, arXiv 2402.16710) track such weights as well. For
+    Bernoulli arms they are an approximation, with variances m (1 - m); the error probability does not depend on it.
+
     Args:
         tracking: ``"D"`` (default) or ``"C"``.
         lazy: w* is computed again when t has grown by this share since the last time; default 0: at every pull. With
@@ -112,11 +171,18 @@ class TrackAndStop(ConfidenceAgent):
     lazy: float = 0.0
 
     name: ClassVar[str] = "TrackAndStop"
-    other_rules: ClassVar[dict[str, Rule]] = {'tracking="C"': C_TRACKING}
+    uses_costs: ClassVar[bool] = True
+    other_rules: ClassVar[dict[str, Rule]] = {
+        'tracking="C"': C_TRACKING,
+        "different costs": PRICED_D,
+        'tracking="C" and different costs': PRICED_C,
+    }
 
     @property
     def rule(self) -> Rule:  # type: ignore[override]
         """The rule of the form of tracking."""
+        if self.arm_costs is not None:
+            return PRICED_C if self.tracking == "C" else PRICED_D
         return C_TRACKING if self.tracking == "C" else D_TRACKING
 
     def begin(self, info: ProblemInfo) -> None:

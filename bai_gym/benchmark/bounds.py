@@ -44,7 +44,7 @@ def proved_bounds(cells: Sequence[Cell]) -> dict[tuple[str, str, int], float]:
 def _bound(cell: Cell) -> float | None:
     agent = cell.prototype
     task = cell.episode_spec.task
-    if home_of_class(type(agent)) is None:
+    if home_of_class(type(agent)) is None or cell.episode_spec.costs is not None:
         return None
     if str(getattr(agent, "name", "")) in CONFIDENCE_BOUNDS:
         return _bound_with_confidence(cell, agent)
@@ -60,7 +60,7 @@ def _bound(cell: Cell) -> float | None:
     if not _has_rewards(bandit, bound.rewards):
         return None
     border = (task.threshold,) if isinstance(task, Thresholding) else ()
-    values = bound(bandit.means, bandit.variances, *border, cell.budget)
+    values = bound(bandit.means, bandit.variances, *border, cell.episode_spec.budget)
     return None if np.isnan(values).any() else float(np.minimum(values, 1.0).mean())
 
 
@@ -73,7 +73,7 @@ def _bound_with_confidence(cell: Cell, agent: Any) -> float | None:
     if unmet_assumptions(agent, bandit):
         return None
     b = agent.setting("b") if agent.sigma is None else 2.0 * agent.sigma
-    values = bound.function(bandit.means, cell.budget, agent.delta, task.m, task.epsilon, b)
+    values = bound.function(bandit.means, cell.episode_spec.budget, agent.delta, task.m, task.epsilon, b)
     return None if np.isnan(values).all() else float(np.where(np.isnan(values), 1.0, values).mean())
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.protocol import (
@@ -25,18 +26,20 @@ from bai_gym.benchmark.protocol import (
     starts_from_earlier,
     suited,
     unmet_assumptions,
+    uses_costs,
 )
 from bai_gym.benchmark.sources import AgentSource, EnvSource
 from bai_gym.content.library import library_digest
 from bai_gym.content.sources import sources_digest
 from bai_gym.content.values import UnknownContentError, Values
+from bai_gym.costs import TOLERANCE, Costs, spent_on
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.parallel import check_memory
 from bai_gym.problems import FixedProblem
 from bai_gym.results.writer import CHUNK_RUNS, CellKey
 from bai_gym.seeding import generator
-from bai_gym.statistics import Statistics
+from bai_gym.statistics import IntArray, Statistics
 from bai_gym.tasks import BestArm
 from bai_gym.theory import fixed_confidence_bound
 from bai_gym.validation import choice, integer
@@ -91,7 +94,7 @@ class Cell:
         env: The environment.
         agent: The agent.
         label: The agent's name in the results.
-        budget: Pulls per episode.
+        budget: Pulls per episode; money where arms have costs.
         seed: The user's seed.
         path: ``"auto"``: by blocks if the agent requests blocks, else step by step. ``"blocks"`` or ``"steps"``
             force one.
@@ -101,7 +104,7 @@ class Cell:
     env: EnvSource
     agent: AgentSource
     label: str
-    budget: int
+    budget: Any
     seed: int
     path: str = "auto"
     checkpoints: tuple[int, ...] = ()
@@ -111,7 +114,7 @@ class Cell:
         cls,
         env: EnvSource,
         agent: AgentSource,
-        budget: int,
+        budget: Any,
         seed: int,
         path: str = "auto",
         checkpoints: Checkpoints = None,
@@ -142,6 +145,8 @@ class Cell:
         points = checkpoint_grid(checkpoints, budget)
         if checkpoints is not None and env.built.episode_spec.fixed_confidence:
             raise ParameterError("checkpoints need a fixed budget, and here the agent decides when to stop")
+        if checkpoints is not None and env.built.episode_spec.costs is not None:
+            raise ParameterError("checkpoints count pulls, and here the budget is money: compare budgets instead")
         if checkpoints is not None and not recommends_any_time(made):
             raise AgentError(
                 f"{describe(made)} has no recommendation before the end of its budget, which checkpoints need: leave "
@@ -183,7 +188,7 @@ class Cell:
         agent = self.prototype
         extra: tuple[str, ...] = ()
         least = least_budget(agent, self.env.problem.num_arms, self.env.problem.num_features)
-        if self.budget < least:
+        if self.episode_spec.most_pulls < least:
             extra = (f"{describe(agent)}: budget below its minimum of {least}",)
         if self.env.problem.earlier is not None and self.earlier is None:
             extra += (f"{describe(agent)} decides by the pulls of its phases and starts without the earlier results",)
@@ -223,6 +228,10 @@ class Cell:
         variances = bandit.variances[0] if isinstance(bandit, GaussianBandit) else None
         if variances is not None and not (variances > 0).all():
             return None
+        if self.costs is not None:  # the bound is then money, and known for Gaussian arms
+            if variances is None:
+                return None
+            variances = variances * np.array(self.costs)
         bound = float(fixed_confidence_bound(bandit.means[0], self.delta, variances))
         return bound if 0 < bound < np.inf else None
 
@@ -239,6 +248,12 @@ class Cell:
             BaiGymError: If the budget is too small, a parameter is invalid, or the agent reads undeclared knowledge.
         """
         rng = generator(self.seed, "check")
+        costs = self.episode_spec.costs
+        if costs is not None and not uses_costs(self.agent.prototype):
+            raise AgentError(
+                f"{self.label} takes no account of costs, and a pull costs from {min(costs):g} to {max(costs):g} here: "
+                "choose an agent that does (uses_costs = True), such as SH, or leave costs out"
+            )
         with self.named_in_errors():
             agent = self.agent.make()
             bandit = self.env.problem.draw(1, rng)
@@ -270,8 +285,27 @@ class Cell:
 
     @property
     def episode_spec(self) -> EpisodeSpec:
-        """The specification of the episodes, with the budget of the cell."""
-        return replace(self.env.built.episode_spec, budget=self.budget)
+        """The specification of the episodes, with the budget of the cell: in pulls, where all cost the same."""
+        return replace(self.env.built.episode_spec, budget=self.budget).in_pulls()
+
+    @property
+    def budget_name(self) -> int | str:
+        """The budget in the names of random streams: pulls, where all cost the same."""
+        budget = self.episode_spec.budget
+        return budget if isinstance(budget, int) else repr(budget)
+
+    @property
+    def costs(self) -> Costs | None:
+        """Costs of the arms, in the unit of the budget; None: the budget counts pulls."""
+        return self.env.built.episode_spec.costs
+
+    def ends_at_cap(self, pulls: IntArray) -> npt.NDArray[np.bool_]:
+        """Return whether ``(R, K)`` pulls have used up the budget: no more is left than the largest cost."""
+        spec = self.episode_spec
+        if spec.costs is None:
+            return np.asarray(pulls.sum(axis=-1) >= spec.budget)
+        left = spec.budget - spent_on(pulls, np.array(spec.costs))
+        return np.asarray(left < max(spec.costs) - TOLERANCE * spec.budget)
 
     @property
     def key(self) -> CellKey:

@@ -80,7 +80,7 @@ def _play_part(cell: Cell, chunk: int, runs: int, first: int, end: int) -> Runs:
     bandit = cell.env.problem.draw(runs, generator(cell.seed, "instances", chunk))
     if end - first < runs:
         bandit = bandit.select(np.arange(first, end))
-    names: tuple[str | int, ...] = (cell.label, cell.budget, chunk, *([first] if first else []))
+    names: tuple[str | int, ...] = (cell.label, cell.budget_name, chunk, *([first] if first else []))
     rewards, own = (generator(cell.seed, stream, *names) for stream in ("rewards", "agent"))
     rollout, idle = _play(cell, bandit, rewards, own)
     means, task = bandit.means, cell.episode_spec.task
@@ -92,7 +92,7 @@ def _play_part(cell: Cell, chunk: int, runs: int, first: int, end: int) -> Runs:
         correct=task.correct(means, rollout.recommendation),
         simple_regret=task.simple_regret(means, rollout.recommendation),
         spent=spent,
-        truncated=(spent >= cell.budget) & cell.episode_spec.fixed_confidence,
+        truncated=cell.ends_at_cap(pulls) & cell.episode_spec.fixed_confidence,
         pulls=pulls.sum(axis=0),
         seconds=time.perf_counter() - started,
         pulls_by_rank=np.take_along_axis(pulls, np.argsort(-means, axis=1, kind="stable"), axis=1).sum(axis=0),
@@ -114,7 +114,7 @@ def _plays_singly(cell: Cell) -> bool:
     agent = cell.agent.prototype
     if allocates(agent) and cell.path != "steps":
         return False
-    return cell.episode_spec.fixed_confidence or not (acts_on_batches(agent) or allocates(agent))
+    return cell.episode_spec.may_stop or not (acts_on_batches(agent) or allocates(agent))
 
 
 def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.random.Generator) -> tuple[Rollout, Any]:
@@ -122,7 +122,8 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
     knows = knowledge(agent)
     if allocates(agent) and cell.path != "steps":
         reset(agent, spec.problem_info(bandit, knows, cell.checkpoints), own)
-        return play_blocks(agent, bandit, spec.budget, rewards, spec.task, cell.checkpoints, cell.earlier), None
+        played = agent, bandit, spec.budget, rewards, spec.task, cell.checkpoints, cell.earlier
+        return play_blocks(*played, None if spec.costs is None else np.array(spec.costs)), None
     batched = acts_on_batches(agent)
     if not _plays_singly(cell):
         env = BestArmVectorEnv(
@@ -153,6 +154,7 @@ def _play_singly(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: 
             budget=spec.budget,
             task=spec.task,
             fixed_confidence=spec.fixed_confidence,
+            costs=spec.costs,
         )
         first, _ = scalar.reset(seed=int(rewards.integers(2**63)))
         reset(agent, scalar.problem_info(knowledge(agent)), own)

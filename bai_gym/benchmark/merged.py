@@ -28,13 +28,14 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
     Args:
         batch: N.
         num_arms: K.
-        budget: Pulls of each episode.
+        budget: Pulls of each episode; money where arms have costs.
         variances: Whether variances are kept; without them the key is missing.
         features: ``(N, K, d)`` features of the arms; None: there are none, and the key is missing.
         earlier: ``(1, K)`` statistics of earlier pulls, which do not count towards the budget; None: there are none.
+        costs: ``(K,)`` costs of the arms; None: there are none, and the key is missing.
 
     Attributes:
-        left: Pulls left in every episode.
+        left: Pulls left in every episode, or where arms have costs ``(N, 1)`` money left.
         has_variances: Whether variances are kept.
     """
 
@@ -42,25 +43,27 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         self,
         batch: int,
         num_arms: int,
-        budget: int,
+        budget: Any,
         *,
         variances: bool,
         features: FloatArray | None = None,
         earlier: Statistics | None = None,
+        costs: FloatArray | None = None,
     ) -> None:
         """Start with the earlier pulls."""
-        self.left = budget
-        self._budget = budget
+        self.left: Any = budget if costs is None else np.full((batch, 1), float(budget))
         self.has_variances = variances
         self._statistics = Statistics.zeros((batch, num_arms))
         if earlier is not None:
             self._statistics.pulls[...], self._statistics.means[...] = earlier.pulls, earlier.means
             if variances:
                 self._statistics.variances[...] = earlier.variances
-        self._remaining = np.full((batch, 1), budget, np.int64)
+        self._remaining = np.full((batch, 1), budget, np.int64 if costs is None else np.float64)
+        self._costs = costs
         self._features = features
         self._names = ("pulls", "means", *(["variances"] if variances else []))
         self._keys = (*self._names, "remaining", *([] if features is None else ["features"]))
+        self._keys += () if costs is None else ("costs",)
         self._pending: list[Part] = []
         self._first = np.arange(batch)[:, None] * num_arms
 
@@ -93,9 +96,9 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
                 total.reshape(-1)[self._first + arms] += made
         return total
 
-    def spend(self, pulls: int) -> None:
-        """Count pulls made in every episode."""
-        self.left -= pulls
+    def spend(self, spent: Any) -> None:
+        """Count pulls made in every episode, or where arms have costs ``(N,)`` money spent."""
+        self.left = self.left - spent if self._costs is None else np.maximum(self.left - spent[:, None], 0.0)
         self._remaining[...] = self.left
 
     def add(self, arms: IntArray | None, part: Statistics, since: Statistics | None = None) -> None:
@@ -142,6 +145,8 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
             view = getattr(self.statistics, key).view()
         elif key == "features" and self._features is not None:
             view = self._features.view()
+        elif key == "costs" and self._costs is not None:
+            view = np.broadcast_to(self._costs, self._statistics.pulls.shape).view()
         else:
             view = self._remaining.view()
         view.flags.writeable = False

@@ -38,6 +38,8 @@ def _optimum(cell: Cell) -> float:
     problem, task = cell.env.problem, cell.episode_spec.task
     if cell.episode_spec.fixed_confidence:
         raise ParameterError("it is known for a fixed budget, and here the agent decides when to stop")
+    if cell.costs is not None:
+        raise ParameterError("it is known for pulls without costs")
     if not isinstance(task, BestArm) or task.epsilon > 0:
         raise ParameterError("it is known for one best arm with epsilon 0")
     if not isinstance(problem, BernoulliPriorProblem):

@@ -27,6 +27,7 @@ __all__ = [
     "starts_from_earlier",
     "suited",
     "tally",
+    "uses_costs",
 ]
 
 
@@ -63,6 +64,11 @@ def starts_from_earlier(agent: Any) -> bool:
     It can stop at any time, or recommend at any time. Agents with phases decide by the pulls of the phase.
     """
     return bool(getattr(agent, "stops", False)) or recommends_any_time(agent)
+
+
+def uses_costs(agent: Any) -> bool:
+    """Return whether the agent takes account of different costs of the arms, declared by ``uses_costs = True``."""
+    return bool(getattr(agent, "uses_costs", False))
 
 
 def confidence(agent: Any) -> float | None:

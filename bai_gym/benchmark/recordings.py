@@ -108,11 +108,13 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     chunk, row = divmod(run, cell.chunk_runs)
     drawn = cell.env.problem.draw(size, generator(cell.seed, "instances", chunk))
     bandit = _Noting(drawn.select(np.array([row])))
-    names = (cell.label, cell.budget, run)
+    names = (cell.label, cell.budget_name, run)
     rewards, own = (generator(cell.seed, f"recorded {stream}", *names) for stream in ("rewards", "agent"))
     spec = cell.episode_spec
     given = GivenInstances(bandit, cell.earlier)
-    env = BestArmEnv(given, budget=spec.budget, task=spec.task, fixed_confidence=spec.fixed_confidence)
+    env = BestArmEnv(
+        given, budget=spec.budget, task=spec.task, fixed_confidence=spec.fixed_confidence, costs=spec.costs
+    )
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
     agent = cell.agent.make()
     reset(agent, env.problem_info(knowledge(agent)), own)

@@ -12,12 +12,22 @@ import numpy as np
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.merged import MergedStatistics
 from bai_gym.benchmark.protocol import tally
+from bai_gym.costs import spent_on
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.results.result import summed
-from bai_gym.sampling import Block, Engine, Outcome, Sequential, check_request, start
+from bai_gym.sampling import (
+    Block,
+    Engine,
+    Outcome,
+    Sequential,
+    check_money,
+    check_priced_request,
+    check_request,
+    start,
+)
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm, Task
 
@@ -82,11 +92,12 @@ class Rollout:
 def play_blocks(
     agent: Any,
     bandit: Bandit,
-    budget: int,
+    budget: float,
     rng: np.random.Generator,
     task: Task | None = None,
     checkpoints: Sequence[int] = (),
     earlier: Statistics | None = None,
+    costs: FloatArray | None = None,
 ) -> Rollout:
     """Draw the outcomes of the agent's requests directly, from the exact distribution of their statistics.
 
@@ -98,11 +109,13 @@ def play_blocks(
         task: What is to be recommended; None: the best arm.
         checkpoints: Pull counts, ascending and below the budget, after which the agent recommends too.
         earlier: ``(1, K)`` statistics from which the agent starts; None: it starts from nothing.
+        costs: ``(K,)`` costs of the arms, and the budget is money: episodes may make different numbers of pulls, except
+            before a sequential request. There are no checkpoints then. None: the budget counts pulls.
 
     Raises:
         AgentError: If the agent makes an impossible request.
     """
-    return _BlockPlayer(agent, bandit, budget, rng, task or BestArm(), checkpoints, earlier).play()
+    return _BlockPlayer(agent, bandit, budget, rng, task or BestArm(), checkpoints, earlier, costs).play()
 
 
 class _BlockPlayer:
@@ -112,18 +125,25 @@ class _BlockPlayer:
         self,
         agent: Any,
         bandit: Bandit,
-        budget: int,
+        budget: Any,
         rng: np.random.Generator,
         task: Task,
         checkpoints: Sequence[int],
         earlier: Statistics | None,
+        costs: FloatArray | None,
     ) -> None:
         self._agent, self._bandit, self._budget, self._rng, self._task = agent, bandit, budget, rng, task
-        self._checkpoints = checkpoints
+        self._checkpoints, self._costs = checkpoints, costs
         self._scored: list[RolloutCheckpoint] = []
         variances = bool(getattr(agent, "uses_variances", True))
         self._merged = MergedStatistics(
-            bandit.batch, bandit.num_arms, budget, variances=variances, features=bandit.features, earlier=earlier
+            bandit.batch,
+            bandit.num_arms,
+            budget,
+            variances=variances,
+            features=bandit.features,
+            earlier=earlier,
+            costs=costs,
         )
         self._earlier = _pulls(earlier)
 
@@ -138,6 +158,9 @@ class _BlockPlayer:
             except StopIteration as end:
                 recommendation = self._task.check(end.value, bandit.batch, bandit.num_arms)
                 break
+            if self._costs is not None:
+                outcome = self._play_for_money(asked, self._costs)
+                continue
             request, pulls = check_request(asked, bandit.batch, bandit.num_arms, merged.left)
             made = self._budget - merged.left
             points = [point - made for point in self._checkpoints if made < point < made + pulls]
@@ -151,6 +174,26 @@ class _BlockPlayer:
         for point in self._checkpoints[len(self._scored) :]:
             self._scored.append(RolloutCheckpoint(point, recommendation, merged.pulls - self._earlier))
         return Rollout(recommendation, merged, self._earlier, tuple(self._scored))
+
+    def _play_for_money(self, asked: object, costs: FloatArray) -> Statistics | Outcome:
+        """Execute a request where arms have costs."""
+        merged, bandit = self._merged, self._bandit
+        left = merged.left[:, 0]
+        request = check_priced_request(asked, bandit.batch, bandit.num_arms, left, costs, self._budget)
+        if isinstance(request, Block):
+            made = bandit.pull_block(request.counts, self._rng, arms=request.arms, variances=merged.has_variances)
+            merged.add(request.arms, made)
+            merged.spend(spent_on(request.counts, costs if request.arms is None else costs[request.arms]))
+            return made
+        before = merged.pulls
+        totals = before.sum(axis=1)
+        if (totals != totals[0]).any():
+            raise AgentError("a sequential request needs equally many pulls before it in every episode of a batch")
+        outcome = self._played(request, int(totals[0]))
+        spent = spent_on(merged.pulls - before, costs)
+        check_money(spent, left, self._budget)
+        merged.spend(spent)
+        return outcome
 
     def _recommend(self, then: MergedStatistics) -> None:
         recommendation = self._task.check(self._agent.recommend(then), self._bandit.batch, self._bandit.num_arms)
@@ -176,12 +219,19 @@ class _BlockPlayer:
         return outcome
 
     def _sequential(self, request: Sequential, points: Sequence[int]) -> Outcome:
-        """Play a rule, with a recommendation at each checkpoint."""
+        """Play a rule, and count its pulls."""
+        merged = self._merged
+        made = self._budget - merged.left
+        played = self._played(request, made + int(np.sum(self._earlier)), points)
+        merged.spend(self._steps_made)
+        return played
+
+    def _played(self, request: Sequential, made: int, points: Sequence[int] = ()) -> Outcome:
+        """Play a rule after some pulls in every episode, with a recommendation at each checkpoint."""
         merged, bandit, arms = self._merged, self._bandit, request.arms
         begin = request.window
         if begin is None:
             begin = merged.statistics if arms is None else merged.statistics.take(arms)
-        made = self._budget - merged.left + int(np.sum(self._earlier))
         engine = Engine(request, begin, made, bandit.features, variances=merged.has_variances)
         table = bandit.table()
 
@@ -200,7 +250,7 @@ class _BlockPlayer:
             merged.set(arms, played.statistics)
         else:
             merged.add(arms, played.statistics, since)
-        merged.spend(engine.steps_made)
+        self._steps_made = engine.steps_made
         return played
 
 
@@ -261,12 +311,13 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
         AgentError: If an action is invalid.
     """
     encoding = env.action_encoding
-    for left in range(env.budget, -1, -1):
+    for left in range(env.episode_spec.most_pulls, -1, -1):
         decoded = _read_one(encoding, agent.act(observation))
         stops = decoded.stops is not None and decoded.stops[0]
         if stops or left == 0:
             break
-        observation, *_ = env.step(int(decoded.arms[0]) if encoding.shape == () else encoding.pull(decoded.arms)[0])
+        with _blaming_act():
+            observation, *_ = env.step(int(decoded.arms[0]) if encoding.shape == () else encoding.pull(decoded.arms)[0])
     if decoded.stops is not None and not stops:
         raise AgentError("the budget is spent, but act keeps pulling: it must stop and recommend")
     recommendations = encoding.task.check(decoded.recommendations, 1, env.num_arms, "act")

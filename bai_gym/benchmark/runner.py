@@ -101,12 +101,12 @@ def _check_time(cell: Cell, runs: int, workers: int) -> None:
     """Reject episodes that even the fastest agents would play pull by pull for longer than :data:`DAYS`."""
     if cell.episode_spec.fixed_confidence or not _pull_by_pull(cell):
         return
-    pulls, most = runs * cell.budget, int(DAYS * 86400 * workers / PULL_SECONDS)
+    pulls, most = runs * cell.episode_spec.most_pulls, int(DAYS * 86400 * workers / PULL_SECONDS)
     if pulls > most:
-        fitting = [f"{most // runs} pulls"] * (most >= runs) + [f"{most // cell.budget} runs"] * (most >= cell.budget)
+        fitting = [f"{most // runs} pulls"] * (most >= runs) + [f"{most * runs // pulls} runs"] * (most * runs >= pulls)
         raise ParameterError(
-            f"{cell.label} would take at least {pulls / most * DAYS:,.0f} days for {runs} runs of {cell.budget} pulls "
-            f"with workers={workers}; in {DAYS} days it makes at most {' or '.join(fitting)}"
+            f"{cell.label} would take at least {pulls / most * DAYS:,.0f} days for {runs} runs of {pulls // runs} "
+            f"pulls with workers={workers}; in {DAYS} days it makes at most {' or '.join(fitting)}"
         )
 
 
@@ -188,6 +188,7 @@ def run_cells(
         command, digest = "" if rerun is None else rerun([cell], runs), "" if writer is None else cell.digest
         facts: dict[str, Any] = {"seed": cell.seed, "rerun": command, "digest": digest, "arms": cell.named_arms()}
         facts |= {"delta": cell.delta, "lower_bound": cell.lower_bound(), "rewards": cell.rewards}
+        facts |= {"costs": cell.costs or ()}
         for point in (*episodes.checkpoints, None):
             results.append(summarize(*name, episodes, knows, notes, at=point, **facts))
         outcomes[name] = episodes
@@ -244,7 +245,7 @@ def _pull_by_pull(cell: Cell) -> bool:
 def _effort(job: _Job) -> tuple[bool, bool, int]:
     """Return what the duration of a chunk grows with: pulls made one by one in Python, or in compiled code; pulls."""
     in_python = job.cell.path == "steps" or not allocates(job.cell.agent.prototype)
-    return in_python, _pull_by_pull(job.cell), job.cell.budget * job.runs
+    return in_python, _pull_by_pull(job.cell), job.cell.episode_spec.most_pulls * job.runs
 
 
 @contextmanager

@@ -18,7 +18,7 @@ MOST = 4
 
 
 def default_agents(
-    envs: Sequence[str], budgets: Sequence[int] | None, seed: int, env_kwargs: Mapping[str, Any]
+    envs: Sequence[str], budgets: Sequence[float] | None, seed: int, env_kwargs: Mapping[str, Any]
 ) -> list[str]:
     """Return at most four agents that can play in all environments.
 

@@ -11,6 +11,7 @@ import typer
 from bai_gym.errors import ParameterError
 
 __all__ = [
+    "AMOUNT",
     "FOLDER",
     "WHOLE",
     "Bounds",
@@ -48,6 +49,19 @@ def _folder(text: str | Path) -> Path:
     return Path(text)
 
 
+def _amount(text: str | float) -> float:
+    """Parse an integer, or a number with a decimal point.
+
+    Raises:
+        typer.BadParameter: If it is neither.
+    """
+    try:
+        return float(text) if "." in str(text) else _whole(str(text))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number") from None
+
+
+AMOUNT: dict[str, Any] = {"parser": _amount, "metavar": "<number>"}
 WHOLE: dict[str, Any] = {"parser": _whole, "metavar": "<int>"}
 FOLDER: dict[str, Any] = {"parser": _folder, "metavar": "<path>"}
 

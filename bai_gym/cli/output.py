@@ -60,7 +60,8 @@ def print_results(results: Comparison, optima: Optima | None = None) -> None:
     OUT.print("Intervals: Wilson, 95 %. Agents are compared on the same instances.")
     for table in arms_tables(results):
         OUT.print(table.rich())
-    pulls = against_fewest({(r.agent, r.env, r.budget): results.pulls(r.agent, r.budget, r.env) for r in results.final})
+    counted = [row for row in results.final if not row.costs]  # where pulls cost the same, fewer are cheaper
+    pulls = against_fewest({(r.agent, r.env, r.budget): results.pulls(r.agent, r.budget, r.env) for r in counted})
     if pulls:
         OUT.print(pulls_table(pulls).rich())
     if optima:

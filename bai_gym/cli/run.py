@@ -8,7 +8,7 @@ import typer
 
 from bai_gym.cli.complete import AGENTS, ENVIRONMENTS
 from bai_gym.cli.connect import Address, Backend, check_backend_options, connected
-from bai_gym.cli.options import WHOLE, Bounds, Optimum, Out, Record, Reuse, Seed, keywords, read_checkpoints
+from bai_gym.cli.options import AMOUNT, WHOLE, Bounds, Optimum, Out, Record, Reuse, Seed, keywords, read_checkpoints
 
 __all__ = ["run"]
 
@@ -29,8 +29,11 @@ def run(
         ),
     ] = None,
     budget: Annotated[
-        list[int] | None,
-        typer.Option(**WHOLE, help="Pulls per episode, repeatable. [default: that of each environment]"),
+        list[float] | None,
+        typer.Option(
+            **AMOUNT,
+            help="Pulls per episode, or money with --set costs=[...]; repeatable. [default: that of each environment]",
+        ),
     ] = None,
     runs: Annotated[int, typer.Option(**WHOLE, help="Independent episodes of each agent at each budget.")] = 1000,
     seed: Seed = 0,

@@ -34,7 +34,7 @@ class ActionEncoding:
     Args:
         num_arms: K.
         task: What to recommend.
-        fixed_confidence: Whether the agent decides when to stop.
+        fixed_confidence: Whether an action can end the episode: with fixed confidence, and where arms have costs.
     """
 
     def __init__(self, num_arms: int, task: Task, *, fixed_confidence: bool) -> None:

@@ -10,9 +10,10 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from bai_gym.bandits import Bandit
+from bai_gym.costs import TOLERANCE
 from bai_gym.envs.spaces import observation_space
 from bai_gym.envs.specification import EpisodeSpec
-from bai_gym.errors import InstanceError, ParameterError
+from bai_gym.errors import BudgetError, InstanceError, ParameterError
 from bai_gym.problems import Problem, ProblemInfo, build
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
@@ -41,9 +42,10 @@ class Episodes:
     Attributes:
         bandit: The current instances.
         statistics: ``(N, K)`` statistics, updated in place.
-        remaining: ``(N, 1)`` pulls left, int64, updated in place.
+        remaining: ``(N, 1)`` pulls left, int64, or money left, float64, where arms have costs; updated in place.
         over: ``(N,)`` whether the recommendation has been given.
         features: ``(N, K, d)`` features of the current instances, read-only; None where the problem has none.
+        costs: ``(K,)`` costs of the arms, read-only; None: there are none, and the budget counts pulls.
     """
 
     bandit: Bandit
@@ -65,7 +67,10 @@ class Episodes:
         self.batch = batch
         self._first = np.arange(batch) * self.num_arms
         self.statistics = Statistics.zeros((batch, self.num_arms))
-        self.remaining: IntArray = np.zeros((batch, 1), np.int64)
+        self.costs: FloatArray | None = None if spec.costs is None else np.array(spec.costs)
+        self.remaining: npt.NDArray[Any] = np.zeros((batch, 1), np.int64 if self.costs is None else np.float64)
+        if self.costs is not None:
+            self.costs.flags.writeable = False
         self.over: npt.NDArray[np.bool_] = np.ones(batch, dtype=bool)
         self.features: FloatArray | None = None
 
@@ -84,23 +89,55 @@ class Episodes:
         self.remaining[rows] = self.episode_spec.budget
         self.over[rows] = False
 
+    @property
+    def pulls_left(self) -> IntArray:
+        """``(N,)`` pulls that are left, at most: those of the cheapest arm, where arms have costs."""
+        left: IntArray = self.remaining[:, 0]
+        if self.costs is None:
+            return left
+        pulls: IntArray = np.floor((left + TOLERANCE * self.episode_spec.budget) / self.costs.min()).astype(np.int64)
+        return pulls
+
+    def check_affordable(self, rows: IntArray, arms: IntArray) -> None:
+        """Raise :class:`BudgetError` unless each of ``(R,)`` episodes has the money to pull its ``(R,)`` arm."""
+        if self.costs is None:
+            return
+        left, prices = self.remaining[rows, 0], self.costs[arms]
+        lacking = np.flatnonzero(prices > left + TOLERANCE * self.episode_spec.budget)
+        if lacking.size:
+            first = lacking[0]
+            raise BudgetError(
+                f"a pull of arm {arms[first]} costs {prices[first]:g}, and {left[first]:g} is left: pull a cheaper "
+                "arm, or recommend"
+            )
+
+    def _spend(self, rows: Any, arms: IntArray | int) -> None:
+        """Count a pull of each of the given episodes."""
+        if self.costs is None:
+            self.remaining[rows] -= 1
+        else:
+            self.remaining[rows, 0] = np.maximum(self.remaining[rows, 0] - self.costs[arms], 0.0)
+
     def pull_all(self, arms: IntArray, rng: np.random.Generator) -> None:
-        """Pull one arm in every episode; all have pulls left."""
+        """Pull one arm in every episode; all have pulls left, or the money for any arm."""
         flat = self._first + arms
         self.statistics.add(flat, self.bandit.pull(flat, rng))
-        self.remaining -= 1
+        self._spend(slice(None), arms)
 
     def pull_one(self, arm: int, rng: np.random.Generator) -> None:
-        """Pull an arm of the only episode: :meth:`pull_all` without the cost of arrays of one."""
+        """Pull an arm of the only episode: :meth:`pull_all` without the time that arrays of one take."""
         reward = float(self.bandit.pull(_FLAT[arm : arm + 1] if arm < _FLAT.size else np.array([arm]), rng)[0])
         self.statistics.add(arm, reward)
-        self.remaining[0, 0] -= 1
+        if self.costs is None:
+            self.remaining[0, 0] -= 1
+        else:
+            self._spend(slice(None), arm)
 
     def pull_rows(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> None:
         """Pull one arm in each of the given episodes."""
         flat = self._first[rows] + arms[rows]
         self.statistics.add(flat, self.bandit.pull(flat, rng))
-        self.remaining[rows] -= 1
+        self._spend(rows, arms[rows])
 
     def recommend(self, rows: IntArray, recommendations: IntArray) -> tuple[FloatArray, dict[str, npt.NDArray[Any]]]:
         """End the given episodes with a recommendation.
@@ -112,6 +149,7 @@ class Episodes:
         Returns:
             ``(R,)`` rewards, and the entries of ``info``: ``correct`` and ``simple_regret`` ``(R,)``, and
             ``correct_recommendation`` ``(R, ...)``; where the true means are unknown, ``estimate`` ``(R,)`` instead.
+            Where arms have costs, also ``unspent`` ``(R,)``, the money left.
 
         Raises:
             ParameterError: If a recommendation is not of the task's form.
@@ -119,15 +157,17 @@ class Episodes:
         task, means = self.episode_spec.task, self.bandit.means[rows]
         recommendations = task.check(recommendations, rows.size, self.num_arms, "the recommendation", ParameterError)
         self.over[rows] = True
+        unspent = {} if self.costs is None else {"unspent": self.remaining[rows, 0]}
         if not self.problem.known:
             estimates = self._estimates(rows, recommendations)
-            return estimates, {"estimate": estimates}
+            return estimates, {"estimate": estimates, **unspent}
         regret = task.simple_regret(means, recommendations)
         correct = task.correct(means, recommendations)
         info = {
             "correct": correct,
             "simple_regret": regret,
             "correct_recommendation": task.correct_recommendation(means),
+            **unspent,
         }
         if self.episode_spec.reward == "estimate":
             return self._estimates(rows, recommendations), info
@@ -165,7 +205,8 @@ class Episodes:
     def observation_space(self) -> spaces.Dict:
         """Return the space of one episode's observations."""
         earlier = 0 if self.problem.earlier is None else int(self.problem.earlier.pulls.max())
-        return observation_space(self.num_arms, self.episode_spec.budget, self.problem.num_features, earlier)
+        spec = self.episode_spec
+        return observation_space(self.num_arms, spec.budget, self.problem.num_features, earlier, spec.costs)
 
     def observation(self, *, copy: bool) -> Observation:
         """Return the observation of all episodes, as copies or as the live arrays."""
@@ -177,6 +218,8 @@ class Episodes:
         }
         if self.features is not None:
             arrays["features"] = self.features
+        if self.costs is not None:
+            arrays["costs"] = np.broadcast_to(self.costs, (self.batch, self.num_arms))
         return {name: array.copy() for name, array in arrays.items()} if copy else arrays
 
     def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:

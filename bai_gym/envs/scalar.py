@@ -58,15 +58,23 @@ class BestArmEnv(gym.Env[Observation, Any]):
     the first entry stops. ``info["phase"]`` names the next step: ``"explore"`` or ``"recommend"`` (``"done"`` at the
     end); with a fixed budget ``remaining == 0`` in the observation means the same.
 
+    ## Costs
+    With ``costs``, K positive numbers, a pull of arm i costs ``costs[i]``, and ``budget`` is money, a positive number
+    that pays for a pull of any arm. ``remaining`` is then the money left (float64), and the observation holds ``costs``
+    of shape (K,). A pull that costs more than is left raises :class:`bai_gym.BudgetError`, and changes nothing. The
+    recommendation is due when no arm can be paid for (``info["phase"]``), and may be given before: actions are those of
+    fixed confidence, K + i recommends arm i. Its ``info`` holds ``unspent``, the money left.
+
     ## Observation space
     The sufficient statistics of the episode, see :func:`bai_gym.envs.spaces.observation_space`: ``pulls``, ``means``
     and ``variances`` of shape (K,), and ``remaining`` of shape (1,). Where arms have features, as in the linear
     environments, also ``features`` of shape (K, d), the same throughout an episode.
 
     ## Rewards
-    0 for every pull, or minus ``pull_cost`` with fixed confidence. For the recommendation, by ``reward``: ``"correct"``
-    (default) 1 if it is correct, else 0; ``"simple_regret"`` minus the simple regret; ``"estimate"`` the sample mean of
-    the recommended arms, where an arm without a pull counts as the worst arm pulled.
+    0 for every pull, or minus ``pull_cost`` with fixed confidence (times the arm's cost, where arms have costs). For
+    the recommendation, by ``reward``: ``"correct"`` (default) 1 if it is correct, else 0; ``"simple_regret"`` minus the
+    simple regret; ``"estimate"`` the sample mean of the recommended arms, where an arm without a pull counts as the
+    worst arm pulled.
 
     ## Starting state
     No pulls; in `BAI-Pilot-v0` the statistics of the pilot, which do not count towards the budget. Each reset draws a
@@ -82,10 +90,10 @@ class BestArmEnv(gym.Env[Observation, Any]):
     that name, which is the only one possible.
 
     ## Arguments
-    ``problem``: a family name or a :class:`bai_gym.problems.Problem`, fixed by the id. ``budget``: pulls, at least 1.
-    ``reward``, ``task``, ``m``, ``num_bandits``, ``threshold``, ``epsilon``, ``fixed_confidence``, ``pull_cost``: see
-    above. ``render_mode``: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. All others are passed to the problem, for
-    example ``num_arms``, ``instance="fixed"``, ``instance_seed``.
+    ``problem``: a family name or a :class:`bai_gym.problems.Problem`, fixed by the id. ``budget``: pulls, at least 1,
+    or money. ``reward``, ``task``, ``m``, ``num_bandits``, ``threshold``, ``epsilon``, ``fixed_confidence``,
+    ``pull_cost``, ``costs``: see above. ``render_mode``: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. All others
+    are passed to the problem, for example ``num_arms``, ``instance="fixed"``, ``instance_seed``.
 
     ## Vectorised form
     ``gym.make_vec`` gives :class:`bai_gym.envs.vector.BestArmVectorEnv`, where a batch of one is this environment, step
@@ -103,7 +111,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
     def __init__(
         self,
         problem: Problem | str,
-        budget: int = 1000,
+        budget: float = 1000,
         reward: str = "correct",
         task: Task | str = "best-arm",
         m: int | None = None,
@@ -112,6 +120,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         threshold: float | None = None,
         fixed_confidence: bool = False,
         pull_cost: float = 0.0,
+        costs: Iterable[float] | None = None,
         render_mode: str | None = None,
         **keywords: Any,
     ) -> None:
@@ -134,13 +143,15 @@ class BestArmEnv(gym.Env[Observation, Any]):
             threshold=threshold,
             fixed_confidence=fixed_confidence,
             pull_cost=pull_cost,
+            costs=costs,
         )
-        self.budget = self.episode_spec.budget
-        self._episode = Episodes(self.problem, self.episode_spec, 1)
-        self.action_encoding = ActionEncoding(self.num_arms, self.episode_spec.task, fixed_confidence=fixed_confidence)
+        spec = self.episode_spec
+        self.budget = spec.budget
+        self._episode = Episodes(self.problem, spec, 1)
+        self.action_encoding = ActionEncoding(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
         self.observation_space = cast("gym.Space[Observation]", self._episode.observation_space())
-        self.action_space = action_space(self.num_arms, self.episode_spec.task, fixed_confidence=fixed_confidence)
-        self._plain = self.action_encoding.shape == () and not fixed_confidence
+        self.action_space = action_space(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
+        self._plain = self.action_encoding.shape == () and not spec.may_stop
         self._left = -1
         self._last_arm: int | None = None
         self._recommendation: tuple[int, ...] | None = None
@@ -160,7 +171,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             raise ParameterError(f"reset has no options; {given} must be left out")
         super().reset(seed=seed)
         self._episode.begin(self.np_random)
-        self._left = self.budget
+        self._left = self.episode_spec.most_pulls  # of the cheapest arm
         self._last_arm = self._recommendation = self._correct = None
         if self.render_mode == "human":
             self.render()
@@ -171,6 +182,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
 
         Raises:
             ParameterError: If the action is not an arm, or a recommendation that is due is not of the task's form.
+            BudgetError: If a pull costs more than the money left; nothing changes.
             ResetNeeded: If the episode is over.
         """
         arm, recommendation = self._read(action)
@@ -178,10 +190,16 @@ class BestArmEnv(gym.Env[Observation, Any]):
         if self._left < 0:
             raise ResetNeeded("the episode is over: call reset() before the next step()")
         if recommendation is None:
-            self._episode.pull_one(arm, self.np_random)
-            self._left -= 1
+            price = 1.0
+            if self.episode_spec.costs is None:
+                self._episode.pull_one(arm, self.np_random)
+                self._left -= 1
+            else:
+                self._episode.check_affordable(np.zeros(1, np.int64), np.array([arm]))
+                self._episode.pull_one(arm, self.np_random)
+                self._left, price = int(self._episode.pulls_left[0]), self.episode_spec.costs[arm]
             self._last_arm = arm
-            reward = 0.0 - self.episode_spec.pull_cost  # 0 - 0 is 0, -0.0 is not
+            reward = 0.0 - self.episode_spec.pull_cost * price  # 0 - 0 is 0, -0.0 is not
             info: dict[str, Any] = {"phase": "explore" if self._left else "recommend"}
             if self._left == 0 and self.episode_spec.fixed_confidence:
                 self._left, truncated, info = -1, True, {"phase": "done"}
@@ -231,6 +249,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
         }
         if episode.features is not None:
             observation["features"] = episode.features[0].copy()
+        if episode.costs is not None:
+            observation["costs"] = episode.costs.copy()
         return observation
 
     def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:
@@ -260,12 +280,13 @@ class BestArmEnv(gym.Env[Observation, Any]):
             pulls=statistics.pulls[0].copy(),
             means=statistics.means[0].copy(),
             variances=statistics.variances[0].copy(),
-            remaining=int(self._episode.remaining[0, 0]),
+            remaining=self._episode.remaining[0, 0].item(),
             budget=self.budget,
             last_arm=self._last_arm,
             recommendation=self._recommendation,
             correct=self._correct,
             truncated=self._left < 0 and self._recommendation is None,
+            cheapest=None if self._episode.costs is None else float(self._episode.costs.min()),
             threshold=getattr(self.episode_spec.task, "threshold", None),
         )
         if self.render_mode == "ansi":

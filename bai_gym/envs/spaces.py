@@ -9,12 +9,15 @@ import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 
+from bai_gym.costs import Costs, pulls_for
 from bai_gym.tasks import BestArm, Task, TopM
 
 __all__ = ["ArmAndRecommendation", "action_space", "observation_space"]
 
 
-def observation_space(num_arms: int, budget: int, num_features: int | None = None, earlier: int = 0) -> spaces.Dict:
+def observation_space(
+    num_arms: int, budget: float, num_features: int | None = None, earlier: int = 0, costs: Costs | None = None
+) -> spaces.Dict:
     """Return the space of one episode's observations.
 
     ============ ======== ======= ==================================================================
@@ -25,21 +28,29 @@ def observation_space(num_arms: int, budget: int, num_features: int | None = Non
     ``variances`` (K,)     float64 unbiased variance of each arm's rewards; 0 below two pulls
     ``remaining`` (1,)     int64   pulls left; 0 means that the next action is the recommendation
     ``features``  (K, d)   float64 features of each arm, the same during an episode; only where arms have any
+    ``costs``     (K,)     float64 cost of a pull of each arm, the same in all episodes; only where arms have costs
     ============ ======== ======= ==================================================================
+
+    Where arms have costs, ``remaining`` is float64 and the money left: the next action must be the recommendation when
+    that is less than the smallest cost.
 
     Args:
         num_arms: K.
-        budget: Pulls of the episode.
+        budget: Pulls of the episode; money where arms have costs.
         num_features: d; None: arms have no features.
         earlier: The most pulls of an arm before the episode.
+        costs: Costs of the arms; None: there are none.
     """
     arms = (num_arms,)
+    most = int(budget if costs is None else pulls_for(budget, min(costs), budget))
     parts: dict[str, spaces.Space[Any]] = {
-        "pulls": spaces.Box(0, budget + earlier, arms, np.int64),
+        "pulls": spaces.Box(0, most + earlier, arms, np.int64),
         "means": spaces.Box(-np.inf, np.inf, arms, np.float64),
         "variances": spaces.Box(0.0, np.inf, arms, np.float64),
-        "remaining": spaces.Box(0, budget, (1,), np.int64),
+        "remaining": spaces.Box(0, budget, (1,), np.int64 if costs is None else np.float64),
     }
+    if costs is not None:
+        parts["costs"] = spaces.Box(0.0, np.inf, arms, np.float64)
     if num_features is not None:
         parts["features"] = spaces.Box(-np.inf, np.inf, (num_arms, num_features), np.float64)
     return spaces.Dict(parts)
@@ -54,6 +65,8 @@ def action_space(num_arms: int, task: Task, *, fixed_confidence: bool = False) -
     best arm       ``Discrete(K)``               ``Discrete(2K)``: K + i stops and recommends arm i
     several arms   ``MultiDiscrete([K, ...])``   ``MultiDiscrete([K + 1, ...])``: K in entry 0 stops
     ============== ============================= ======================================================
+
+    Where arms have costs, the actions are those of fixed confidence: the agent may recommend with money left.
 
     With several arms to recommend, entry 0 is the arm to pull and the others are the recommendation, read only in the
     step that gives it.

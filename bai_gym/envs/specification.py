@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast, get_args
 
 from bai_gym.bandits import Bandit
+from bai_gym.costs import Costs, check_costs, check_money, common_cost, pulls_for
 from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import Task, make_task
@@ -34,24 +35,44 @@ class EpisodeSpec:
     """The specification of an episode.
 
     Attributes:
-        budget: Pulls of an episode; with fixed confidence the cap at which it is truncated.
+        budget: Pulls of an episode, or money where arms have costs; with fixed confidence the cap at which it is
+            truncated.
         task: What is to be recommended.
         reward: Kind of the last reward.
         fixed_confidence: Whether the agent decides when to stop.
-        pull_cost: Cost of a pull, with fixed confidence.
+        pull_cost: Cost of a pull, with fixed confidence; where arms have costs, it multiplies them.
+        costs: Costs of a pull of each arm, in the unit of the budget; None: the budget counts pulls.
     """
 
-    budget: int
+    budget: Any
     task: Task
     reward: RewardKind
     fixed_confidence: bool = False
     pull_cost: float = 0.0
+    costs: Costs | None = None
+
+    @property
+    def most_pulls(self) -> int:
+        """The largest number of pulls that an episode can have."""
+        return int(self.budget if self.costs is None else pulls_for(self.budget, min(self.costs), self.budget))
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether an action can end the episode: with fixed confidence, and where arms have costs."""
+        return self.fixed_confidence or self.costs is not None
+
+    def in_pulls(self) -> EpisodeSpec:
+        """Return the same with a budget of pulls, where all pulls cost the same; else this one."""
+        cost = None if self.costs is None else common_cost(self.costs)
+        if cost is None:
+            return self
+        return replace(self, budget=self.most_pulls, pull_cost=self.pull_cost * cost, costs=None)
 
     @classmethod
     def of(
         cls,
         num_arms: int,
-        budget: int,
+        budget: float,
         reward: str,
         task: Task | str,
         *,
@@ -61,6 +82,7 @@ class EpisodeSpec:
         threshold: float | None = None,
         fixed_confidence: bool = False,
         pull_cost: float = 0.0,
+        costs: Iterable[float] | None = None,
     ) -> EpisodeSpec:
         """Check the keyword arguments.
 
@@ -73,7 +95,9 @@ class EpisodeSpec:
         if pull_cost and not fixed_confidence:
             raise ParameterError("pull_cost needs fixed_confidence=True: a fixed budget is spent in any case")
         made = make_task(task, num_arms=num_arms, m=m, num_bandits=num_bandits, epsilon=epsilon, threshold=threshold)
-        return cls(check_budget(budget), made, cast(RewardKind, reward), fixed_confidence, pull_cost)
+        checked = check_costs(costs, num_arms)
+        limit = check_budget(budget) if checked is None else check_money(budget, checked)
+        return cls(limit, made, cast(RewardKind, reward), fixed_confidence, pull_cost, checked)
 
     def problem_info(self, bandit: Bandit, knows: Iterable[str] = (), checkpoints: Iterable[int] = ()) -> ProblemInfo:
         """Return what agents receive before they play the given instances.
@@ -92,4 +116,5 @@ class EpisodeSpec:
             checkpoints=checkpoints,
             truth=bandit,
             knows=knows,
+            costs=self.costs,
         )

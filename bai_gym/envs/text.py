@@ -33,7 +33,7 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
         env: An environment of this library, as ``gym.make`` returns it.
 
     Raises:
-        ParameterError: Another environment.
+        ParameterError: Another environment, or one with costs.
     """
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
@@ -44,6 +44,8 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
         if not isinstance(base, BestArmEnv):
             raise ParameterError(f"TextWrapper takes an environment of bai-gym, not a {type(base).__name__}")
         spec, problem = base.episode_spec, base.problem
+        if spec.costs is not None:
+            raise ParameterError("an environment with costs has no text: leave costs out, or use its observations")
         self._base = base
         self.text_encoding = TextEncoding(
             base.num_arms, spec.task, fixed_confidence=spec.fixed_confidence, arm_names=problem.arm_names

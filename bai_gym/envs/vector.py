@@ -48,6 +48,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         threshold: See there.
         fixed_confidence: Whether the agent decides when an episode stops.
         pull_cost: Cost of a pull, with fixed confidence.
+        costs: See there; the budget is then money.
         autoreset_mode: ``AutoresetMode.NEXT_STEP`` (default), ``SAME_STEP`` or ``DISABLED``, or its value as a string.
         copy: If False, observations are the live arrays, overwritten by the next step: faster, for callers that do not
             keep them. Features, where there are any, are read-only then.
@@ -64,7 +65,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self,
         problem: Problem | str,
         num_envs: int = 1,
-        budget: int = 1000,
+        budget: float = 1000,
         reward: str = "correct",
         task: Task | str = "best-arm",
         m: int | None = None,
@@ -73,6 +74,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         threshold: float | None = None,
         fixed_confidence: bool = False,
         pull_cost: float = 0.0,
+        costs: Iterable[float] | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
         render_mode: str | None = None,
@@ -102,14 +104,14 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             threshold=threshold,
             fixed_confidence=fixed_confidence,
             pull_cost=pull_cost,
+            costs=costs,
         )
-        self.budget = self.episode_spec.budget
-        self._episodes = Episodes(self.problem, self.episode_spec, num_envs)
-        self.action_encoding = ActionEncoding(self.num_arms, self.episode_spec.task, fixed_confidence=fixed_confidence)
+        spec = self.episode_spec
+        self.budget = spec.budget
+        self._episodes = Episodes(self.problem, spec, num_envs)
+        self.action_encoding = ActionEncoding(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
         self.single_observation_space = self._episodes.observation_space()
-        self.single_action_space = action_space(
-            self.num_arms, self.episode_spec.task, fixed_confidence=fixed_confidence
-        )
+        self.single_action_space = action_space(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.copy = copy
@@ -167,6 +169,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
 
         Raises:
             ParameterError: If an action is not an arm, or a recommendation that is due is not of the task's form.
+            BudgetError: If a pull costs more than the money left in its episode; nothing changes.
             ResetNeeded: Before the first reset, or (without autoreset) for an episode that is over.
         """
         decoded = self.action_encoding.read(actions, self.num_envs)
@@ -175,11 +178,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self._episodes.pull_all(decoded.arms, self.np_random)
         self._steady -= 1
         nowhere = np.zeros(self.num_envs, dtype=bool)
-        rewards = (
-            np.full(self.num_envs, -self.episode_spec.pull_cost)
-            if self.episode_spec.pull_cost
-            else np.zeros(self.num_envs)
-        )
+        rewards = self._pull_rewards(decoded.arms)
         if self._steady == 0 and not self.episode_spec.fixed_confidence:
             info = {"phase": self._phase_names(nowhere), "_phase": self._everywhere.copy()}
         else:
@@ -201,14 +200,15 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         info: dict[str, Any] = {}
         last: dict[str, Any] = {}
         rows = np.flatnonzero(ended)
+        episodes.check_affordable(pulling, decoded.arms[pulling])
         if rows.size:  # first, because it rejects invalid recommendations
             rewards[rows], scored = episodes.recommend(rows, decoded.recommendations[rows])
             last = self._scored(scored, rows, ended)
         if pulling.size:
             episodes.pull_rows(pulling, decoded.arms, rng)
-            rewards[pulling] = 0.0 - spec.pull_cost
+            rewards[pulling] = self._pull_rewards(decoded.arms[pulling])
             if spec.fixed_confidence:
-                truncated[pulling] = episodes.remaining[pulling, 0] == 0
+                truncated[pulling] = episodes.pulls_left[pulling] == 0
                 episodes.over |= truncated
         if starting.any():
             episodes.begin(rng, np.flatnonzero(starting))
@@ -228,15 +228,26 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
 
     def _find_steady(self) -> None:
         # With fixed confidence the last pull ends the episode.
-        steady = int(self._episodes.remaining.min()) - self.episode_spec.fixed_confidence
+        costs, left = self.episode_spec.costs, self._episodes.remaining.min()
+        if costs is None:
+            steady = int(left) - self.episode_spec.fixed_confidence
+        else:  # pulls of any arms after which one of each is left
+            steady = max(int(left / max(costs)) - 1, 0)
         self._steady = 0 if self._episodes.over.any() else steady
 
     def _declared(self, starting: npt.NDArray[np.bool_]) -> dict[str, npt.NDArray[Any]]:
         """Return what the infos of the starting episodes declare."""
         return {"rewards": _where(starting, str(self._episodes.bandit.rewards)), "_rewards": starting.copy()}
 
+    def _pull_rewards(self, arms: IntArray) -> FloatArray:
+        """Return the ``(R,)`` rewards of pulls of ``(R,)`` arms."""
+        if self.episode_spec.pull_cost == 0.0:
+            return np.zeros(arms.size)
+        costs = self._episodes.costs
+        return -self.episode_spec.pull_cost * (np.ones(arms.size) if costs is None else costs[arms])
+
     def _phase_names(self, over: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-        names = np.where(self._episodes.remaining[:, 0] > 0, self._phases["explore"], self._phases["recommend"])
+        names = np.where(self._episodes.pulls_left > 0, self._phases["explore"], self._phases["recommend"])
         return np.where(over, "done", names).astype(object)
 
     def _scored(

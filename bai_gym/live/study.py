@@ -22,7 +22,8 @@ import numpy as np
 
 from bai_gym.api import agent_source
 from bai_gym.bandits.linear import check_features
-from bai_gym.benchmark.protocol import allocates, describe, knowledge, notes, reset, starts_from_earlier
+from bai_gym.benchmark.protocol import allocates, describe, knowledge, notes, reset, starts_from_earlier, uses_costs
+from bai_gym.costs import check_costs, common_cost
 from bai_gym.datasets import read_table
 from bai_gym.envs.specification import check_budget
 from bai_gym.errors import (
@@ -101,9 +102,11 @@ class Study:
             rejected; a prior is allowed, as a parameter of the agent.
         seed: Seed of the agent, at least 0.
         features: ``(K, d)`` numbers that describe the arms, for agents that use them.
-        costs: Cost of a pull of each arm, above 0, in order or by name. Agents that can stop at any time (of fixed
-            confidence, or with ``anytime``) end before the first pull that costs more than what is left; the others
-            plan with the number of pulls that is affordable whichever arms they choose, budget / largest cost.
+        costs: Cost of a pull of each arm, above 0, in order or by name. Agents that take account of costs
+            (``uses_costs``, such as SH, SR, Uniform, OCBA and TrackAndStop) plan with the money. Of all others, those
+            that can stop at any time (of fixed confidence, or with ``anytime``) end before the first pull that costs
+            more than what is left, and the rest plan with the number of pulls that is affordable whichever arms they
+            choose, budget / largest cost.
         earlier: Earlier results, one per row: a CSV or Parquet file, or a data frame. The agent starts from their
             statistics, and they count in the evidence; they must be random samples of the same arms. Only for agents
             that can stop at any time: those with phases decide by the pulls of the phase.
@@ -154,6 +157,7 @@ class Study:
         self._lease = None if lease is None else real(lease, "lease", above=0, rule="a number of seconds above 0")
         player = self._source.make()
         self.agent = describe(player)
+        self._plans_money = self._costs is not None and uses_costs(player) and common_cost(self._costs) is None
         self._stops = bool(getattr(player, "stops", False))
         any_time = starts_from_earlier(player)
         if self._earlier is not None and not any_time:
@@ -165,7 +169,7 @@ class Study:
         if self._costs is None or self._total is None:
             self.budget = check_budget(budget)
         else:  # 1e-9: ten pulls at a cost of 0.1 are affordable with 1.0
-            least = float((self._costs.min if any_time else self._costs.max)())
+            least = float((self._costs.min if any_time or self._plans_money else self._costs.max)())
             self.budget = check_budget(math.floor(self._total / least * (1.0 + 1e-9)))
         self._facts = {
             "agent": self.agent,
@@ -389,11 +393,16 @@ class Study:
         """Return the state before the first pull."""
         player = self._source.make()
         declared = _check_knowledge(player)
-        info = ProblemInfo(len(self.names), self.budget, knows=declared)
+        if self._plans_money and self._costs is not None:
+            costs = check_costs(self._costs, len(self.names))
+            info = ProblemInfo(len(self.names), self._total, knows=declared, costs=costs)
+        else:
+            info = ProblemInfo(len(self.names), self.budget, knows=declared)
         info.features = self._features
         info.rewards = self.rewards
         reset(player, info, generator(self.seed, "agent"))
-        return _State(player, self.names, self.budget, self._features, self._earlier, self._costs, self._total)
+        given = self._features, self._earlier, self._costs, self._total, self._plans_money
+        return _State(player, self.names, self.budget, *given)
 
     @contextlib.contextmanager
     def _synchronised(self) -> Iterator[_State]:
@@ -448,6 +457,7 @@ class _State:
         earlier: Statistics | None,
         costs: FloatArray | None,
         total: float | None,
+        plans_money: bool,
     ) -> None:
         self.rewards: dict[int, Pull] = {}
         self.leased: dict[int, float] = {}
@@ -457,7 +467,10 @@ class _State:
         self._costs, self._total = costs, total
         self._spent = 0.0
         allowed = None if costs is None else self._allowed
-        self._dispatcher = Dispatcher(player, allocates(player), len(names), budget, features, earlier, allowed)
+        self._plans_money = plans_money
+        priced = (costs, total or 0.0) if plans_money else ()
+        played = player, allocates(player), len(names), budget, features, earlier, allowed
+        self._dispatcher = Dispatcher(*played, *priced)
 
     @property
     def arms(self) -> list[int]:
@@ -475,7 +488,14 @@ class _State:
     @property
     def confident(self) -> bool:
         """Whether the agent's own rule has ended the study, and not the budget."""
-        return self._dispatcher.stopped_by_rule
+        return self._dispatcher.stopped_by_rule and not self._short_of_money
+
+    @property
+    def _short_of_money(self) -> bool:
+        """Whether a rule that takes account of costs may have ended because a pull was too expensive."""
+        if not self._plans_money or self._costs is None or self._total is None:
+            return False
+        return self._total - self._spent < float(self._costs.max())
 
     def hand_out(self, n: int, lease: float | None) -> Iterator[Entry]:
         """Hand out up to n pulls, and yield what to write, ``"end"`` included."""

@@ -234,7 +234,7 @@ def _usable(
             least = least_budget(agent, cell.env.problem.num_arms, cell.env.problem.num_features)
             if known:
                 left_out[name] = f"knows {', '.join(known)}"
-            elif cell.budget < least:
+            elif cell.episode_spec.most_pulls < least:
                 left_out[name] = f"needs a budget of {least:,}"
             else:
                 cell.check()

@@ -257,6 +257,8 @@ def plan(
     for agent, cell in zip(listed, first, strict=True):
         if cell.env.built.episode_spec.fixed_confidence:
             raise ParameterError("a plan needs a fixed budget, and here the agent decides when to stop")
+        if cell.costs is not None:
+            raise ParameterError("a plan counts pulls: leave costs out, or compare budgets in money with `bai-gym run`")
 
         fixed = isinstance(cell.env.problem, FixedProblem)
         if fixed and certainty is not None:

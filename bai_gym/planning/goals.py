@@ -75,7 +75,7 @@ class Measurement:
     @property
     def budget(self) -> int:
         """Pulls of an episode."""
-        return self.result.budget
+        return int(self.result.budget)
 
     @property
     def runs(self) -> int:

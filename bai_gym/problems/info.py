@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
+from typing import Any
 
 from bai_gym.bandits import Bandit
+from bai_gym.costs import Costs, common_cost, pulls_for
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.rewards import REAL, Rewards
@@ -43,7 +46,7 @@ class ProblemInfo:
 
     Attributes:
         num_arms: Number of arms K.
-        budget: Total pulls over all arms, the same in every episode.
+        budget: Total pulls over all arms, the same in every episode; money where arms have costs.
         batch: Number of episodes N.
         task: What is to be recommended.
         fixed_confidence: Whether the agent decides when to stop; the budget is then a cap.
@@ -52,12 +55,13 @@ class ProblemInfo:
             its blocks there, if the order of the pulls within a block affects the distribution of its recommendations.
         features: ``(N, K, d)`` features of the arms, read-only; None where arms have none. Observations hold them too.
         rewards: The kind of the rewards, which is no secret: whoever runs the experiment knows it.
+        costs: Costs of a pull of each arm, in the unit of the budget; None: all 1, and the budget counts pulls.
     """
 
     def __init__(
         self,
         num_arms: int,
-        budget: int,
+        budget: Any,
         batch: int = 1,
         *,
         task: Task | None = None,
@@ -65,6 +69,7 @@ class ProblemInfo:
         checkpoints: Iterable[int] = (),
         truth: Bandit | None = None,
         knows: Iterable[str] = (),
+        costs: Costs | None = None,
     ) -> None:
         """Grant ``knows`` from the true instances ``truth``, which also provide the features.
 
@@ -74,6 +79,7 @@ class ProblemInfo:
         self.num_arms = num_arms
         self.budget = budget
         self.batch = batch
+        self.costs = costs
         self.task: Task = BestArm() if task is None else task
         self.fixed_confidence = fixed_confidence
         self.checkpoints = tuple(checkpoints)
@@ -81,6 +87,19 @@ class ProblemInfo:
         self.features: FloatArray | None = None if truth is None else truth.features
         self.rewards: Rewards = REAL if truth is None else truth.rewards
         self._truth = truth if self.knows and truth is not None and truth.known else None
+
+    @property
+    def most_pulls(self) -> int:
+        """The largest number of pulls that an episode can have."""
+        return int(self.budget if self.costs is None else pulls_for(self.budget, min(self.costs), self.budget))
+
+    def in_pulls(self) -> ProblemInfo:
+        """Return the same with a budget of pulls, where all pulls cost the same; else this one."""
+        if self.costs is None or common_cost(self.costs) is None:
+            return self
+        same = copy.copy(self)
+        same.budget, same.costs = self.most_pulls, None
+        return same
 
     @property
     def num_features(self) -> int | None:
@@ -101,7 +120,7 @@ class ProblemInfo:
     def reward_bound(self) -> FloatArray:
         """``(N,)`` bounds b on the rewards, see :func:`bai_gym.theory.reward_bound`; needs ``"range"``."""
         truth = self._granted("range")
-        return reward_bound(truth.means, truth.variances, self.budget)
+        return reward_bound(truth.means, truth.variances, self.most_pulls)
 
     @property
     def prior(self) -> GaussianPrior | None:

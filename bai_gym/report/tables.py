@@ -155,11 +155,12 @@ def _several_seeds(rows: Sequence[Result]) -> bool:
 
 def _columns(rows: Sequence[Result], optima: Optima | None, several: bool) -> list[Column[Result]]:
     """The columns; some only where they say something."""
-    stops = any(row.truncated or pulls_vary(row.sample_quantiles) for row in rows)
+    stops = any(row.truncated or pulls_vary(row.sample_quantiles) for row in rows)  # or arms have costs
     columns: list[tuple[bool, Column[Result]]] = [
         (True, Column("agent", lambda row: row.agent, False)),
         (several, Column("env", lambda row: row.env, False)),
-        (True, Column("budget", lambda row: f"{row.budget:,}")),
+        (True, Column("budget", lambda row: _amount(row.budget))),
+        (any(row.costs for row in rows), Column("money spent", lambda row: _amount(row.money_spent))),
         (_has_checkpoints(rows), Column("after", lambda row: f"{row.checkpoint or row.budget:,}")),
         (_several_seeds(rows), Column("seed", lambda row: "unknown" if row.seed is None else str(row.seed))),
         (True, Column("runs", lambda row: f"{row.runs:,}")),
@@ -185,7 +186,7 @@ def _fields(rows: Sequence[Result], optima: Optima | None) -> dict[str, Callable
     fields: dict[str, Callable[[Result], object]] = {
         "agent": lambda row: row.agent,
         "env": lambda row: row.env,
-        "budget": lambda row: int(row.budget),
+        "budget": lambda row: exact(row.budget) if row.costs else int(row.budget),
         "runs": lambda row: int(row.runs),
         "errors": lambda row: int(row.errors),
         "error_probability": lambda row: exact(row.error_probability),
@@ -208,6 +209,9 @@ def _fields(rows: Sequence[Result], optima: Optima | None) -> dict[str, Callable
         fields["best_arms"] = lambda row: ";".join(row.best_arms)
         fields["most_recommended"] = lambda row: row.most_recommended[0] if row.most_recommended else ""
         fields["most_recommended_share"] = lambda row: exact(row.most_recommended[1]) if row.most_recommended else ""
+    if any(row.costs for row in rows):
+        fields["money_spent"] = lambda row: "" if row.money_spent is None else exact(row.money_spent)
+        fields["costs"] = lambda row: " ".join(map(exact, row.costs))
     if any(row.delta is not None for row in rows):
         fields["delta"] = lambda row: "" if row.delta is None else exact(row.delta)
         fields["lower_bound"] = lambda row: "" if row.lower_bound is None else exact(row.lower_bound)
@@ -248,6 +252,11 @@ def _regret(row: Result) -> str:
     places = decimals(row.simple_regret_se)
     error = "unknown" if math.isnan(row.simple_regret_se) else f"{row.simple_regret_se:.{places}f}"
     return f"{row.simple_regret:.{places}f} ± {error}"
+
+
+def _amount(amount: float | None) -> str:
+    """Return pulls, or money in six digits; empty for None."""
+    return "" if amount is None else f"{amount:,}" if isinstance(amount, int) else f"{amount:,.6g}"
 
 
 def _or_empty(number: float | None) -> str:

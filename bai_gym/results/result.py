@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -112,7 +112,7 @@ class Result:
     Attributes:
         agent: Name of the agent, with the parameters that differ from their defaults.
         env: Id of the environment, with the keyword arguments given.
-        budget: Pulls per episode, over all arms; with fixed confidence the cap.
+        budget: Pulls per episode, over all arms, or money where they have costs; with fixed confidence the cap.
         runs: Number of independent episodes.
         errors: Episodes with a wrong recommendation; a truncated one counts by the agent's recommendation at the cap.
         error_probability: Estimated probability of misidentification, errors / runs.
@@ -120,7 +120,7 @@ class Result:
         simple_regret: Mean simple regret, in the unit of the reward.
         simple_regret_se: Its standard error (NaN for a single run).
         mean_pulls: ``(K,)`` pulls per arm and episode.
-        unspent: Mean number of pulls that the agent left unspent.
+        unspent: Mean number of pulls that the agent left unspent, or the mean money where arms have costs.
         sample_complexity: Mean number of pulls that the agent requested.
         sample_quantiles: Its quantiles at :data:`QUANTILES`.
         truncated: Episodes that the cap ended, with fixed confidence.
@@ -141,13 +141,15 @@ class Result:
         recommended: Number of runs that recommend each of them (or a set with it); at checkpoints empty.
         delta: With fixed confidence, the error probability that the agent allows itself; else None.
         lower_bound: kl(delta, 1 - delta) T*, which no mean number of pulls is below if the error probability is at most
-            delta on all instances; from the true means. None where it is unknown.
+            delta on all instances, and no mean money where arms have costs; from the true means. None where it is
+            unknown.
         rewards: The kind of the environment's rewards, such as ``"binary"``; empty where it is unknown.
+        costs: Costs of a pull of each arm, in the unit of the budget; empty: the budget counts pulls.
     """
 
     agent: str
     env: str
-    budget: int
+    budget: Any
     runs: int
     errors: int
     error_probability: float
@@ -173,11 +175,18 @@ class Result:
     delta: float | None = None
     lower_bound: float | None = None
     rewards: str = ""
+    costs: tuple[float, ...] = ()
+
+    @property
+    def money_spent(self) -> float | None:
+        """Mean money that an episode costs; None where arms have no costs."""
+        return self.budget - self.unspent if self.costs else None
 
     @property
     def over_bound(self) -> float | None:
-        """The mean number of pulls, divided by its lower bound; too small where the cap ended runs."""
-        return None if self.lower_bound is None else self.sample_complexity / self.lower_bound
+        """Mean pulls, or money where arms have costs, divided by the bound; too small where the cap ended runs."""
+        spent = self.sample_complexity if self.money_spent is None else self.money_spent
+        return None if self.lower_bound is None else spent / self.lower_bound
 
     @property
     def best_arms(self) -> tuple[str, ...]:
@@ -196,7 +205,8 @@ class Result:
     @property
     def stops(self) -> bool:
         """Whether the number of pulls varies from run to run: the agent decides when to stop."""
-        return bool(self.truncated) or pulls_vary(self.sample_quantiles)
+        fixed = bool(self.costs) and self.delta is None  # what the money pays for depends on the arms
+        return bool(self.truncated) or (pulls_vary(self.sample_quantiles) and not fixed)
 
     @property
     def at_end(self) -> bool:
@@ -215,6 +225,8 @@ class Result:
         after = "" if self.checkpoint is None else f", after {self.checkpoint} pulls"
         favourite = self.most_recommended
         most = "" if favourite is None else f", {favourite[1]:.1%} of them recommend {favourite[0]!r}"
+        if self.money_spent is not None:
+            most += f", money spent {self.money_spent:.6g} in {self.sample_complexity:.6g} pulls"
         if self.stops:
             _, _, median, _, high_pulls, rare, most_pulls = self.sample_quantiles
             most += (
@@ -233,7 +245,7 @@ class Result:
 def summarize(
     agent: str,
     env: str,
-    budget: int,
+    budget: float,
     episodes: Runs,
     knows: Sequence[str],
     notes: Sequence[str],
@@ -245,11 +257,12 @@ def summarize(
     delta: float | None = None,
     lower_bound: float | None = None,
     rewards: str = "",
+    costs: Sequence[float] = (),
 ) -> Result:
     """Return the result of some episodes, at their end or at one of their checkpoints.
 
     ``arms`` are the names and true means of the arms, in a fixed instance whose arms have names; for ``delta``,
-    ``lower_bound`` and ``rewards`` see :class:`Result`.
+    ``lower_bound``, ``rewards`` and ``costs`` see :class:`Result`.
     """
     point = episodes if at is None else at
     runs = point.correct.size
@@ -257,11 +270,16 @@ def summarize(
     regret = point.simple_regret
     with np.errstate(over="ignore"):  # the square of a regret may be more than a float holds
         deviation = float(regret.std(ddof=1)) if runs > 1 else float("nan")
-    end = budget if at is None else at.pulls_made
+    end: Any = budget if at is None else at.pulls_made
     if episodes.tally:
         counted = ", ".join(f"{count:,} {what}" for what, count in episodes.tally.items())
         notes = (*notes, f"{agent}, budget {budget}: {counted} in {runs:,} runs")
-    spent = np.minimum(episodes.spent, end)  # until it stops, an agent pulls in every step
+    mean_pulls = point.pulls / runs
+    if costs:
+        spent, unspent = episodes.spent, max(end - float(mean_pulls @ np.array(costs)), 0.0)
+    else:
+        spent = np.minimum(episodes.spent, end)  # until it stops, an agent pulls in every step
+        unspent = end - float(spent.mean())
     return Result(
         agent=agent,
         env=env,
@@ -272,8 +290,8 @@ def summarize(
         interval=wilson(errors, runs),
         simple_regret=float(regret.mean()),
         simple_regret_se=float(deviation / np.sqrt(runs)),
-        mean_pulls=point.pulls / runs,
-        unspent=end - float(spent.mean()),
+        mean_pulls=mean_pulls,
+        unspent=unspent,
         sample_complexity=float(spent.mean()),
         sample_quantiles=tuple(np.quantile(spent, QUANTILES).tolist()),
         truncated=int(np.count_nonzero(episodes.truncated)),
@@ -291,6 +309,7 @@ def summarize(
         delta=delta,
         lower_bound=lower_bound,
         rewards=rewards,
+        costs=tuple(costs),
     )
 
 

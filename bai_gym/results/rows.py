@@ -37,8 +37,11 @@ COLUMNS = pa.schema(
         "arm_means": pa.list_(pa.float64()),
         "recommended": pa.list_(pa.int64()),
         **dict.fromkeys(("delta", "lower_bound", "optimum"), pa.float64()),
+        "costs": pa.list_(pa.float64()),
     }
 )
+WITH_MONEY = COLUMNS.set(COLUMNS.get_field_index("budget"), pa.field("budget", pa.float64()))
+"""The same where a budget is money."""
 OPTIONAL = ("checkpoint", "seed", "rerun", "digest", "delta", "lower_bound", "optimum")
 MOST = 2**53  # of a count: the largest that a float holds exactly
 
@@ -75,8 +78,9 @@ def to_arrow(results: Sequence[Result], optima: Optima | None = None) -> pa.Tabl
         "delta": [r.delta for r in results],
         "lower_bound": [r.lower_bound for r in results],
         "optimum": [(optima or {}).get((r.env, r.budget)) for r in results],
+        "costs": [list(r.costs) for r in results],
     }
-    return pa.table(columns, schema=COLUMNS)
+    return pa.table(columns, schema=WITH_MONEY if any(r.costs for r in results) else COLUMNS)
 
 
 def check_columns(schema: pa.Schema) -> None:
@@ -87,7 +91,8 @@ def check_columns(schema: pa.Schema) -> None:
     """
     for column in COLUMNS:
         place = schema.get_field_index(column.name)
-        if place < 0 or schema.field(place).type != column.type:
+        types = column.type, WITH_MONEY.field(column.name).type
+        if place < 0 or schema.field(place).type not in types:
             raise ParameterError(f"column {column.name} is missing, or is not of the type {column.type}")
 
 
@@ -100,8 +105,18 @@ def from_row(row: Mapping[str, Any]) -> Result:
     _check(row)
     known = {item.name for item in fields(Result)}
     values = {name: value for name, value in row.items() if name in known} | {"knows": row["oracle_knowledge"]}
-    for name in ("sample_quantiles", "knows", "notes", "mean_pulls_by_rank", "arm_names", "arm_means", "recommended"):
+    for name in (
+        "sample_quantiles",
+        "knows",
+        "notes",
+        "mean_pulls_by_rank",
+        "arm_names",
+        "arm_means",
+        "recommended",
+        "costs",
+    ):
         values[name] = tuple(values[name])
+    values["budget"] = row["budget"] if row["costs"] else int(row["budget"])
     values["mean_pulls"] = np.array(values["mean_pulls"], float)
     interval = (row["error_probability_lower"], row["error_probability_upper"])
     return Result(**values, interval=interval, seconds=0.0)
@@ -113,7 +128,10 @@ def _check(row: Mapping[str, Any]) -> None:
     if empty:
         raise ParameterError(f"{empty[0]} must not be empty")
     runs = integer(row["runs"], "runs", least=1, most=MOST)
-    integer(row["budget"], "budget", least=1, most=MOST)
+    if row["costs"]:
+        real(row["budget"], "budget", above=0)
+    else:
+        integer(int(row["budget"]), "budget", least=1, most=MOST)
     for name in ("errors", "truncated"):
         integer(row[name], name, least=0, most=runs)
     if row["checkpoint"] is not None:
@@ -125,7 +143,7 @@ def _check(row: Mapping[str, Any]) -> None:
         real(row["lower_bound"], "lower_bound", least=0)
     num_arms = len(row["mean_pulls"])
     lengths = {"sample_quantiles": (len(QUANTILES),), "mean_pulls": (num_arms,), "oracle_knowledge": (), "notes": ()}
-    for name in ("mean_pulls_by_rank", "arm_names", "arm_means", "recommended"):
+    for name in ("mean_pulls_by_rank", "arm_names", "arm_means", "recommended", "costs"):
         lengths[name] = (0, num_arms)
     for name, allowed in lengths.items():
         values = row[name]

@@ -7,7 +7,7 @@ from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import NEVER, STOP, TO_FIRST, WAIT, Episode, larger, section, total
 from bai_gym.sampling.inlining import noinline
 from bai_gym.sampling.plans import Plan, allocations, start
-from bai_gym.sampling.requests import Request, check_request
+from bai_gym.sampling.requests import Request, check_money, check_priced_request, check_request
 from bai_gym.sampling.sequential import Outcome, Rule, Sequential
 from bai_gym.sampling.state import PerArm, State, States, Vector
 from bai_gym.sampling.stepper import Stepper, batched
@@ -37,6 +37,8 @@ __all__ = [
     "Vector",
     "allocations",
     "batched",
+    "check_money",
+    "check_priced_request",
     "check_request",
     "check_tie_rule",
     "is_shared",

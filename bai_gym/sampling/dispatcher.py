@@ -24,7 +24,7 @@ from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.plans import start
-from bai_gym.sampling.requests import check_request
+from bai_gym.sampling.requests import check_priced_request, check_request
 from bai_gym.sampling.sequential import Sequential
 from bai_gym.statistics import FloatArray, Observation, Statistics
 from bai_gym.tasks import BestArm
@@ -47,6 +47,8 @@ class Dispatcher:
         earlier: ``(1, K)`` statistics of earlier rewards, from which the agent starts; None: there are none.
         allowed: Whether a pull of an arm may be handed out; asked once for each. After the first refusal the episode
             ends as at the budget, see :meth:`stop`. None: always.
+        costs: ``(K,)`` costs of the arms, for an agent that takes account of them; None: the budget counts pulls.
+        money: The budget in money, where there are costs; ``budget`` then bounds the number of pulls.
 
     Attributes:
         arms: The arms of the pulls handed out so far; pull i has ``arms[i - 1]``.
@@ -62,12 +64,15 @@ class Dispatcher:
         features: FloatArray | None = None,
         earlier: Statistics | None = None,
         allowed: Callable[[int], bool] | None = None,
+        costs: FloatArray | None = None,
+        money: float = 0.0,
     ) -> None:
         """Start the plan."""
         self.arms: list[int] = []
         self.recommendation: int | None = None
         self._agent = agent
         self._budget = budget
+        self._costs, self._money = costs, money
         self._allowed = allowed
         self._encoding = ActionEncoding(num_arms, BestArm(), fixed_confidence=False)
         self._queues: dict[int, deque[int]] = {arm: deque() for arm in range(num_arms)}  # outstanding, by arm
@@ -76,7 +81,7 @@ class Dispatcher:
         self._outstanding = 0
         self._stopped = False
         self._statistics = Statistics.zeros((1, num_arms)) if earlier is None else earlier.copy()
-        self._remaining = np.array([[budget]])
+        self._remaining = np.array([[budget if costs is None else money]])
         self._seen: Observation = {
             "pulls": self._statistics.pulls,
             "means": self._statistics.means,
@@ -85,6 +90,8 @@ class Dispatcher:
         }
         if features is not None:
             self._seen["features"] = features
+        if costs is not None:
+            self._seen["costs"] = costs[None]
         self._request: _Block | _Sequential | None = None
         self._first = 1  # number of the first pull of the request
         self._plan = start(agent, self._seen) if requests else None
@@ -120,7 +127,7 @@ class Dispatcher:
             self._queues[arm].append(len(self.arms))
             self._outstanding += 1
             if self._plan is not None:
-                self._remaining[...] -= 1
+                self._count(arm)
             return arm
         return None
 
@@ -152,12 +159,16 @@ class Dispatcher:
         bisect.insort(self._taken[arm], reward)
         self._outstanding -= 1
         if self._plan is None:
-            self._remaining[...] -= 1
+            self._count(arm)
         elif self._request is not None and self.recommendation is None and number >= self._first:
             self._request.update(arm, reward)
             if self._request.ended:
                 self._advance(self._request.outcome)
         self._end_if_complete()
+
+    def _count(self, arm: int) -> None:
+        """Take a pull, or its cost, from what is left."""
+        self._remaining[...] = np.maximum(self._remaining - (1 if self._costs is None else self._costs[arm]), 0)
 
     def _end_if_complete(self) -> None:
         if self._outstanding or self.recommendation is not None or not self.over:
@@ -198,7 +209,10 @@ class Dispatcher:
             except StopIteration as end:
                 self.recommendation = int(self._encoding.task.check(end.value, batch, arms)[0])
                 return
-            request, _ = check_request(wanted, batch, arms, int(self._remaining[0, 0]))
+            if self._costs is None:
+                request, _ = check_request(wanted, batch, arms, int(self._remaining[0, 0]))
+            else:
+                request = check_priced_request(wanted, batch, arms, self._remaining[0], self._costs, self._money)
             self._first = len(self.arms) + 1
             if isinstance(request, Block):
                 self._request = _Block(request, arms)

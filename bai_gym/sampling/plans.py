@@ -28,13 +28,13 @@ def start(agent: Any, seen: Observation) -> Plan:
 
 def allocations(agent: Any, seen: Observation) -> Plan:
     """Yield what ``allocate`` returns until it returns None or the budget is spent; then recommend."""
-    left = int(seen["remaining"].max())
+    left = seen["remaining"].sum()
     while left > 0:
         request = agent.allocate(seen)
         if request is None:
             break
         yield request
-        before, left = left, int(seen["remaining"].max())
+        before, left = left, seen["remaining"].sum()
         if left == before:  # a request without pulls
             break
     return agent.recommend(seen)

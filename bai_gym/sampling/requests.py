@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bai_gym.costs import TOLERANCE, spent_on
 from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.sequential import Sequential
-from bai_gym.statistics import IntArray
+from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import integer
 
-__all__ = ["Request", "check_request"]
+__all__ = ["Request", "check_money", "check_priced_request", "check_request"]
 
 Request = Block | Sequential
 """A block, or pulls that a rule decides sequentially."""
@@ -32,32 +33,72 @@ def check_request(request: object, batch: int, num_arms: int, remaining: int) ->
     Raises:
         AgentError: Wrong shape or type, negative counts, unequal totals, or more pulls than are left.
     """
+    request = _check_form(request, batch, num_arms)
     if isinstance(request, Sequential):
-        total = integer(request.steps, "steps", least=0, error=AgentError)
-        _check_arms(request.arms, batch, num_arms)
-        shape = (batch, num_arms) if request.arms is None else request.arms.shape
-        if request.window is not None and request.window.pulls.shape != shape:
-            raise AgentError(f"window must have shape {shape}, not {request.window.pulls.shape}")
+        total = request.steps
     else:
-        if isinstance(request, Block):
-            counts = _counts(request.counts)
-            block = request if counts is request.counts else replace(request, counts=counts)
-        else:
-            block = Block(_counts(request))
-        counts = block.counts
-        _check_candidates(block, batch, num_arms)
-        if counts.min() < 0:
-            raise AgentError("the agent asked for a negative number of pulls")
+        counts = request.counts
         if counts.max() > remaining:  # before they are summed, which might overflow
             raise AgentError(f"the agent asked for {counts.max()} pulls with {remaining} left of the budget")
         totals = counts.sum(axis=-1)
         total = int(totals[0])
         if (totals != total).any():
             raise AgentError("the agent must ask for equally many pulls in every episode of a batch")
-        request = block
     if total > remaining:
         raise AgentError(f"the agent asked for {total} pulls with {remaining} left of the budget")
     return request, total
+
+
+def check_priced_request(
+    request: object, batch: int, num_arms: int, left: FloatArray, costs: FloatArray, budget: float
+) -> Request:
+    """Return a request where arms have costs: episodes may make different numbers of pulls.
+
+    Args:
+        request: As in :func:`check_request`.
+        batch: N.
+        num_arms: K.
+        left: ``(N,)`` money left.
+        costs: ``(K,)`` costs of the arms.
+        budget: Money of an episode.
+
+    Raises:
+        AgentError: Wrong shape or type, negative counts, or a block that costs more than is left. What a sequential
+            request costs is known when it has been played.
+    """
+    checked = _check_form(request, batch, num_arms)
+    if isinstance(checked, Block):
+        check_money(spent_on(checked.counts, costs if checked.arms is None else costs[checked.arms]), left, budget)
+    return checked
+
+
+def check_money(spent: FloatArray, left: FloatArray, budget: float) -> None:
+    """Raise :class:`AgentError` if pulls cost more than is left: ``(N,)`` money of each."""
+    worst = int((spent - left).argmax())
+    if spent[worst] > left[worst] + TOLERANCE * budget:
+        raise AgentError(
+            f"the agent asked for pulls that cost {spent[worst]:g} with {left[worst]:g} left of the budget"
+        )
+
+
+def _check_form(request: object, batch: int, num_arms: int) -> Request:
+    """Return a request of the right shapes and types."""
+    if isinstance(request, Sequential):
+        integer(request.steps, "steps", least=0, error=AgentError)
+        _check_arms(request.arms, batch, num_arms)
+        shape = (batch, num_arms) if request.arms is None else request.arms.shape
+        if request.window is not None and request.window.pulls.shape != shape:
+            raise AgentError(f"window must have shape {shape}, not {request.window.pulls.shape}")
+        return request
+    if isinstance(request, Block):
+        counts = _counts(request.counts)
+        block = request if counts is request.counts else replace(request, counts=counts)
+    else:
+        block = Block(_counts(request))
+    _check_candidates(block, batch, num_arms)
+    if block.counts.min() < 0:
+        raise AgentError("the agent asked for a negative number of pulls")
+    return block
 
 
 def _check_candidates(block: Block, batch: int, num_arms: int) -> None:

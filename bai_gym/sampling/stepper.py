@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bai_gym.costs import common_cost, pulls_for
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import STOP
 from bai_gym.sampling.plans import start
-from bai_gym.sampling.requests import check_request
+from bai_gym.sampling.requests import Request, check_priced_request, check_request
 from bai_gym.sampling.sequential import Outcome, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics, exact_means
 
@@ -60,6 +61,9 @@ class Stepper:
     An agent that decides by the pulls of its phases, without ``stops`` and ``anytime``, does not see pulls that the
     first observation has: they were made before the episode.
 
+    Where arms have costs, an agent that stops early ends the episode, one episode at a time likewise. Where they cost
+    the same, the agent sees pulls left and no costs.
+
     Args:
         agent: The agent, already reset.
         encoding: The action encoding.
@@ -80,6 +84,7 @@ class Stepper:
         self._engine: Engine | None = None
         self._starts_from_earlier = bool(getattr(agent, "stops", False) or getattr(agent, "anytime", False))
         self._earlier: Statistics | None = None  # what the first observation has
+        self._money: float | None = None  # that the first observation has
         self.idle: IntArray | None = None
         self.requests = 0
 
@@ -128,6 +133,8 @@ class Stepper:
 
     def _own(self, observation: Observation) -> Observation:
         """Return the observation as the agent sees it."""
+        if "costs" in observation:
+            observation = self._in_pulls(observation)
         if self._starts_from_earlier:
             return observation
         if self._earlier is None:
@@ -137,13 +144,22 @@ class Stepper:
         own = Statistics.of(observation).since(self._earlier)
         return {**observation, "pulls": own.pulls, "means": own.means, "variances": own.variances}
 
+    def _in_pulls(self, observation: Observation) -> Observation:
+        """Return the observation with pulls left and without costs, where all pulls cost the same."""
+        self._money = float(observation["remaining"].max()) if self._money is None else self._money
+        cost, money = common_cost(observation["costs"][0]), self._money
+        if cost is None:
+            return observation
+        left = np.array([[pulls_for(left, cost, money)] for left in observation["remaining"][:, 0].tolist()])
+        return {**{name: value for name, value in observation.items() if name != "costs"}, "remaining": left}
+
     def _next(self, observation: Observation) -> npt.NDArray[Any]:
         episodes = len(observation["pulls"])
-        remaining = int(observation["remaining"].flat[0])
+        remaining = observation["remaining"].flat[0]
         if self._encoding.fixed_confidence and episodes > 1:
             raise AgentError(
-                "with fixed confidence the episodes of a batch end at different times: act on one episode at a time, "
-                "or let bai_gym.evaluate play them by blocks"
+                "with fixed confidence or costs the episodes of a batch end at different times: act on one episode at "
+                "a time, or let bai_gym.evaluate play them by blocks"
             )
         if (observation["remaining"] != remaining).any():
             raise AgentError("the episodes of a batch must be in lock-step: equally many pulls left in all of them")
@@ -208,13 +224,22 @@ class Stepper:
             except StopIteration as end:
                 return end.value
             episodes, arms = self._seen["pulls"].shape
-            request, pulls = check_request(wanted, episodes, arms, int(self._seen["remaining"].flat[0]))
+            request, pulls = self._checked(wanted, episodes, arms)
             self.requests += 1
             self._candidates, self._engine = request.arms, None
             if isinstance(request, Block):
                 outcome = yield from self._block(request, pulls)
             else:
                 outcome = yield from self._sequential(request)
+
+    def _checked(self, wanted: object, episodes: int, arms: int) -> tuple[Request, int]:
+        """Return the request, and its pulls in every episode (at most); with costs there is one episode."""
+        left = self._seen["remaining"]
+        if "costs" not in self._seen:
+            return check_request(wanted, episodes, arms, int(left.flat[0]))
+        budget = float(left.max()) if self._money is None else self._money
+        request = check_priced_request(wanted, episodes, arms, left[:, 0], self._seen["costs"][0], budget)
+        return request, int(request.counts.sum()) if isinstance(request, Block) else request.steps
 
     def _block(self, block: Block, pulls: int) -> Generator[IntArray, None, Statistics]:
         before, left = self._seen.statistics.copy(), block.counts.copy()

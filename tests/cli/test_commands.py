@@ -105,6 +105,14 @@ def test_run_writes_the_numbers_of_compare(command: Command) -> None:
     assert all("seconds" not in Path(name).read_text() for name in ("results/results.csv", "results/results.md"))
 
 
+def test_run_takes_costs_and_shows_money(command: Command, tmp_path: Path) -> None:
+    arms = ("--set", "means=[0.5,0.0,0.0]", "--set", "costs=[2.5,1,1]", "--budget", "90.5")
+    out, _ = command("run", "BAI-Custom-v0", "--agent", "SH", "--agent", "SR", *arms, "--runs", "30", "--out", "found")
+    assert "money spent" in out and "90.5" in out and "against the one with the fewest" not in out
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "found" / "results.csv").read_text(encoding="utf-8"))))
+    assert all(float(row["budget"]) == 90.5 and 80.0 < float(row["money_spent"]) <= 90.5 for row in rows)
+
+
 def test_run_shows_the_gap_to_the_optimum(command: Command, tmp_path: Path) -> None:
     words = ("run", "BAI-Bernoulli3-v0", "--runs", "50", "--agent", "Uniform", "--agent", "BayesOptimal", "--optimum")
     out, err = command(*words, "--budget", "9", "--out", "results")

@@ -44,6 +44,8 @@ class Row:
     delta: float | None = None
     lower_bound: float | None = None
     rewards: str = ""
+    costs: tuple[float, ...] = ()
+    money_spent: float | None = None
     over_bound: float | None = None
 
     @property

@@ -103,7 +103,7 @@ def _draw_header(canvas: _Canvas, snapshot: Snapshot, left: int, right: int) -> 
     colour = {"explore": INK, "recommend": LAST, "done": WRONG if wrong else RIGHT}[snapshot.phase]
     spent = snapshot.budget - snapshot.remaining
     canvas.text(headline(snapshot), left, 0.6 * line, colour)
-    canvas.text(f"{spent:,} of {snapshot.budget:,} pulls", right, 0.6 * line, align=1.0)
+    canvas.text(f"{spent:,.10g} of {snapshot.budget:,.10g} {snapshot.unit}", right, 0.6 * line, align=1.0)
     top, bottom = 1.9 * line, 2.3 * line
     canvas.rect(RAIL, left, top, right, bottom)
     if spent > 0:

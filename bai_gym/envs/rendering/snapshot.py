@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bai_gym.analysis.intervals import mean_intervals
+from bai_gym.costs import TOLERANCE
 from bai_gym.errors import ParameterError
 
 __all__ = ["Snapshot", "headline", "mean_range", "played_means", "reaches", "share"]
@@ -22,13 +23,14 @@ class Snapshot:
         pulls: Number of pulls of each arm, shape (K,), integers.
         means: Sample means, shape (K,); not read where `pulls` is 0.
         variances: Unbiased sample variances, shape (K,); not read where `pulls` is below 2.
-        remaining: Pulls left.
-        budget: Total pulls over all arms.
+        remaining: Pulls left; money left where arms have costs.
+        budget: Total pulls over all arms, or money.
         last_arm: Arm of the last pull, from 0; None before the first.
         recommendation: The recommended arm, or arms where the task asks for a set; None before the recommendation.
         correct: Whether the recommendation is correct; None before it, or if unknown.
         truncated: Whether the cap has ended the episode, without a recommendation.
         threshold: The threshold of the task; None if it has none.
+        cheapest: The smallest cost of a pull; None where arms have no costs.
 
     Raises:
         ParameterError: If the three arrays do not have one common shape (K,) with K at least 1.
@@ -37,13 +39,14 @@ class Snapshot:
     pulls: NDArray[np.integer[Any]]
     means: NDArray[np.floating[Any]]
     variances: NDArray[np.floating[Any]]
-    remaining: int
-    budget: int
+    remaining: float
+    budget: float
     last_arm: int | None = None
     recommendation: int | tuple[int, ...] | None = None
     correct: bool | None = None
     truncated: bool = False
     threshold: float | None = None
+    cheapest: float | None = None
 
     def __post_init__(self) -> None:
         shapes = (np.shape(self.pulls), np.shape(self.means), np.shape(self.variances))
@@ -55,7 +58,13 @@ class Snapshot:
         """Phase of the episode: pulls to make, a recommendation to make, or nothing."""
         if self.recommendation is not None or self.truncated:
             return "done"
-        return "explore" if self.remaining > 0 else "recommend"
+        affordable = self.remaining > 0 if self.cheapest is None else self.remaining >= self.cheapest * (1 - TOLERANCE)
+        return "explore" if affordable else "recommend"
+
+    @property
+    def unit(self) -> str:
+        """What the budget counts."""
+        return "pulls" if self.cheapest is None else "money"
 
     @property
     def recommended(self) -> tuple[int, ...]:

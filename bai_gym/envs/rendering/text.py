@@ -40,7 +40,8 @@ def to_text(snapshot: Snapshot, width: int = 100) -> str:
     spent = snapshot.budget - snapshot.remaining
     filled = round(20 * share(spent, snapshot.budget))
     border = "" if snapshot.threshold is None else f", threshold {snapshot.threshold:g}"
-    header = f"{headline(snapshot)}{border}\npulls {spent}/{snapshot.budget} [{'#' * filled}{'.' * (20 - filled)}]"
+    part = f"{snapshot.unit} {spent:.10g}/{snapshot.budget:.10g}"
+    header = f"{headline(snapshot)}{border}\n{part} [{'#' * filled}{'.' * (20 - filled)}]"
     return "\n".join([header, *(line.rstrip() for line in lines)])
 
 

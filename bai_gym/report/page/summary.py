@@ -52,7 +52,7 @@ def _claims(group: Group) -> list[str]:
 
 def _stops(group: Group) -> bool:
     """Whether all agents decide when to stop, so that errors alone do not rank them."""
-    stopping = {row.agent for row in group.results if pulls_vary(row.sample_quantiles)}
+    stopping = {row.agent for row in group.results if pulls_vary(row.sample_quantiles) and not row.costs}
     return stopping == set(group.agents)
 
 

@@ -1,0 +1,116 @@
+"""Budgets in money: what pulls cost, when the recommendation is due, and what is refused."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.envs.vector import BestArmVectorEnv
+from bai_gym.errors import BaiGymError, BudgetError
+
+EXACT: dict[str, Any] = {"means": [0.1, 0.5, 0.2], "variances": 0.0, "costs": [1.0, 2.0, 0.5]}
+
+
+def test_an_episode_by_hand() -> None:
+    env = gym.make("BAI-Custom-v0", budget=3.6, **EXACT)
+    observation, info = env.reset(seed=0)
+    assert info == {"phase": "explore"} and env.action_space == gym.spaces.Discrete(6)
+    assert observation["costs"].tolist() == [1.0, 2.0, 0.5]
+    for arm, left, phase in ((1, 1.6, "explore"), (0, 0.6, "explore"), (2, 0.1, "recommend")):
+        observation, reward, *_, info = env.step(arm)
+        assert (reward, info) == (0.0, {"phase": phase})
+        assert observation["remaining"] == pytest.approx(left)
+        assert env.observation_space.contains(observation)
+    with pytest.raises(BudgetError):
+        env.step(2)
+    after, reward, terminated, truncated, info = env.step(3 + 1)
+    assert (reward, terminated, truncated) == (1.0, True, False)
+    assert info["unspent"] == pytest.approx(0.1) and after["pulls"].tolist() == [1, 1, 1]
+
+
+def test_a_pull_that_is_too_expensive_changes_nothing() -> None:
+    env = gym.make("BAI-Custom-v0", budget=2.5, **{**EXACT, "variances": 1.0})
+    other = gym.make("BAI-Custom-v0", budget=2.5, **{**EXACT, "variances": 1.0})
+    env.reset(seed=1), other.reset(seed=1)
+    env.step(0), other.step(0)
+    with pytest.raises(BudgetError):
+        env.step(1)
+    mine, theirs = env.step(2)[0], other.step(2)[0]
+    assert all((mine[name] == theirs[name]).all() for name in theirs)
+    batch = BestArmVectorEnv("custom", num_envs=2, budget=2.5, **EXACT)
+    batch.reset(seed=0)
+    before = batch.step([0, 2])[0]
+    with pytest.raises(BudgetError):
+        batch.step([3 + 0, 1] if before["remaining"][1, 0] < 2.0 else [1, 3 + 0])
+    now = batch.step([2, 2])[0]  # the recommendation has not ended its episode
+    assert (now["pulls"].sum(axis=1) == before["pulls"].sum(axis=1) + 1).all()
+
+
+def test_sums_of_costs_may_be_rounded() -> None:
+    env = gym.make("BAI-Custom-v0", means=[0.0, 1.0], costs=[0.1, 0.1], budget=1.0)
+    env.reset(seed=0)
+    for _ in range(10):
+        observation, *_, info = env.step(0)
+    assert info["phase"] == "recommend" and observation["remaining"][0] >= 0.0
+
+
+def test_with_fixed_confidence_the_pull_cost_multiplies_costs_and_the_cap_is_money() -> None:
+    for vector in (False, True):
+        keywords: dict[str, Any] = {"budget": 3.3, "fixed_confidence": True, "pull_cost": 0.01, **EXACT}
+        env: Any = BestArmVectorEnv("custom", num_envs=1, **keywords) if vector else BestArmEnv("custom", **keywords)
+        env.reset(seed=0)
+        first = env.step([0] if vector else 0)
+        last = env.step([1] if vector else 1)
+        assert np.ravel([first[1], last[1]]) == pytest.approx([-0.01, -0.02])
+        assert (bool(np.ravel(last[2])[0]), bool(np.ravel(last[3])[0])) == (False, True), vector
+
+
+def test_a_batch_of_one_is_the_scalar_environment() -> None:
+    keywords: dict[str, Any] = {"means": [0.1, 0.5, 0.2], "costs": [1.0, 2.0, 0.5], "budget": 30.0}
+    one, batch = BestArmEnv("custom", **keywords), BestArmVectorEnv("custom", num_envs=1, **keywords)
+    rng = np.random.default_rng(0)
+    seen, _ = one.reset(seed=5)
+    together, _ = batch.reset(seed=5)
+    for _ in range(200):
+        affordable = np.flatnonzero(seen["costs"] <= seen["remaining"])
+        action = int(rng.choice(affordable)) if affordable.size else 3
+        seen, reward, terminated, truncated, info = one.step(action)
+        together, rewards, ends, cuts, infos = batch.step([action])
+        assert (reward, terminated, truncated) == (rewards[0], ends[0], cuts[0])
+        assert all((together[name][0] == seen[name]).all() for name in seen)
+        assert infos["phase"][0] == info["phase"]
+        if terminated:
+            assert infos["unspent"][0] == info["unspent"]
+            break
+    assert terminated
+
+
+def test_every_task_and_the_checker() -> None:
+    for keywords in ({}, {"task": "top-m", "m": 2}, {"fixed_confidence": True}):
+        env = gym.make("BAI-Bernoulli10-v0", costs=[1.0] * 5 + [2.5] * 5, budget=1000.5, **keywords)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # numbers without bounds, as in the test of all ids
+            check_env(env.unwrapped, skip_render_check=True)
+
+
+@pytest.mark.each(
+    "keywords",
+    [
+        {"costs": [1.0, 2.0]},
+        {"costs": [1.0, 2.0, 0.0]},
+        {"costs": [1.0, 2.0, "x"]},
+        {"costs": 3.0},
+        {"budget": 1.9},
+        {"budget": -1.0},
+        {"costs": None, "budget": 2.5},
+    ],
+)
+def test_what_is_refused(keywords: dict[str, Any]) -> None:
+    with pytest.raises(BaiGymError):
+        gym.make("BAI-Custom-v0", **{"budget": 4.0, **EXACT, **keywords})
