@@ -22,7 +22,7 @@ __all__ = ["PREFERENCES", "read_alpaca_eval"]
 PREFERENCES = Rewards("bounded", 1.0, 2.0)
 """The kind of the scores."""
 
-_FILES = "*/weighted_alpaca_eval_gpt4_turbo/annotations.json"
+_FILES = "*/weighted_alpaca_eval_gpt4_turbo/annotations.json"  # two models have a second file, a level deeper
 
 
 def read_alpaca_eval(path: str | os.PathLike[str]) -> ScoreMatrix:

@@ -23,7 +23,7 @@ from bai_gym.problems.scores import ScoresProblem
 __all__ = ["alpaca_eval_problem", "aslib_problem", "llm_agents_problem", "matrix_problem"]
 
 SYNTHETIC = "no path was given: these are synthetic scores of {} that do not exist"
-ALPACA_MODELS, ALPACA_ITEMS = 223, 805
+ALPACA_MODELS, ALPACA_ITEMS = 221, 805
 SOLVERS, INSTANCES = 8, 200
 DEMO_SEED = 1
 
@@ -93,12 +93,12 @@ def alpaca_eval_problem(path: str | Path | None = None, num_arms: int | None = 3
 
     A score is 1 plus the probability, by the judge, that the output of the model is better. A pull compares the outputs
     for an instruction that the arm has not been compared on before, see :class:`bai_gym.bandits.FiniteBandit`. The
-    scores of some 220 models on 805 instructions are read from your clone of the repository of AlpacaEval, which takes
+    scores of 221 models (commit cd543a1) on 805 instructions are read from your clone of the repository of AlpacaEval, which takes
     some ten seconds.
 
     Args:
         path: The clone, or its folder ``results``, see :func:`bai_gym.datasets.read_alpaca_eval`. None: synthetic
-            scores, 1 or 2, of 223 models and 805 instructions.
+            scores, 1 or 2, of 221 models and 805 instructions.
         num_arms: K: every episode draws K of the models. None: all models, in every episode.
         missing: What is done about missing scores: instructions (``"items"``) or models (``"arms"``) with some are left
             out. 0 is no possible score.
