@@ -93,8 +93,8 @@ def alpaca_eval_problem(path: str | Path | None = None, num_arms: int | None = 3
 
     A score is 1 plus the probability, by the judge, that the output of the model is better. A pull compares the outputs
     for an instruction that the arm has not been compared on before, see :class:`bai_gym.bandits.FiniteBandit`. The
-    scores of 221 models (commit cd543a1) on 805 instructions are read from your clone of the repository of AlpacaEval, which takes
-    some ten seconds.
+    scores of 221 models on 805 instructions (at commit cd543a1) are read from your clone of the repository of
+    AlpacaEval, which takes some ten seconds. They say what this judge prefers.
 
     Args:
         path: The clone, or its folder ``results``, see :func:`bai_gym.datasets.read_alpaca_eval`. None: synthetic
@@ -124,8 +124,7 @@ def aslib_problem(path: str | Path | None = None, num_arms: int | None = None, m
 
     A pull runs an algorithm on an instance that it has not been run on before, see
     :class:`bai_gym.bandits.FiniteBandit`. Where the scenario measures runtimes, a reward is minus PAR10 in units of the
-    cut-off time: minus the runtime, or -10 for a run that fails. Else it is the quality of the solution. Rewards are
-    real numbers, most of the variance often comes from the runs that fail.
+    cut-off time: minus the runtime, or -10 for a run that fails. Else it is the quality of the solution.
 
     Args:
         path: The folder of a scenario, see :func:`bai_gym.datasets.read_aslib`. None: synthetic runtimes of 8 solvers
