@@ -57,7 +57,7 @@ MOTOR = "u_q,coolant,stator_winding,u_d,stator_tooth,motor_speed,i_d,i_q,pm,stat
 
 @pytest.fixture(scope="session")
 def small_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data directory with made-up files in the formats of UCI Automobile and Electric Motor Temperature."""
+    """A data directory with made-up files in the formats of UCI Automobile, Electric Motor, and Open Bandit."""
     folder = tmp_path_factory.mktemp("small-data")
     rng = np.random.default_rng(0)
     cars = []
@@ -74,10 +74,17 @@ def small_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for place, content in (
         ("automobile/imports-85.data", "".join(cars)),
         ("electric-motor/measures_v2.csv", f"{MOTOR}\n" + "".join(moments)),
+        *((f"open-bandit/{campaign}.csv", _displays(items, rng)) for campaign, items in (("men", 34), ("women", 46))),
     ):
-        (folder / place).parent.mkdir()
+        (folder / place).parent.mkdir(exist_ok=True)
         (folder / place).write_text(content)
     return folder
+
+
+def _displays(items: int, rng: np.random.Generator) -> str:
+    """Five displays of each item in the format of the Open Bandit Dataset, a few of them with a click."""
+    rows = [f"{n},2019-11-24,{n % items},{n % 3 + 1},{int(rng.random() < 0.1)}\n" for n in range(5 * items)]
+    return ",timestamp,item_id,position,click\n" + "".join(rows)
 
 
 Background = Callable[..., "subprocess.Popen[bytes]"]

@@ -5,7 +5,9 @@ which ship with the package. ``ratings`` reads MovieLens formats, ``completion``
 it on disk, and ``synthetic`` makes ratings of the same shape without any data. ``csv_file`` reads columns of CSV files:
 for a user's log (``table``), for tables of features (``columns``: ``automobile`` and ``motor``), and for regression
 tables (``regression``). ``signals`` reads matrices time x sensors, and makes synthetic ones. ``item_response`` makes
-matrices of models x questions. A name is loaded when it is first used.
+matrices of models x questions. ``matrix`` is a matrix of scores with missing cells: those of ``agentopt`` ship with the
+package, in the folder ``bundled``, while ``alpaca_eval`` and ``aslib`` read a user's copy. A name is loaded when it is
+first used.
 """
 
 from __future__ import annotations
@@ -15,11 +17,15 @@ from typing import TYPE_CHECKING
 from bai_gym.lazy import lazily
 
 if TYPE_CHECKING:
+    from bai_gym.datasets.agentopt import LLM_AGENTS, llm_agents
+    from bai_gym.datasets.alpaca_eval import PREFERENCES, read_alpaca_eval
+    from bai_gym.datasets.aslib import PENALTY, RUNTIMES, read_aslib
     from bai_gym.datasets.automobile import PRICE, automobile_like, read_automobile
     from bai_gym.datasets.columns import FeatureTable
     from bai_gym.datasets.completion import CompletedRatings, Factors, complete, completed, factorize
     from bai_gym.datasets.item_response import item_response_scores
     from bai_gym.datasets.locate import Status, cache_directory, data_directory, fetch, find, require, status
+    from bai_gym.datasets.matrix import MISSING, ScoreMatrix
     from bai_gym.datasets.motor import MOTOR_TARGETS, read_motor
     from bai_gym.datasets.ratings import Ratings, read_ratings
     from bai_gym.datasets.registry import DataFile, DataSet, get, names
@@ -68,6 +74,16 @@ __all__ = [
     "traffic_like",
     # synthetic scores of models on questions
     "item_response_scores",
+    # published scores of arms on items
+    "LLM_AGENTS",
+    "MISSING",
+    "PENALTY",
+    "PREFERENCES",
+    "RUNTIMES",
+    "ScoreMatrix",
+    "llm_agents",
+    "read_alpaca_eval",
+    "read_aslib",
     # the user's own log, or matrix of scores
     "ArmSamples",
     "read_scores",
@@ -81,11 +97,17 @@ _HOMES = {
     "DataSet": "registry",
     "Factors": "completion",
     "FeatureTable": "columns",
+    "LLM_AGENTS": "agentopt",
+    "MISSING": "matrix",
     "MOTOR_TARGETS": "motor",
+    "PENALTY": "aslib",
+    "PREFERENCES": "alpaca_eval",
     "PRICE": "automobile",
     "REGRESSION_TABLES": "regression",
+    "RUNTIMES": "aslib",
     "Ratings": "ratings",
     "RegressionTable": "regression",
+    "ScoreMatrix": "matrix",
     "Signals": "signals",
     "Status": "locate",
     "automobile_like": "automobile",
@@ -98,8 +120,11 @@ _HOMES = {
     "find": "locate",
     "get": "registry",
     "item_response_scores": "item_response",
+    "llm_agents": "agentopt",
     "movielens_like": "synthetic",
     "names": "registry",
+    "read_alpaca_eval": "alpaca_eval",
+    "read_aslib": "aslib",
     "read_automobile": "automobile",
     "read_motor": "motor",
     "read_ratings": "ratings",

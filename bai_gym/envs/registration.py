@@ -398,6 +398,51 @@ IDS: tuple[Registration, ...] = (
         {"num_arms": 32},
         rewards="binary",
     ),
+    *(
+        Registration(
+            f"BAI-LLMAgents-{name}-v0",
+            "llm-agents",
+            budget,
+            f"{what}, real scores of language-model agents, each question asked once",
+            {"data": name.lower()},
+        )
+        for name, budget, what in (  # a fifth of the scores, questions that some arm has no score for left out
+            ("GPQA", 356, "the best of 9 models on 198 questions of science"),
+            ("BFCL", 360, "the best of 9 models on 200 calls of functions"),
+            ("HotpotQA", 3078, "the best of 81 pairs of a planner and a solver"),
+            ("MathQA", 2187, "the best of 81 pairs of a model that answers and a critic"),
+        )
+    ),
+    Registration(
+        "BAI-AlpacaEval-v0",
+        "alpaca-eval",
+        5152,
+        "32 random models of AlpacaEval, path= of your clone of its repository; else synthetic scores",
+    ),
+    Registration(
+        "BAI-ASlib-v0",
+        "aslib",
+        320,
+        "the best algorithm of a scenario of ASlib, path= of its folder; else synthetic runtimes of 8 solvers",
+    ),
+    *(
+        Registration(
+            f"BAI-OpenBandit-{campaign}-v0",
+            "open-bandit",
+            2000,
+            f"which of {arms} items is clicked most often: a log of random displays of the Open Bandit Dataset",
+            {"campaign": campaign.lower()},
+            data=f"open-bandit-{campaign.lower()}",
+        )
+        for campaign, arms in (("Men", 34), ("Women", 46))
+    ),
+    Registration(
+        "BAI-Newsvendor8-v0",
+        "newsvendor",
+        2000,
+        "num_arms = 8 orders of a newsvendor, find the most profitable one by simulation (after SimOpt)",
+        {"num_arms": 8},
+    ),
     Registration(
         "BAI-Pilot-v0",
         "pilot",

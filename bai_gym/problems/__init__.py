@@ -15,7 +15,10 @@ from bai_gym.problems.linear import (
     adaptive_problem,
     static_problem,
 )
+from bai_gym.problems.matrices import alpaca_eval_problem, aslib_problem, llm_agents_problem, matrix_problem
 from bai_gym.problems.movielens import MovieLensProblem, movielens_like_problem, movielens_problem
+from bai_gym.problems.newsvendor import newsvendor_problem
+from bai_gym.problems.open_bandit import open_bandit_problem
 from bai_gym.problems.rows import RowsProblem, automobile_like_problem, automobile_problem, electric_motor_problem
 from bai_gym.problems.scores import ScoresProblem, llm_selection_like_problem, llm_selection_problem
 from bai_gym.problems.thresholding import ThresholdingProblem
@@ -41,16 +44,22 @@ __all__ = [
     "ThresholdingProblem",
     "TrafficProblem",
     "adaptive_problem",
+    "alpaca_eval_problem",
+    "aslib_problem",
     "automobile_like_problem",
     "automl_problem",
     "automobile_problem",
     "build",
     "electric_motor_problem",
     "function_problem",
+    "llm_agents_problem",
     "llm_selection_like_problem",
     "llm_selection_problem",
+    "matrix_problem",
     "movielens_like_problem",
     "movielens_problem",
+    "newsvendor_problem",
+    "open_bandit_problem",
     "static_problem",
     "traffic_problem",
 ]

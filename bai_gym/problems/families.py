@@ -21,7 +21,10 @@ from bai_gym.problems.linear import (
     adaptive_problem,
     static_problem,
 )
+from bai_gym.problems.matrices import alpaca_eval_problem, aslib_problem, llm_agents_problem
 from bai_gym.problems.movielens import movielens_like_problem, movielens_problem
+from bai_gym.problems.newsvendor import newsvendor_problem
+from bai_gym.problems.open_bandit import open_bandit_problem
 from bai_gym.problems.pilot import pilot_problem
 from bai_gym.problems.rows import automobile_like_problem, automobile_problem, electric_motor_problem
 from bai_gym.problems.scores import llm_selection_like_problem, llm_selection_problem
@@ -61,6 +64,11 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "table": table_problem,
     "llm-selection": llm_selection_problem,
     "llm-selection-like": llm_selection_like_problem,
+    "llm-agents": llm_agents_problem,
+    "alpaca-eval": alpaca_eval_problem,
+    "aslib": aslib_problem,
+    "open-bandit": open_bandit_problem,
+    "newsvendor": newsvendor_problem,
     "pilot": pilot_problem,
 }
 """Classes and functions that make a problem, by the name of the family; ids accept their keywords."""

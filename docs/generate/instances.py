@@ -17,6 +17,7 @@ from bai_gym.envs.registration import IDS, Registration
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import MissingDataError
 from bai_gym.problems import FAMILIES, FixedProblem, FrozenProblem, Problem, build
+from bai_gym.problems.open_bandit import CAMPAIGNS
 from bai_gym.rewards import Rewards
 from generate.docstrings import Linker, Parsed, parse
 
@@ -92,7 +93,8 @@ def _environment(entry: Registration, made: dict[str, Problem]) -> Environment:
         try:
             made[key] = build(entry.family, **keywords)
         except MissingDataError:
-            made[key] = _StandIn(keywords["num_arms"], FEATURES_OF_DATA.get(entry.family))
+            arms = keywords.get("num_arms") or CAMPAIGNS[keywords["campaign"]]
+            made[key] = _StandIn(arms, FEATURES_OF_DATA.get(entry.family))
     here = not isinstance(made[key], _StandIn)
     return Environment(entry, BestArmEnv(made[key], entry.budget, **spec), here)
 

@@ -171,7 +171,7 @@ def test_missing_data_names_the_file_that_is_missing(data: Path) -> None:
 
 def test_status_has_a_record_of_each_file(data: Path) -> None:
     path = put(data, "ml-1m/ratings.dat", b"not the published bytes")
-    cars, measures, speeds, ratings, red, white = status()
+    cars, measures, speeds, ratings, men, women, red, white = status()
     assert (cars.dataset, cars.file, cars.present) == ("automobile", "cars", False)
     assert (measures.dataset, measures.path) == ("electric-motor", data / "electric-motor/measures_v2.csv")
     assert (ratings.dataset, ratings.file, ratings.present, ratings.path) == ("movielens-1m", "ratings", True, path)

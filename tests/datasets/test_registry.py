@@ -8,7 +8,8 @@ from bai_gym.errors import UnknownNameError
 
 
 def test_the_data_sets_of_this_library() -> None:
-    assert datasets.names() == ("automobile", "electric-motor", "los-loop", "movielens-1m", "wine-quality")
+    bandits = ("open-bandit-men", "open-bandit-women")
+    assert datasets.names() == ("automobile", "electric-motor", "los-loop", "movielens-1m", *bandits, "wine-quality")
 
 
 @pytest.mark.parametrize("name", datasets.names())

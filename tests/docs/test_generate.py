@@ -23,6 +23,7 @@ from bai_gym.bandits import BernoulliBandit  # noqa: E402
 from bai_gym.envs.registration import IDS  # noqa: E402
 from bai_gym.errors import BaiGymError  # noqa: E402
 from bai_gym.problems import FAMILIES, BernoulliPriorProblem, FixedProblem, build  # noqa: E402
+from bai_gym.problems.open_bandit import CAMPAIGNS  # noqa: E402
 from bai_gym.sampling import Rule  # noqa: E402
 from bai_gym.tasks import BestArm, Thresholding  # noqa: E402
 from generate.agents import Written, agent_text, written_pages  # noqa: E402
@@ -140,7 +141,9 @@ def test_stand_ins_have_the_shape_of_the_data(small_data: Path, monkeypatch: pyt
     monkeypatch.setenv("BAI_GYM_DATA", str(small_data))
     for family, features in FEATURES_OF_DATA.items():
         assert build(family, num_arms=8).num_features == features
-    assert {entry.family for entry in IDS if entry.data} == {*FEATURES_OF_DATA, "movielens"}
+    for campaign, items in CAMPAIGNS.items():
+        assert build("open-bandit", campaign=campaign).num_arms == items
+    assert {entry.family for entry in IDS if entry.data} == {*FEATURES_OF_DATA, "movielens", "open-bandit"}
 
 
 def test_where_data_are_absent_there_is_a_stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,6 +152,7 @@ def test_where_data_are_absent_there_is_a_stand_in(tmp_path: Path, monkeypatch: 
     assert set(absent) == {entry.id for entry in IDS if entry.data}
     assert absent["BAI-MovieLens128-v0"].problem.num_arms == 128
     assert absent["BAI-ElectricMotor-v0"].problem.num_features == 11
+    assert absent["BAI-OpenBandit-Women-v0"].problem.num_arms == 46
 
 
 SOME = (
