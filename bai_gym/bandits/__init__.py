@@ -6,6 +6,7 @@ are defined elsewhere.
 
 from bai_gym.bandits.base import Bandit
 from bai_gym.bandits.bernoulli import BernoulliBandit
+from bai_gym.bandits.differences import PairStatistics
 from bai_gym.bandits.empirical import EmpiricalBandit, SampleTable
 from bai_gym.bandits.finite import FiniteBandit, FinitePopulations
 from bai_gym.bandits.function import FunctionBandit
@@ -27,6 +28,7 @@ __all__ = [
     "FinitePopulations",
     "FunctionBandit",
     "GaussianBandit",
+    "PairStatistics",
     "PairedBandit",
     "PairedFiniteBandit",
     "PairedGaussianBandit",

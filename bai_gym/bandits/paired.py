@@ -8,7 +8,7 @@ each arm has to be stored, and arms may come to an item at any time.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -48,35 +48,35 @@ class PairedBandit(Bandit):
     @property
     def _rows(self) -> FloatArray:
         """``(N, width)`` state of each instance, a view of the memory, also in a copy."""
-        width = int(self._memory[1])
-        return self._memory[PAIRED_HEADER : PAIRED_HEADER + self.batch * width].reshape(self.batch, width)
+        batch, width = len(self.means), int(self._memory[1])
+        return self._memory[PAIRED_HEADER : PAIRED_HEADER + batch * width].reshape(batch, width)
 
     @property
     def _positions(self) -> FloatArray:
         """``(N, K)`` items that each arm has been played on, whole numbers."""
         return self._rows[:, 1 : 1 + self.num_arms]
 
-    def _keys(self, rng: np.random.Generator) -> np.ndarray[Any, np.dtype[np.uint64]]:
-        """Return the ``(N,)`` keys; instances without one receive it."""
+    def _draw_keys(self, rng: np.random.Generator) -> None:
+        """Give a key to the instances that have none."""
         keys = self._rows[:, 0]
         if not keys.all():
             keys[keys == 0] = rng.integers(1, LARGEST_KEY, np.count_nonzero(keys == 0))
-        return keys.astype(np.uint64)
 
     @abstractmethod
-    def _rewards(self, rows: IntArray, arms: IntArray, items: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Return the ``(P,)`` rewards of arms on items, the same at every call."""
+    def _rewards(self, rows: IntArray, arms: IntArray, items: IntArray) -> FloatArray:
+        """Return the ``(P,)`` rewards of arms on items, the same at every call; all instances have keys."""
 
     def keep_items(self) -> None:
         """Draw every reward as a function of its item; nothing to do where that is so in any case."""
 
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return one reward for each pulled arm, each on the next item of the arm."""
+        self._draw_keys(rng)
         rewards, positions = np.empty(len(flat)), self._positions
         for part in distinct(flat):
             rows, arms = np.divmod(flat[part], self.num_arms)
             items = positions[rows, arms]
-            rewards[part] = self._rewards(rows, arms, items.astype(np.int64), rng)
+            rewards[part] = self._rewards(rows, arms, items.astype(np.int64))
             positions[rows, arms] = items + 1.0
         return rewards
 
@@ -88,9 +88,10 @@ class PairedBandit(Bandit):
             flat = np.arange(self.means.size)[flat]
         if not flat.size:
             return Statistics.zeros((0,))
+        self._draw_keys(rng)
         positions, centre = self._positions, self._centre(flat)
         rows, arms = np.divmod(flat, self.num_arms)
-        sums, squares = self._totals(rows, arms, positions[rows, arms].astype(np.int64), counts, centre, rng)
+        sums, squares = self._totals(rows, arms, positions[rows, arms].astype(np.int64), counts, centre)
         positions[rows, arms] += counts
         means, spread = centred_moments(centre, counts, sums, squares)
         return Statistics(counts, means, spread if variances else zeros(means.shape))
@@ -106,7 +107,6 @@ class PairedBandit(Bandit):
         first: IntArray,
         counts: IntArray,
         centre: FloatArray,
-        rng: np.random.Generator,
     ) -> tuple[FloatArray, FloatArray]:
         """Return the sums of the distances of rewards to a centre and of their squares, in slices of bounded size.
 
@@ -116,7 +116,6 @@ class PairedBandit(Bandit):
             first: ``(R,)`` the first item of each.
             counts: ``(R,)`` how many items, at least 0.
             centre: ``(R,)``.
-            rng: Source of the keys.
         """
         sums, squares = np.zeros(rows.size), np.zeros(rows.size)
         pulled = np.flatnonzero(counts)
@@ -129,7 +128,7 @@ class PairedBandit(Bandit):
             number = counts[part]
             starts = np.cumsum(number) - number
             items = np.arange(int(number.sum())) + np.repeat(first[part] - starts, number)
-            rewards = self._rewards(np.repeat(rows[part], number), np.repeat(arms[part], number), items, rng)
+            rewards = self._rewards(np.repeat(rows[part], number), np.repeat(arms[part], number), items)
             rewards -= np.repeat(centre[part], number)
             sums[part] = np.add.reduceat(rewards, starts)
             rewards *= rewards

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -63,40 +63,38 @@ class PairedFiniteBandit(PairedBandit):
         # Two passes are kept, the last even and the last odd one: their numbers from 1, then their orders.
         self._lay_out((items, int(replace)), 0 if replace else 2 + 2 * items, self.matrix.T)
 
-    def _choice(self, rows: IntArray, items: IntArray, rng: np.random.Generator | None = None) -> IntArray:
+    def _choice(self, rows: IntArray, items: IntArray) -> IntArray:
         """Return the row of the matrix of each item."""
         size = len(self.matrix)
-        keys = self._rows[:, 0].astype(np.uint64) if rng is None else self._keys(rng)
         if self.replacing:
-            h = part_of(address(keys[rows], items.astype(np.uint64)), np.uint64(0))
+            h = part_of(address(self._rows[rows, 0].astype(np.uint64), items.astype(np.uint64)), np.uint64(0))
             return np.asarray((uniform(h) * size).astype(np.int64))
         passes, places = np.divmod(items, size)
+        first, last = (int(passes[0]),) * 2 if passes.size == 1 else (int(passes.min()), int(passes.max()))
+        if first == last:
+            return self._order(rows, places, first)
         found = np.empty(items.shape, np.int64)
-        first, last = int(passes.min()), int(passes.max())
         for number in range(first, last + 1):
-            here = slice(None) if first == last else passes == number
-            if first != last and not here.any():  # type: ignore[union-attr]
-                continue
-            self._shuffle(keys, rows[here], number)
-            start = 1 + self.num_arms + 2 + number % 2 * size
-            found[here] = self._rows[rows[here], start + places[here]]
+            here = passes == number
+            if here.any():
+                found[here] = self._order(rows[here], places[here], number)
         return found
 
-    def _shuffle(self, keys: Any, rows: IntArray, number: int) -> None:
-        """See to it that the order of a pass is there."""
+    def _order(self, rows: IntArray, places: IntArray, number: int) -> IntArray:
+        """Return the rows of the matrix at some places of a pass, which is shuffled if it is not there."""
         state, size, tag = self._rows, len(self.matrix), 1 + self.num_arms + number % 2
+        start = 3 + self.num_arms + number % 2 * size
         stale = state[rows, tag] != number + 1
         if stale.any():
             which = np.unique(rows[stale])
-            h = address(keys[which][:, None], np.array([number], np.uint64))
-            order = part_of(h, np.arange(size, dtype=np.uint64)).argsort(axis=1)
-            start = 1 + self.num_arms + 2 + number % 2 * size
-            state[which, start : start + size] = order
+            h = address(state[which, :1].astype(np.uint64), np.array([number], np.uint64))
+            state[which, start : start + size] = part_of(h, np.arange(size, dtype=np.uint64)).argsort(axis=1)
             state[which, tag] = number + 1
+        return np.asarray(state[rows, start + places].astype(np.int64))
 
-    def _rewards(self, rows: IntArray, arms: IntArray, items: IntArray, rng: np.random.Generator) -> FloatArray:
+    def _rewards(self, rows: IntArray, arms: IntArray, items: IntArray) -> FloatArray:
         """Return the ``(P,)`` rewards of arms on items."""
-        return np.asarray(self.matrix[self._choice(rows, items, rng), self.candidates[rows, arms]])
+        return np.asarray(self.matrix[self._choice(rows, items), self.candidates[rows, arms]])
 
     def item_rewards(self, rows: IntArray, items: IntArray) -> FloatArray:
         """Return the ``(..., K)`` rewards of all arms on items."""
@@ -113,21 +111,20 @@ class PairedFiniteBandit(PairedBandit):
         first: IntArray,
         counts: IntArray,
         centre: FloatArray,
-        rng: np.random.Generator,
     ) -> tuple[FloatArray, FloatArray]:
         """Return the sums of scores and of squares: where sums are exact, of common items by a product of matrices."""
         size = self.matrix.size
         if not self._exact or size * (rows[-1] - rows[0] + 1) > PRODUCT * counts.sum():
-            return super()._totals(rows, arms, first, counts, centre, rng)
+            return super()._totals(rows, arms, first, counts, centre)
         # From the latest first item to the earliest last one, all requested arms of an instance have the same items.
         begins = np.flatnonzero(np.diff(rows, prepend=-1))
         which = np.repeat(np.arange(begins.size), np.diff(begins, append=rows.size))
         low, high = np.maximum.reduceat(first, begins), np.minimum.reduceat(first + counts, begins)
         high = np.maximum(low, high)
         head = np.minimum(counts, low[which] - first)
-        sums, squares = super()._totals(rows, arms, first, head, centre, rng)
+        sums, squares = super()._totals(rows, arms, first, head, centre)
         tail = np.maximum(first + counts - high[which], 0)
-        rest = super()._totals(rows, arms, first + counts - tail, tail, centre, rng)
+        rest = super()._totals(rows, arms, first + counts - tail, tail, centre)
         sums += rest[0]
         squares += rest[1]
         candidates = self.candidates[rows, arms]
@@ -140,7 +137,7 @@ class PairedFiniteBandit(PairedBandit):
             number = np.repeat(np.arange(length.size), length)
             chosen = number * len(self.matrix)
             if items.size:
-                chosen += self._choice(np.repeat(rows[begins[part]], length), items, rng)
+                chosen += self._choice(np.repeat(rows[begins[part]], length), items)
             often = np.bincount(chosen, minlength=length.size * len(self.matrix)).reshape(length.size, -1)
             here = slice(int(begins[start]), int(begins[start + at_once]) if start + at_once < begins.size else None)
             places = which[here] - start, candidates[here]

@@ -91,36 +91,43 @@ class PairedGaussianBandit(PairedBandit):
         """Draw every reward as a function of its item, so that :meth:`item_rewards` finds it again."""
         self._keeps_items = True
 
-    def _rewards(self, rows: IntArray, arms: IntArray, items: IntArray, rng: np.random.Generator) -> FloatArray:
+    def _rewards(self, rows: IntArray, arms: IntArray, items: IntArray) -> FloatArray:
         """Return the ``(P,)`` rewards of arms on items."""
-        keys, factors = self._keys(rng), self._loadings.shape[1]
-        places = address(keys[rows], items.astype(np.uint64))
-        total = self._noise[arms] * normal(part_of(places, (factors + arms).astype(np.uint64)))
-        if factors <= 2:
-            total += (self._factors(rows, items, places) * self._loadings[arms]).sum(axis=-1)
+        factors = self._loadings.shape[1]
+        first: IntArray | slice = slice(None)
+        which: IntArray | slice = slice(None)
+        places = address(self._rows[rows, 0].astype(np.uint64), items.astype(np.uint64))
+        if factors == 1:
+            parts = np.zeros((rows.size, 2), np.uint64)
+            parts[:, 1] = 1 + arms
+            found = normal(part_of(places[:, None], parts))
+            shared, noise = found[:, :1], found[:, 1]
         else:  # the arms of a row share the factors of an item
-            _, first, which = np.unique(places, return_index=True, return_inverse=True)
-            found = self._factors(rows[first], items[first], places[first])
-            total += np.einsum("pr,pr->p", found[which], self._loadings[arms])
-        flat = rows * self.num_arms + arms
-        return np.asarray(self.means.take(flat) + self._deviations.take(flat) * total)
+            noise = normal(part_of(places, (factors + arms).astype(np.uint64)))
+            places, first, which = np.unique(places, return_index=True, return_inverse=True)
+            shared = normal(part_of(places[:, None], np.arange(factors, dtype=np.uint64)))
+        if self._segments:
+            self._put_segments(shared, rows[first], items[first])
+        total = self._noise[arms] * noise + (shared[which] * self._loadings[arms]).sum(axis=-1)
+        return np.asarray(self.means[rows, arms] + self._deviations[rows, arms] * total)
 
     def item_rewards(self, rows: IntArray, items: IntArray) -> FloatArray:
         """Return the ``(..., K)`` rewards of all arms on items."""
         factors = self._loadings.shape[1]
         places = address(self._rows[rows, 0].astype(np.uint64), items.astype(np.uint64))
-        noise = normal(part_of(places[..., None], np.arange(factors, factors + self.num_arms, dtype=np.uint64)))
-        total = self._noise * noise + self._factors(rows, items, places) @ self._loadings.T
+        found = normal(part_of(places[..., None], np.arange(factors + self.num_arms, dtype=np.uint64)))
+        shared = found[..., :factors]
+        if self._segments:
+            self._put_segments(shared, rows, items)
+        total = self._noise * found[..., factors:] + shared @ self._loadings.T
         return np.asarray(self.means[rows] + self._deviations[rows] * total)
 
-    def _factors(self, rows: IntArray, items: IntArray, places: Any) -> FloatArray:
-        """Return the ``(..., r)`` factors of items."""
-        found = np.asarray(normal(part_of(places[..., None], np.arange(self._loadings.shape[1], dtype=np.uint64))))
+    def _put_segments(self, found: FloatArray, rows: IntArray, items: IntArray) -> None:
+        """Replace the ``(..., r)`` factors of items in blocks that were drawn at once."""
         for segment in self._segments:
             inside = (items >= segment.start) & (items < segment.stop)
             if inside.any():
                 found[inside] = segment.factors(self._rows[:, 0].astype(np.uint64), rows[inside], items[inside])
-        return found
 
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
