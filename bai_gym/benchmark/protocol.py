@@ -28,6 +28,7 @@ __all__ = [
     "suited",
     "tally",
     "uses_costs",
+    "uses_pairs",
 ]
 
 
@@ -69,6 +70,11 @@ def starts_from_earlier(agent: Any) -> bool:
 def uses_costs(agent: Any) -> bool:
     """Return whether the agent takes account of different costs of the arms, declared by ``uses_costs = True``."""
     return bool(getattr(agent, "uses_costs", False))
+
+
+def uses_pairs(agent: Any) -> bool:
+    """Return whether the agent reads the differences of arms on common items, declared by ``uses_pairs = True``."""
+    return bool(getattr(agent, "uses_pairs", False))
 
 
 def confidence(agent: Any) -> float | None:
@@ -146,8 +152,10 @@ def reset(agent: Any, problem_info: ProblemInfo, rng: np.random.Generator) -> No
     """Call the agent's ``reset(problem_info, rng)``, if it has one, with as many of the arguments as it takes.
 
     Raises:
-        AgentError: If it needs anything else.
+        AgentError: If it needs anything else, or common items where arms are not paired.
     """
+    if uses_pairs(agent):
+        problem_info.check_pairs(describe(agent))
     method = getattr(agent, "reset", None)
     if not callable(method):
         return

@@ -11,7 +11,7 @@ import numpy as np
 
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.merged import MergedStatistics
-from bai_gym.benchmark.protocol import tally
+from bai_gym.benchmark.protocol import tally, uses_pairs
 from bai_gym.costs import spent_on
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.scalar import BestArmEnv
@@ -144,6 +144,7 @@ class _BlockPlayer:
             features=bandit.features,
             earlier=earlier,
             costs=costs,
+            pairs_of=bandit if uses_pairs(agent) else None,
         )
         self._earlier = _pulls(earlier)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bai_gym.datasets.table import ArmSamples
 from bai_gym.errors import DataError
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray
@@ -21,9 +22,11 @@ MISSING = {
     "items": "items that some arm has no score for are left out",
     "arms": "arms without a score for some item are left out",
     "zero": "a missing score counts as 0",
+    "error": "missing scores are refused",
 }
 """What can be done about missing cells."""
 
+_SHOWN = 3  # names of tied arms in a note
 _TIE = 1e-12  # of means, relative to the largest score
 
 
@@ -36,12 +39,39 @@ class ScoreMatrix:
         scores: ``(M, Q)`` float64, NaN where a score is missing.
         rewards: The kind of the scores.
         prices: ``(M,)`` dollars for one item of each arm; None where they are not known.
+        source: Where the scores come from, for messages.
     """
 
     names: tuple[str, ...]
     scores: FloatArray
     rewards: Rewards
     prices: FloatArray | None = None
+    source: str = "the scores"
+
+    @classmethod
+    def of(cls, samples: ArmSamples, source: str, kind: Rewards | None = None) -> ScoreMatrix:
+        """Arrange rewards that were read with their items.
+
+        Args:
+            samples: Rewards with items.
+            source: Name of the file, for messages.
+            kind: The kind of the rewards; None: that which they show, see :meth:`bai_gym.rewards.Rewards.read`.
+
+        Raises:
+            DataError: If an arm has two rewards on an item.
+        """
+        assert samples.items is not None
+        arms = np.repeat(np.arange(samples.num_arms), samples.counts)
+        often = np.bincount(samples.items * samples.num_arms + arms)
+        if often.max() > 1:
+            item, arm = divmod(int(often.argmax()), samples.num_arms)
+            raise DataError(
+                f"arm {samples.names[arm]!r} has {often.max()} rewards on one item of {source} (number {item + 1}, in "
+                "order of first appearance); paired arms need one reward for each arm and item"
+            )
+        scores = np.full((samples.num_arms, int(samples.items.max()) + 1), np.nan)
+        scores[arms, samples.items] = samples.rewards
+        return cls(samples.names, scores, kind or Rewards.read(samples.rewards), source=source)
 
     @property
     def missing(self) -> int:
@@ -51,30 +81,44 @@ class ScoreMatrix:
     def complete(self, missing: str = "items") -> ScoreMatrix:
         """Return a matrix without missing cells.
 
+        Missing cells are never imputed, nor left out arm by arm: arms would then be compared on different items.
+
         Args:
             missing: A key of :data:`MISSING`.
 
         Raises:
             ParameterError: Another value.
-            DataError: Nothing is left, fewer than two arms are left, or 0 is not a possible score.
+            DataError: With ``"error"``, if a cell is missing; if no item or fewer than two arms are left; or if 0 is
+                not a possible score.
         """
+        choice(missing, MISSING, "missing")
         absent = np.isnan(self.scores)
-        if choice(missing, MISSING, "missing") == "zero":
+        if not absent.any():
+            return self
+        if missing == "error":
+            raise DataError(
+                f"{self.source} has no reward for {absent.sum():,} of {absent.size:,} pairs of arm and item; "
+                "missing='items' keeps the items that are complete, 'arms' the arms, 'zero' counts a missing one as 0"
+            )
+        if missing == "zero":
             filled = np.where(absent, 0.0, self.scores)
             refusal = self.rewards.refusal(filled.reshape(-1))
             if refusal is not None:
                 raise DataError(f"missing='zero': {refusal}; use missing='items' or 'arms'")
             return replace(self, scores=filled)
+        items, arms = np.arange(absent.shape[1]), np.arange(absent.shape[0])
         if missing == "items":
-            kept = ~absent.any(axis=0)
-            if not kept.any():
-                raise DataError("missing='items': no item has a score of every arm; use missing='arms'")
-            return replace(self, scores=self.scores[:, kept])
-        arms = np.flatnonzero(~absent.any(axis=1))
-        if len(arms) < 2:
-            raise DataError(f"missing='arms': {len(arms)} arms have a score for every item; use missing='items'")
+            items = np.flatnonzero(~absent.any(axis=0))
+        else:
+            arms = np.flatnonzero(~absent.any(axis=1))
+        if not items.size or arms.size < 2:
+            raise DataError(
+                f"missing={missing!r} leaves {items.size} items and {arms.size} arms of {self.source}, in which "
+                f"{absent.sum():,} of {absent.size:,} rewards are missing; expected at least one item and two arms"
+            )
         prices = None if self.prices is None else self.prices[arms]
-        return replace(self, names=tuple(self.names[arm] for arm in arms), scores=self.scores[arms], prices=prices)
+        names = tuple(self.names[arm] for arm in arms)
+        return replace(self, names=names, scores=self.scores[np.ix_(arms, items)], prices=prices)
 
     def best(self) -> tuple[str, ...]:
         """Return the names of the arms with the largest mean of the scores that are there, ties included."""
@@ -90,15 +134,15 @@ class ScoreMatrix:
         if not self.missing:
             return ()
         used, (arms, items) = self.complete(missing), self.scores.shape
-        note = (
-            f"{self.missing:,} of {arms * items:,} scores are missing; missing={missing!r}, {MISSING[missing]}: "
-            f"{len(used.names)} of {arms} arms and {used.scores.shape[1]} of {items} items"
-        )
         found = {mode: names for mode in MISSING if (names := self._best_of(mode))}
+        note = (
+            f"{self.missing:,} of {arms * items:,} scores of {self.source} are missing; missing={missing!r}, "
+            f"{MISSING[missing]}: {len(used.names)} of {arms} arms and {used.scores.shape[1]} of {items} items"
+        )
         if len(set(found.values())) == 1:
-            return (note,)
-        which = "; ".join(f"with {mode!r} {' or '.join(names)}" for mode, names in found.items())
-        return note, f"the best arm depends on missing=: {which}"
+            return (f"{note}; the best arm is {_listed(found[missing])}, as with any other value of missing=",)
+        which = "; ".join(f"with {mode!r} {_listed(names)}" for mode, names in found.items())
+        return note, f"warning: the best arm of {self.source} depends on missing=: {which}"
 
     def _best_of(self, missing: str) -> tuple[str, ...]:
         """The best arms with missing cells treated so; none where that is impossible."""
@@ -106,3 +150,9 @@ class ScoreMatrix:
             return self.complete(missing).best()
         except DataError:
             return ()
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    """Return the names of tied arms, many of them cut short."""
+    more = "" if len(names) <= _SHOWN else f" or {len(names) - _SHOWN} more"
+    return " or ".join(names[:_SHOWN]) + more

@@ -251,6 +251,20 @@ IDS: tuple[Registration, ...] = (
         "your own arms: means=[...] with variances=[...], or distribution='bernoulli'; else four for demonstration",
     ),
     Registration(
+        "BAI-PairedCustom-v0",
+        "custom",
+        1000,
+        "your own arms, played on the same items: means=[...] with correlation= or covariance=; else a demonstration",
+        {"paired": True},
+    ),
+    Registration(
+        "BAI-PairedGaussian10-v0",
+        "custom",
+        480,
+        "ten Gaussian arms played on the same items, one better by 0.3 than nine equal ones, correlation=0.5",
+        {"means": (0.3, *(0.0,) * 9), "correlation": 0.5, "paired": True},
+    ),
+    Registration(
         "BAI-AB-Bernoulli-v0",
         "custom",
         4000,
@@ -442,6 +456,20 @@ IDS: tuple[Registration, ...] = (
         2000,
         "num_arms = 8 orders of a newsvendor, find the most profitable one by simulation (after SimOpt)",
         {"num_arms": 8},
+    ),
+    Registration(
+        "BAI-PairedLLMSelection-v0",
+        "llm-selection",
+        400,
+        "your own matrix of scores, all models asked the same questions in the same order; else 8 synthetic models",
+        {"paired": True},
+    ),
+    Registration(
+        "BAI-PairedLLMSelectionLike32-v0",
+        "llm-selection-like",
+        3200,
+        "32 synthetic language models, all asked the same questions in the same order; needs no data",
+        {"num_arms": 32, "paired": True},
     ),
     Registration(
         "BAI-Pilot-v0",

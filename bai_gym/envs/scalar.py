@@ -70,6 +70,10 @@ class BestArmEnv(gym.Env[Observation, Any]):
     and ``variances`` of shape (K,), and ``remaining`` of shape (1,). Where arms have features, as in the linear
     environments, also ``features`` of shape (K, d), the same throughout an episode.
 
+    In paired environments the j-th pull of every arm is played on item j of one random order of questions, instances or
+    seeds. There ``pairs=True`` adds ``differences`` and ``difference_variances`` of shape (K, K): mean and variance of
+    X_i - X_k over the items that arms i and k have in common, the first min(pulls_i, pulls_k).
+
     ## Rewards
     0 for every pull, or minus ``pull_cost`` with fixed confidence (times the arm's cost, where arms have costs). For
     the recommendation, by ``reward``: ``"correct"`` (default) 1 if it is correct, else 0; ``"simple_regret"`` minus the
@@ -92,8 +96,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
     ## Arguments
     ``problem``: a family name or a :class:`bai_gym.problems.Problem`, fixed by the id. ``budget``: pulls, at least 1,
     or money. ``reward``, ``task``, ``m``, ``num_bandits``, ``threshold``, ``epsilon``, ``fixed_confidence``,
-    ``pull_cost``, ``costs``: see above. ``render_mode``: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. All others
-    are passed to the problem, for example ``num_arms``, ``instance="fixed"``, ``instance_seed``.
+    ``pull_cost``, ``costs``, ``pairs``: see above. ``render_mode``: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None.
+    All others are passed to the problem, for example ``num_arms``, ``instance="fixed"``, ``instance_seed``.
 
     ## Vectorised form
     ``gym.make_vec`` gives :class:`bai_gym.envs.vector.BestArmVectorEnv`, where a batch of one is this environment, step
@@ -121,6 +125,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         fixed_confidence: bool = False,
         pull_cost: float = 0.0,
         costs: Iterable[float] | None = None,
+        pairs: bool = False,
         render_mode: str | None = None,
         **keywords: Any,
     ) -> None:
@@ -147,7 +152,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         )
         spec = self.episode_spec
         self.budget = spec.budget
-        self._episode = Episodes(self.problem, spec, 1)
+        self._episode = Episodes(self.problem, spec, 1, pairs=pairs)
         self.action_encoding = ActionEncoding(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
         self.observation_space = cast("gym.Space[Observation]", self._episode.observation_space())
         self.action_space = action_space(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
@@ -251,6 +256,9 @@ class BestArmEnv(gym.Env[Observation, Any]):
             observation["features"] = episode.features[0].copy()
         if episode.costs is not None:
             observation["costs"] = episode.costs.copy()
+        if episode.pairs is not None:
+            observation["differences"] = episode.pairs.means[0].copy()
+            observation["difference_variances"] = episode.pairs.variances[0].copy()
         return observation
 
     def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:

@@ -49,6 +49,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         fixed_confidence: Whether the agent decides when an episode stops.
         pull_cost: Cost of a pull, with fixed confidence.
         costs: See there; the budget is then money.
+        pairs: Whether differences on common items are observed, in paired environments.
         autoreset_mode: ``AutoresetMode.NEXT_STEP`` (default), ``SAME_STEP`` or ``DISABLED``, or its value as a string.
         copy: If False, observations are the live arrays, overwritten by the next step: faster, for callers that do not
             keep them. Features, where there are any, are read-only then.
@@ -75,6 +76,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         fixed_confidence: bool = False,
         pull_cost: float = 0.0,
         costs: Iterable[float] | None = None,
+        pairs: bool = False,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
         render_mode: str | None = None,
@@ -92,7 +94,8 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self.problem = make_problem(problem, keywords)
         self.num_envs = num_envs
         self.num_arms = self.problem.num_arms
-        check_memory(num_envs, ARM_BYTES * self.num_arms, "num_envs", ParameterError)
+        arm_bytes = ARM_BYTES + 8 * self.problem.state_size
+        check_memory(num_envs, arm_bytes * self.num_arms, "num_envs", ParameterError)
         self.episode_spec = EpisodeSpec.of(
             self.num_arms,
             budget,
@@ -108,7 +111,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         )
         spec = self.episode_spec
         self.budget = spec.budget
-        self._episodes = Episodes(self.problem, spec, num_envs)
+        self._episodes = Episodes(self.problem, spec, num_envs, pairs=pairs)
         self.action_encoding = ActionEncoding(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
         self.single_observation_space = self._episodes.observation_space()
         self.single_action_space = action_space(self.num_arms, spec.task, fixed_confidence=spec.may_stop)

@@ -85,6 +85,7 @@ OF_EPISODES = (
     "fixed_confidence",
     "pull_cost",
     "costs",
+    "pairs",
 )
 """Keywords of every environment, except ``render_mode``."""
 

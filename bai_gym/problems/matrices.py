@@ -50,7 +50,9 @@ def matrix_problem(
     best, (arms, items) = used.best(), used.scores.shape
     if len(best) > 1:
         notes = (*notes, f"{len(best)} arms have the largest mean, and each of them is correct: {'; '.join(best)}")
-    populations = FinitePopulations.of(SampleTable.of(used.scores.reshape(-1), np.arange(arms + 1) * items, used.rewards))
+    populations = FinitePopulations.of(
+        SampleTable.of(used.scores.reshape(-1), np.arange(arms + 1) * items, used.rewards)
+    )
     return FixedProblem(FiniteBandit(populations, np.arange(arms)[None, :]), notes, used.names)
 
 

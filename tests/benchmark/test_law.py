@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, ks_2samp
 
-from bai_gym import agents, compare
+from bai_gym import agents, compare, evaluate
 from bai_gym.agents.registry import ANY, BUILT_IN
 from bai_gym.api import make_cells
 from bai_gym.bandits import (
@@ -20,6 +20,8 @@ from bai_gym.bandits import (
     EmpiricalBandit,
     FeatureBandit,
     GaussianBandit,
+    PairedFiniteBandit,
+    PairedGaussianBandit,
     PriorBandit,
     SampleTable,
 )
@@ -80,6 +82,11 @@ BANDITS: dict[str, Bandit] = {
         SampleTable.of(np.array([0.0, 1.0, 4.0, 1.0, 1.5, 0.5, 0.5, 2.5, 1.0, -1.0, 2.0]), np.array([0, 3, 5, 9, 11])),
         np.array([[0, 1, 2, 3]]),
     ),
+}
+
+PAIRED: dict[str, Bandit] = {
+    "gaussian": PairedGaussianBandit([1.0, 0.8, 0.8, 0.5], [1.0, 0.2, 2.0, 0.5], correlation=0.6),
+    "finite": PairedFiniteBandit(np.random.default_rng(1).integers(0, 3, (15, 4)) / 2.0, np.arange(4)),
 }
 
 # One agent for each way in which rewards are drawn: blocks, single pulls of compiled rules, batches with a stop.
@@ -165,6 +172,31 @@ def test_blocks_and_steps_have_the_same_law(variant: tuple[str, dict[str, Any]],
         assert (blocks.pulls.sum(axis=-1) == BUDGET).all() and (steps.pulls.sum(axis=-1) == BUDGET).all()
     assert (blocks.recommendation != steps.recommendation).any()  # two ways, not one under two names
     assert smallest_p_value(agent, blocks, steps) > LEVEL
+
+
+@pytest.mark.each("kind", PAIRED)
+@pytest.mark.each("name", ["SH", "UCB-E", "GapE", "TTTS"])
+def test_so_they_have_where_arms_are_paired(name: str, kind: str) -> None:
+    agent = agents.make(name)
+    blocks, steps = both_ways(agent, PAIRED[kind])
+    assert (blocks.recommendation != steps.recommendation).any()
+    assert smallest_p_value(agent, blocks, steps) > LEVEL
+    apart = [(part.statistics.means[:, [0]] - part.statistics.means[:, 1:]).round(9) for part in (blocks, steps)]
+    assert min(ks_2samp(apart[0][:, arm], apart[1][:, arm], method="asymp").pvalue for arm in range(3)) > LEVEL / 3
+
+
+@pytest.mark.each("name", ["SR", "SH(samples=all, rounding=equal)", "Uniform"])
+def test_equal_correlation_is_independence_with_less_variance(name: str) -> None:
+    # Equal counts cancel the common factor: correlation rho with variance s^2 is independence with s^2 (1 - rho).
+    means, runs, rho = [0.3, *[0.0] * 9], 6_000, 0.5
+    paired = evaluate(
+        name, "BAI-PairedCustom-v0", budget=240, runs=runs, env_kwargs={"means": means, "correlation": rho}
+    )
+    single = {"means": means, "variances": 1 - rho}
+    independent = evaluate(name, "BAI-Custom-v0", budget=240, runs=runs, seed=1, env_kwargs=single)
+    error = np.sqrt(paired.error_probability * (1 - paired.error_probability) * 2 / runs)
+    assert paired.error_probability == pytest.approx(independent.error_probability, abs=4 * error)
+    assert paired.error_probability < 0.35  # with independent pulls .38 and more
 
 
 @pytest.mark.each("name", FEW_ARMS)
@@ -271,10 +303,12 @@ CHUNKED: list[tuple[str, list[str], dict[str, Any]]] = [
         ["UGapEc(b=0.2)"],
         {"task": "top-m", "m": 2, "epsilon": 0.1, "fixed_confidence": True, "budget": 90},
     ),
+    ("BAI-PairedGaussian10-v0", ["SH", "UCB-E"], {"budget": 120}),
+    ("BAI-PairedLLMSelection-v0", ["SR", "UCB-E"], {"budget": 120}),
 ]
 
 
-@pytest.mark.each(("env", "names", "keywords"), CHUNKED, ids=["sets", "bandits", "stopping"])
+@pytest.mark.each(("env", "names", "keywords"), CHUNKED, ids=["sets", "bandits", "stopping", "correlated", "items"])
 def test_workers_and_resuming_change_nothing(
     env: str,
     names: list[str],
