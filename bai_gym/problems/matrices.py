@@ -18,7 +18,8 @@ from bai_gym.datasets import (
     read_aslib,
 )
 from bai_gym.problems.base import FixedProblem, Problem
-from bai_gym.problems.scores import ScoresProblem
+from bai_gym.problems.scores import ScoresProblem, paired_problem
+from bai_gym.validation import flag
 
 __all__ = ["alpaca_eval_problem", "aslib_problem", "llm_agents_problem", "matrix_problem"]
 
@@ -29,7 +30,11 @@ DEMO_SEED = 1
 
 
 def matrix_problem(
-    matrix: ScoreMatrix, num_arms: int | None = None, missing: str = "items", notes: tuple[str, ...] = ()
+    matrix: ScoreMatrix,
+    num_arms: int | None = None,
+    missing: str = "items",
+    notes: tuple[str, ...] = (),
+    paired: bool = False,
 ) -> Problem:
     """Return the problem of finding the arm with the largest mean; a pull reads a score of it that was not yet read.
 
@@ -38,6 +43,8 @@ def matrix_problem(
         num_arms: None: all arms, in every episode. K: every episode draws K of them, see :class:`ScoresProblem`.
         missing: What is done about missing cells, a key of :data:`bai_gym.datasets.MISSING`.
         notes: Further sentences for every report.
+        paired: Whether all arms read the items in the same random order, see
+            :class:`bai_gym.bandits.PairedFiniteBandit`.
 
     Raises:
         ParameterError: An unknown value of ``missing``.
@@ -46,17 +53,20 @@ def matrix_problem(
     """
     used, notes = matrix.complete(missing), (*notes, *matrix.notes(missing))
     if num_arms is not None:
-        return ScoresProblem(used.scores, num_arms, notes=notes)
+        return ScoresProblem(used.scores, num_arms, notes=notes, paired=paired, kind=used.rewards)
     best, (arms, items) = used.best(), used.scores.shape
     if len(best) > 1:
         notes = (*notes, f"{len(best)} arms have the largest mean, and each of them is correct: {'; '.join(best)}")
-    populations = FinitePopulations.of(
-        SampleTable.of(used.scores.reshape(-1), np.arange(arms + 1) * items, used.rewards)
-    )
+    if flag(paired, "paired"):
+        return paired_problem(used, missing, notes)
+    table = SampleTable.of(used.scores.reshape(-1), np.arange(arms + 1) * items, used.rewards)
+    populations = FinitePopulations.of(table)
     return FixedProblem(FiniteBandit(populations, np.arange(arms)[None, :]), notes, used.names)
 
 
-def llm_agents_problem(data: str = "gpqa", num_arms: int | None = None, missing: str = "items") -> Problem:
+def llm_agents_problem(
+    data: str = "gpqa", num_arms: int | None = None, missing: str = "items", paired: bool = False
+) -> Problem:
     """Return the problem of finding the configuration of a language-model agent that answers most questions.
 
     The scores are those of real runs, and ship with the package; :func:`bai_gym.datasets.llm_agents` returns them with
@@ -78,6 +88,7 @@ def llm_agents_problem(data: str = "gpqa", num_arms: int | None = None, missing:
         missing: What is done about missing scores. ``"items"``: questions that some configuration has no score for are
             left out (190 questions of `hotpotqa` and 135 of `mathqa` remain). ``"arms"``: configurations without a
             score for some question are left out (68 and 18 remain). ``"zero"``: a missing score counts as 0.
+        paired: Whether the j-th pull of every arm is on the same question.
 
     Raises:
         ParameterError: Unknown data, or an unknown value of ``missing``.
@@ -87,10 +98,12 @@ def llm_agents_problem(data: str = "gpqa", num_arms: int | None = None, missing:
     Source: AgentOpt (https://github.com/AgentOptimizer/agentopt, Apache License 2.0), scores at commit eb1983e, prices
     at commit 4659265.
     """
-    return matrix_problem(llm_agents(data), num_arms, missing)
+    return matrix_problem(llm_agents(data), num_arms, missing, paired=paired)
 
 
-def alpaca_eval_problem(path: str | Path | None = None, num_arms: int | None = 32, missing: str = "items") -> Problem:
+def alpaca_eval_problem(
+    path: str | Path | None = None, num_arms: int | None = 32, missing: str = "items", paired: bool = False
+) -> Problem:
     """Return the problem of finding the model whose outputs a judge prefers most often to those of a reference model.
 
     A score is 1 plus the probability, by the judge, that the output of the model is better. A pull compares the outputs
@@ -104,6 +117,7 @@ def alpaca_eval_problem(path: str | Path | None = None, num_arms: int | None = 3
         num_arms: K: every episode draws K of the models. None: all models, in every episode.
         missing: What is done about missing scores: instructions (``"items"``) or models (``"arms"``) with some are left
             out. 0 is no possible score.
+        paired: Whether the j-th pull of every arm is on the same instruction.
 
     Raises:
         MissingDataError: There are no such files.
@@ -115,13 +129,15 @@ def alpaca_eval_problem(path: str | Path | None = None, num_arms: int | None = 3
     2404.04475); data: https://github.com/tatsu-lab/alpaca_eval, Apache License 2.0.
     """
     if path is not None:
-        return matrix_problem(read_alpaca_eval(path), num_arms, missing)
+        return matrix_problem(read_alpaca_eval(path), num_arms, missing, paired=paired)
     scores = 1.0 + item_response_scores(ALPACA_MODELS, ALPACA_ITEMS, DEMO_SEED)
     matrix = ScoreMatrix(tuple(f"model {number}" for number in range(ALPACA_MODELS)), scores, PREFERENCES)
-    return matrix_problem(matrix, num_arms, missing, (SYNTHETIC.format("models"),))
+    return matrix_problem(matrix, num_arms, missing, (SYNTHETIC.format("models"),), paired)
 
 
-def aslib_problem(path: str | Path | None = None, num_arms: int | None = None, missing: str = "items") -> Problem:
+def aslib_problem(
+    path: str | Path | None = None, num_arms: int | None = None, missing: str = "items", paired: bool = False
+) -> Problem:
     """Return the problem of finding the algorithm that does best on average over the instances of a scenario of ASlib.
 
     A pull runs an algorithm on an instance that it has not been run on before, see
@@ -134,6 +150,7 @@ def aslib_problem(path: str | Path | None = None, num_arms: int | None = None, m
         num_arms: None: all algorithms, in every episode. K: every episode draws K of them.
         missing: What is done about missing scores: instances (``"items"``) or algorithms (``"arms"``) with some are
             left out, or they count as 0 (``"zero"``).
+        paired: Whether the j-th pull of every arm is on the same instance.
 
     Raises:
         MissingDataError: There is no such scenario.
@@ -145,10 +162,10 @@ def aslib_problem(path: str | Path | None = None, num_arms: int | None = None, m
     https://github.com/coseal/aslib_data, GNU General Public License 3.
     """
     if path is not None:
-        return matrix_problem(read_aslib(path), num_arms, missing)
+        return matrix_problem(read_aslib(path), num_arms, missing, paired=paired)
     rng = np.random.default_rng(DEMO_SEED)
     hardness, solvers = rng.normal(-3.0, 2.0, INSTANCES), np.linspace(0.0, 1.0, SOLVERS)[:, None]
     runtimes = np.exp(hardness + solvers + rng.normal(0.0, 1.0, (SOLVERS, INSTANCES)))  # in cut-off times
     scores = np.where(runtimes <= 1.0, -runtimes, -PENALTY)
     matrix = ScoreMatrix(tuple(f"solver {letter}" for letter in "ABCDEFGH"), scores, RUNTIMES)
-    return matrix_problem(matrix, num_arms, missing, (SYNTHETIC.format("solvers"),))
+    return matrix_problem(matrix, num_arms, missing, (SYNTHETIC.format("solvers"),), paired)
