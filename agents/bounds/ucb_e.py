@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.tools.ranges import ORACLE, bound_or_oracle, range_choice, range_of, reward_bounds
+from bai_gym.agents.tools.ranges import ORACLE, range_choice, range_of, reward_bounds
 from bai_gym.agents.tools.rejects import phase_ends
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
@@ -47,9 +47,8 @@ class UCBE(SequentialAgent):
         a: ``None`` (default): the exploration is c n / H_1. ``"theory"``: (25/36) (n - K) / H_1, the largest that the
             theory covers (for b = 1). A number of at least 0: the exploration itself, and no oracle knowledge is
             required.
-        b: Factor of the width, the length of an interval that contains the rewards. ``"oracle"``: max over arms of mean
-            + sigma sqrt(log n), as in GapE, which takes knowledge of the range. None (default): the length of the
-            interval of bounded rewards; for others ``"oracle"``.
+        b: Factor of the width, the length of an interval that contains the rewards. ``"oracle"`` (default): max over
+            arms of mean + sigma sqrt(log n), as in GapE, which takes knowledge of the range.
 
     Knows the complexity H_1 unless ``a`` is a number, and the range of the rewards if ``b`` is the oracle's. Minimum
     budget: K.
@@ -57,12 +56,11 @@ class UCBE(SequentialAgent):
 
     c: float = 1.0
     a: float | str | None = None
-    b: float | str | None = None
+    b: float | str = ORACLE
 
     name: ClassVar[str] = "UCB-E"
     uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(index=upper_bound, state=UCBEState)
-    choices = bound_or_oracle
 
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]

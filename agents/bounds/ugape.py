@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.bounds.ugape_fast import TIED, Cache, fast_complexity, select_untied, upper
-from bai_gym.agents.tools.ranges import ORACLE, bound_or_oracle, range_choice, range_of, reward_bounds
+from bai_gym.agents.tools.ranges import ORACLE, range_choice, range_of, reward_bounds
 from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, rivals, smallest
 from bai_gym.agents.tools.widths import WidthState, width
 from bai_gym.problems import ProblemInfo
@@ -179,13 +179,12 @@ class UGapEb(SetAgent):
     """
 
     scale: float = 1.0
-    b: float | str | None = None
+    b: float | str = ORACLE
     output: str = "best"
 
     name: ClassVar[str] = "UGapEb"
     uses_variances: ClassVar[bool] = False
     knows = property(oracle)
-    choices = bound_or_oracle
     rule: ClassVar[Rule] = GIVEN
     fast = FAST
     begin = begin_with_complexity
@@ -200,13 +199,12 @@ class UGapEbV(SetAgent):
     """
 
     scale: float = 1.0
-    b: float | str | None = None
+    b: float | str = ORACLE
     output: str = "best"
 
     name: ClassVar[str] = "UGapEb-V"
     first_pulls: ClassVar[int] = 2
     knows = property(oracle)
-    choices = bound_or_oracle
     rule: ClassVar[Rule] = GIVEN
     fast = FAST
     begin = begin_with_complexity

@@ -688,7 +688,11 @@ def _check_knowledge(agent: Any) -> frozenset[str]:
     wanted = knowledge(agent)
     secret = sorted(wanted - _FROM_PARAMETERS)
     if secret:
-        ways = [name for word, name in _PARAMETERS.items() if word in secret and getattr(agent, name, False) is None]
+        ways = [
+            name
+            for word, name in _PARAMETERS.items()
+            if word in secret and getattr(agent, name, False) in (None, "oracle")
+        ]
         way = f"give it {' and '.join(f'{name}=...' for name in ways)}, or take" if len(ways) == len(secret) else "take"
         raise AgentError(
             f"{describe(agent)} requires oracle knowledge, unknown in a real experiment: {', '.join(secret)}; {way} an "

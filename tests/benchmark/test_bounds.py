@@ -40,13 +40,13 @@ def test_values_are_those_of_the_theorems() -> None:
         ("SHVar", BERNOULLI, False),
         ("SHVar-Reuse", GAUSSIAN, False),
         ("SHAdaVar", GAUSSIAN, False),  # at delta = 0.05 outside the domain
-        ("UGapEb", BERNOULLI, True),  # b = 1, chosen for binary rewards
-        ("UGapEb", GAUSSIAN, False),
-        ("UGapEb(b=oracle)", BERNOULLI, False),
+        ("UGapEb", BERNOULLI, False),
         ("UGapEb(scale=2.0, b=1.0)", BERNOULLI, False),
         ("UCB-E(a=theory, b=1.0)", BERNOULLI, True),
         ("UCB-E(b=1.0)", BERNOULLI, False),
         ("GapE(b=1.0, rescaled=False)", BERNOULLI, True),
+        ("GapE(rescaled=False)", BERNOULLI, True),  # b = 1, chosen for binary rewards
+        ("GapE(rescaled=False)", GAUSSIAN, False),
         ("GapE", BERNOULLI, False),
         ("Uniform", BERNOULLI, False),
     ],
