@@ -181,7 +181,7 @@ class Cell:
     @property
     def prototype(self) -> Any:
         """The agent before its reset, suited to the kind of rewards of the environment."""
-        return suited(self.agent.prototype, self.env.problem.draw(1, generator(self.seed, "instances", 0)).rewards)
+        return suited(self.agent.prototype, self.env.rewards)
 
     def describe_agent(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the agent's oracle knowledge, and the notes about it and about the problem."""
@@ -200,7 +200,7 @@ class Cell:
     @property
     def rewards(self) -> str:
         """The kind of the rewards, as text."""
-        return str(self.env.problem.draw(1, generator(self.seed, "kind")).rewards)
+        return str(self.env.rewards)
 
     def named_arms(self) -> tuple[tuple[str, float], ...]:
         """Return name and true mean of each arm; none if arms have no names, or no fixed means."""

@@ -21,6 +21,7 @@ from bai_gym.envs.scalar import BestArmEnv, check_render_mode
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem
 from bai_gym.problems.base import count_features
+from bai_gym.rewards import Rewards
 from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray, Statistics
 
@@ -77,6 +78,11 @@ class EnvSource:
     def problem(self) -> Problem:
         """The problem, the source of the instances."""
         return self.built.problem
+
+    @functools.cached_property
+    def rewards(self) -> Rewards:
+        """The kind of the rewards of all instances."""
+        return self.problem.draw(1, generator(0, "kind")).rewards
 
     @functools.cached_property
     def probe(self) -> FloatArray:

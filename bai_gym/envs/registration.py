@@ -256,6 +256,7 @@ IDS: tuple[Registration, ...] = (
         1000,
         "your own arms, played on the same items: means=[...] with correlation= or covariance=; else a demonstration",
         {"paired": True},
+        rewards="binary",
     ),
     Registration(
         "BAI-PairedGaussian10-v0",
@@ -419,6 +420,7 @@ IDS: tuple[Registration, ...] = (
             budget,
             f"{what}, real scores of language-model agents, each question asked once",
             {"data": name.lower()},
+            rewards="bounded(0, 1)" if name == "HotpotQA" else "binary",
         )
         for name, budget, what in (  # a fifth of the scores, questions that some arm has no score for left out
             ("GPQA", 356, "the best of 9 models on 198 questions of science"),
@@ -432,12 +434,14 @@ IDS: tuple[Registration, ...] = (
         "alpaca-eval",
         5152,
         "32 random models of AlpacaEval, path= of your clone of its repository; else synthetic scores",
+        rewards="bounded(1, 2)",
     ),
     Registration(
         "BAI-ASlib-v0",
         "aslib",
         320,
         "the best algorithm of a scenario of ASlib, path= of its folder; else synthetic runtimes of 8 solvers",
+        rewards="bounded(-10, 0)",
     ),
     *(
         Registration(
@@ -447,6 +451,7 @@ IDS: tuple[Registration, ...] = (
             f"which of {arms} items is clicked most often: a log of random displays of the Open Bandit Dataset",
             {"campaign": campaign.lower()},
             data=f"open-bandit-{campaign.lower()}",
+            rewards="binary",
         )
         for campaign, arms in (("Men", 34), ("Women", 46))
     ),
@@ -470,6 +475,7 @@ IDS: tuple[Registration, ...] = (
         3200,
         "32 synthetic language models, all asked the same questions in the same order; needs no data",
         {"num_arms": 32, "paired": True},
+        rewards="binary",
     ),
     Registration(
         "BAI-Pilot-v0",

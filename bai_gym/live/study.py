@@ -22,7 +22,16 @@ import numpy as np
 
 from bai_gym.api import agent_source
 from bai_gym.bandits.linear import check_features
-from bai_gym.benchmark.protocol import allocates, describe, knowledge, notes, reset, starts_from_earlier, uses_costs
+from bai_gym.benchmark.protocol import (
+    allocates,
+    describe,
+    knowledge,
+    notes,
+    reset,
+    starts_from_earlier,
+    suited,
+    uses_costs,
+)
 from bai_gym.costs import check_costs, common_cost
 from bai_gym.datasets import read_table
 from bai_gym.envs.specification import check_budget
@@ -392,7 +401,7 @@ class Study:
     def _fresh(self) -> _State:
         """Return the state before the first pull."""
         player = self._source.make()
-        declared = _check_knowledge(player)
+        declared = _check_knowledge(suited(player, self.rewards))
         if self._plans_money and self._costs is not None:
             costs = check_costs(self._costs, len(self.names))
             info = ProblemInfo(len(self.names), self._total, knows=declared, costs=costs)

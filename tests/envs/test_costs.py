@@ -20,7 +20,7 @@ EXACT: dict[str, Any] = {"means": [0.1, 0.5, 0.2], "variances": 0.0, "costs": [1
 def test_an_episode_by_hand() -> None:
     env = gym.make("BAI-Custom-v0", budget=3.6, **EXACT)
     observation, info = env.reset(seed=0)
-    assert info == {"phase": "explore"} and env.action_space == gym.spaces.Discrete(6)
+    assert info == {"phase": "explore", "rewards": "real"} and env.action_space == gym.spaces.Discrete(6)
     assert observation["costs"].tolist() == [1.0, 2.0, 0.5]
     for arm, left, phase in ((1, 1.6, "explore"), (0, 0.6, "explore"), (2, 0.1, "recommend")):
         observation, reward, *_, info = env.step(arm)
