@@ -256,7 +256,6 @@ IDS: tuple[Registration, ...] = (
         1000,
         "your own arms, played on the same items: means=[...] with correlation= or covariance=; else a demonstration",
         {"paired": True},
-        rewards="binary",
     ),
     Registration(
         "BAI-PairedGaussian10-v0",
@@ -468,6 +467,7 @@ IDS: tuple[Registration, ...] = (
         400,
         "your own matrix of scores, all models asked the same questions in the same order; else 8 synthetic models",
         {"paired": True},
+        rewards="binary",
     ),
     Registration(
         "BAI-PairedLLMSelectionLike32-v0",

@@ -39,7 +39,7 @@ class Known(Problem):
     ["Uniform(tie=first)", "UCB1(tie=first)", "OCBA(tie=first)", "LUCB(tie=first)", "KL-LUCB(tie=first)"],
 )
 def test_the_runner_and_a_study_start_from_earlier_results_alike(agent: str) -> None:
-    study = Study(list("abcd"), BUDGET, agent, earlier=LOG)
+    study = Study(list("abcd"), BUDGET, agent, earlier=LOG, rewards="real")
     while pulls := study.ask():
         study.tell(pulls[0], float(MEANS[pulls[0].arm]))
     counts = np.bincount([pull.arm for pull in study.log], minlength=4)
