@@ -26,6 +26,7 @@ RUNS = {"GPQA": 2000, "BFCL": 2000, "HotpotQA": 1000, "MathQA": 1000}
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 BY_CALLS = ("Uniform", "SH", "SH-Reuse(rounding=equal)", "SR", "Universal")
 BY_MONEY = ("Uniform", "Uniform(costs=sqrt)", "SH-Reuse(rounding=equal)", "SR")
+STOPPING = "T3C(delta=0.1)"
 ORDERS = {"independent": False, "common": True}
 ALLOWED = 0.1  # probability of failure
 POINT = 0.01 + 1e-9  # of accuracy
@@ -116,6 +117,22 @@ def needed(played: Sequence[Played], failures: str) -> str:
     return f"{100 * last:.0f} % ({100 * (first or last):.0f} to {100 * last:.0f}) | {100 * (dollars or 0):.0f} %"
 
 
+def stopped(matrix: str, out: Path) -> str:
+    """Return how many runs of an agent of fixed confidence stop before it has made the calls of brute force."""
+    arms, questions = llm_agents(matrix.lower()).complete("items").scores.shape
+    comparison = bai_gym.compare(
+        [STOPPING],
+        f"BAI-LLMAgents-{matrix}-v0",
+        budgets=[arms * questions],
+        runs=200,
+        env_kwargs={"fixed_confidence": True},
+        out=out,
+        progress=False,
+    )
+    (result,) = comparison.results
+    return f"{STOPPING} stops before all calls are made in {result.runs - result.truncated} of {result.runs} runs"
+
+
 def draw(path: Path, climbs: dict[tuple[str, str, str], list[Played]]) -> None:
     """Draw the error probabilities over the shares, a panel for each matrix."""
     import matplotlib.pyplot as plt
@@ -161,6 +178,8 @@ def main() -> None:
                 climbs[matrix, algorithm, order] = played
                 found = " | ".join(needed(played, failures) for failures in ("errors", "misses"))
                 print(f"| {algorithm} | {order} | {found} |", flush=True)
+        if not options.money:
+            print(f"\n{stopped(matrix, options.out)}", flush=True)
     if options.draw:
         draw(options.draw, climbs)
 
