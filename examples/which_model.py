@@ -1,0 +1,48 @@
+"""Which model is best for my questions, for ten dollars? Scores of nine models stand in for yours.
+
+Asking all nine models all 200 questions (BFCL, calls of functions) costs 84.80 dollars. With ten dollars most of the
+money must go to the models that may be the best: SR drops the worst model again and again, plans with the prices, and
+asks all models the same questions in the same order. To use your own models, let `ask` call them and return a score.
+"""
+
+from collections import Counter
+
+import numpy as np
+
+import bai_gym
+from bai_gym.datasets import llm_agents
+
+DOLLARS = 10.0
+MATRIX = llm_agents("bfcl").complete()
+MODELS, QUESTIONS = MATRIX.scores.shape
+BEST = ", ".join(MATRIX.best())  # tied
+PRICES = dict(zip(MATRIX.names, MATRIX.prices.tolist(), strict=True))  # dollars per question
+
+order = np.random.default_rng(0).permutation(QUESTIONS)
+asked = Counter()
+
+
+def ask(model):
+    """Ask a model the next question; the questions come in the same order for all. Return 1 for success, else 0."""
+    question = order[asked[model] % QUESTIONS]
+    asked[model] += 1
+    return float(MATRIX.scores[MATRIX.names.index(model), question])
+
+
+if __name__ == "__main__":
+    found = bai_gym.identify(
+        ask, arms=list(PRICES), costs=PRICES, budget=DOLLARS, agent="SR", rewards="binary", progress=False
+    )
+    spent = sum(PRICES[model] * number for model, number in asked.items())
+    print(f"recommended: {found.name}; {spent:.2f} dollars spent on {asked.total()} questions")
+    for arm, (model, price) in enumerate(PRICES.items()):
+        mean = MATRIX.scores[arm].mean()  # known here because all questions were asked once
+        print(f"{model:18} {asked[model]:3} questions, {price * asked[model]:5.2f} dollars; accuracy {mean:.3f}")
+
+    full = QUESTIONS * sum(PRICES.values())
+    print(f"\nCorrect: {BEST}. Errors in 2,000 repetitions with {DOLLARS:.0f} dollars instead of {full:.2f}:")
+    for agent in ("Uniform", "SH-Reuse", "SR"):
+        setting = {"paired": True, "costs": list(PRICES.values())}
+        result = bai_gym.evaluate(agent, "BAI-LLMAgents-BFCL-v0", budget=DOLLARS, runs=2000, env_kwargs=setting)
+        low, high = result.interval
+        print(f"{agent}: {result.error_probability:.1%} ({low:.1%} to {high:.1%}), {result.money_spent:.2f} dollars")
