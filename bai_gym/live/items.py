@@ -57,9 +57,7 @@ class Items:
         content = hashlib.sha256()
         for number, value in enumerate(self.values):
             try:
-                text = json.dumps(value, sort_keys=True, default=_comparable)
-            except (TypeError, ValueError):  # keys that are no text, or a circle
-                text = _comparable(value)
+                text = _text(value)
             except _AddressError as error:
                 raise ParameterError(
                     f"item {number} cannot be recognised when the journal is opened again, because of {error}: give "
@@ -87,8 +85,16 @@ class _AddressError(Exception):
     """A ``repr`` that has an address in memory."""
 
 
+def _text(value: Any) -> str:
+    """Return a text that is the same for equal values in every process."""
+    try:
+        return json.dumps(value, sort_keys=True, default=_comparable)
+    except (TypeError, ValueError):  # keys that are no text, or a circle
+        return str(_comparable(value))
+
+
 def _comparable(value: Any) -> Any:
-    """Return what stands for a value in the digest."""
+    """Return what stands for a value that JSON does not have."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, set | frozenset):
