@@ -66,9 +66,17 @@ class PairStatistics:
             arm: The arm that has just been pulled.
             pulls: ``(K,)`` pulls of all arms, this one included.
         """
-        item = pulls[arm : arm + 1] - 1
-        rewards = bandit.item_rewards(_FIRST, item)[0]
-        self._add(0, arm, rewards[arm] - rewards, int(item[0]), pulls)
+        self.add_rewards(bandit.item_rewards(_FIRST, pulls[arm : arm + 1] - 1)[0], arm, pulls)
+
+    def add_rewards(self, rewards: FloatArray, arm: int, pulls: IntArray) -> None:
+        """Add the item of the last pull of the only episode, given its rewards.
+
+        Args:
+            rewards: ``(K,)`` rewards on the item; any finite numbers for arms that have not been played on it.
+            arm: The arm that has just been pulled.
+            pulls: ``(K,)`` pulls of all arms, this one included.
+        """
+        self._add(0, arm, rewards[arm] - rewards, int(pulls[arm]) - 1, pulls)
 
     def _add(self, rows: Any, arms: Any, difference: FloatArray, item: Any, pulls: IntArray) -> None:
         common = pulls > item  # the others keep their values: their arm has not come to the item yet

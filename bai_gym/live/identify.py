@@ -11,6 +11,7 @@ from typing import Any
 from bai_gym.bandits.executor import Executor, Outcome
 from bai_gym.errors import BudgetError, ParameterError, PullError
 from bai_gym.live.evidence import Identification
+from bai_gym.live.items import check_items
 from bai_gym.live.study import PendingPull, Study, check_names, kind_of
 from bai_gym.live.terminal import Terminal
 from bai_gym.rewards import Rewards
@@ -33,6 +34,7 @@ def identify(
     arm_column: str = "arm",
     reward_column: str = "reward",
     rewards: Rewards | str | None = None,
+    items: Iterable[Any] | None = None,
     parallel: int = 1,
     timeout: float | None = None,
     on_error: str = "raise",
@@ -73,6 +75,8 @@ def identify(
         reward_column: Column of ``earlier`` with the reward.
         rewards: The kind of rewards: ``"binary"``, ``"bounded(low, high)"``, ``"counts"`` or ``"real"``, see
             :class:`bai_gym.Study`; a pull that returns another number has failed.
+        items: Questions, instances or seeds: the functions take one as a further argument, ``pull(arm, item)``, and the
+            j-th pull of every arm is played on the same item, see :class:`bai_gym.Study`.
         parallel: Pulls made at a time, at least 1. If more than 1, each of so many workers is a process of its own,
             unless ``run_in`` says otherwise. Agents that play by blocks (SR, SH) give the same result for any number;
             sequential agents decide on the rewards that have arrived, so theirs depends on which pulls are faster.
@@ -117,12 +121,14 @@ def identify(
     num_arms = num_arms if names is None else len(names)
     place = "process" if parallel > 1 and run_in == "auto" else run_in
     kind = kind_of(rewards, earlier, arm_column, reward_column)
+    played_on = None if items is None else check_items(items)
     policy: dict[str, Any] = {
         "timeout": timeout,
         "on_error": on_error,
         "retries": retries,
         "worst": worst,
         "rewards": kind,
+        "items": played_on,
     }
     with contextlib.ExitStack() as stack:
 
@@ -141,6 +147,7 @@ def identify(
             arm_column=arm_column,
             reward_column=reward_column,
             rewards=kind,
+            items=played_on,
             journal=journal,
             exclusive=True,
         )
@@ -197,4 +204,4 @@ def _run_parallel(study: Study, executors: list[Executor], pool: ThreadPoolExecu
 
 
 def _make(study: Study, pull: PendingPull, executor: Executor) -> Outcome:
-    return executor.pull(pull.arm, (study.seed, "pull", pull.number), f"pull {pull.number}")
+    return executor.pull(pull.arm, (study.seed, "pull", pull.number), f"pull {pull.number}", pull.item_number)

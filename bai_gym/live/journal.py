@@ -42,6 +42,7 @@ class Entry:
         arm: Name of the arm, of ``"ask"`` and ``"recommend"``.
         reward: The reward, of ``"tell"``, at most 1e50 in magnitude.
         error: Reason of a failure, if the reward is the worst one, of ``"tell"``.
+        item: Number of the item, of ``"ask"`` in a study with items.
     """
 
     kind: str
@@ -49,6 +50,7 @@ class Entry:
     arm: str | None = None
     reward: float | None = None
     error: str | None = None
+    item: int | None = None
 
 
 class Journal:
@@ -345,7 +347,7 @@ def _complete(line: bytes) -> bool:
 
 
 def _values(entry: Entry) -> dict[str, Any]:
-    rest = {"arm": entry.arm, "reward": entry.reward, "error": entry.error}
+    rest = {"arm": entry.arm, "reward": entry.reward, "error": entry.error, "item": entry.item}
     return {entry.kind: entry.number, **{name: value for name, value in rest.items() if value is not None}}
 
 
@@ -354,17 +356,21 @@ def _parse(line: bytes, arms: frozenset[str]) -> Entry | None:
     try:
         values = json.loads(line)
         (kind,) = (kind for kind in KINDS if kind in values)
-        number, arm, reward, error = (values.get(name) for name in (kind, "arm", "reward", "error"))
+        number, arm, reward, error, item = (values.get(name) for name in (kind, "arm", "reward", "error", "item"))
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
-    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+    if not _is_count(number) or not (item is None or (kind == "ask" and _is_count(item))):
         return None
     if (kind in ("ask", "recommend")) != (isinstance(arm, str) and arm in arms):
         return None
     real = isinstance(reward, int | float) and not isinstance(reward, bool) and abs(reward) <= LARGEST
     if (kind == "tell") != real or not (error is None or isinstance(error, str)):
         return None
-    return Entry(kind, number, arm, None if reward is None else float(reward), error)
+    return Entry(kind, number, arm, None if reward is None else float(reward), error, item)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _shown(value: Any) -> str:

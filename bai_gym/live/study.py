@@ -15,7 +15,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from bai_gym.benchmark.protocol import (
     starts_from_earlier,
     suited,
     uses_costs,
+    uses_pairs,
 )
 from bai_gym.costs import check_costs, common_cost
 from bai_gym.datasets import read_table
@@ -46,6 +47,7 @@ from bai_gym.errors import (
 )
 from bai_gym.live.estimates import Pull
 from bai_gym.live.evidence import Identification
+from bai_gym.live.items import Items
 from bai_gym.live.journal import Entry, Journal
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import REAL, Rewards
@@ -76,11 +78,15 @@ class PendingPull:
         number: Its id: pulls are numbered from 1 on.
         arm: 0 to K-1.
         name: Name of the arm; its number as text, if arms have no names.
+        item: The item to play it on, in a study with items; else None.
+        item_number: Number of that item, from 0 on.
     """
 
     number: int
     arm: int
     name: str
+    item: Any = field(default=None, compare=False)  # values of any kind, such as arrays
+    item_number: int | None = None
 
 
 class Study:
@@ -125,6 +131,11 @@ class Study:
             ``"counts"`` or ``"real"``, see :class:`bai_gym.rewards.Rewards`. Others are refused by ``tell``. None: what
             the earlier results show (binary if all are 0 or 1, ``"bounded(0, 1)"`` if all are between); without any,
             real.
+        items: Questions, instances or seeds that all arms are played on, at least 1, of any type: the j-th pull of
+            every arm carries item j of one order, in which ``seed`` shuffles them. No arm is played on an item twice.
+            So a budget above one pull of each arm on each item is refused, and a study whose agent asks for an arm
+            that has been played on all items ends as at its budget, with a note. The journal keeps the number of the
+            item, and a digest of the items. None: pulls are independent.
         lease: Seconds, above 0, after which a pull without a reward is handed out again, counted by each process from
             when it learned of it; None: only after :meth:`release`.
         journal: A file that keeps everything, as JSON lines. Opening it again resumes the study. None: in memory.
@@ -133,8 +144,8 @@ class Study:
 
     Raises:
         OutputError: The journal cannot be written, is of another experiment, or is in use.
-        BudgetError: The agent needs a larger budget.
-        AgentError: The agent needs knowledge or features that are missing, or cannot start from earlier results.
+        BudgetError: The agent needs a larger budget, or the items do not suffice for this one.
+        AgentError: The agent needs knowledge, features or items that are missing, or cannot start from earlier results.
         DataError: Earlier results cannot be read, or are not of the kind of rewards.
         ParameterError: Another argument is invalid.
     """
@@ -152,6 +163,7 @@ class Study:
         arm_column: str = "arm",
         reward_column: str = "reward",
         rewards: Rewards | str | None = None,
+        items: Iterable[Any] | None = None,
         lease: float | None = None,
         journal: str | os.PathLike[str] | None = None,
         exclusive: bool = False,
@@ -164,6 +176,9 @@ class Study:
         self._costs = _costs(costs, self.names)
         self._features = _features(features, len(self.names))
         self._lease = None if lease is None else real(lease, "lease", above=0, rule="a number of seconds above 0")
+        self._items = None if items is None else Items(items, self.seed)
+        if self._items is not None and self._earlier is not None:
+            raise ParameterError("earlier results were not played on items: give items or earlier, not both")
         player = self._source.make()
         self.agent = describe(player)
         self._plans_money = self._costs is not None and uses_costs(player) and common_cost(self._costs) is None
@@ -180,6 +195,8 @@ class Study:
         else:  # 1e-9: ten pulls at a cost of 0.1 are affordable with 1.0
             least = float((self._costs.min if any_time or self._plans_money else self._costs.max)())
             self.budget = check_budget(math.floor(self._total / least * (1.0 + 1e-9)))
+        if self._items is not None:
+            self.budget = self._check_items(len(self._items))
         self._facts = {
             "agent": self.agent,
             "arms": list(self.names),
@@ -189,6 +206,7 @@ class Study:
             "costs": None if self._costs is None else self._costs.tolist(),
             "earlier": None if self._earlier is None else [values[0].tolist() for values in _arrays(self._earlier)],
             "rewards": str(self.rewards),
+            "items": None if self._items is None or journal is None else [len(self._items), self._items.digest()],
         }
         self._state = self._fresh()
         self._lock = threading.RLock()
@@ -302,7 +320,7 @@ class Study:
         """
         with self._synchronised() as state:
             log, arms = state.log, list(state.arms)
-            recommendation, confident = state.recommendation, state.confident
+            recommendation, confident, exhausted = state.recommendation, state.confident, state.exhausted
         player = self._source.make()
         found = Identification.of(
             recommendation,
@@ -318,9 +336,16 @@ class Study:
             cost=None if self._costs is None or self._total is None else (self._costs[arms].sum(), self._total),
         )
         said: list[str] = []
-        if self._stops and recommendation is not None and not confident:
+        if exhausted is not None:
+            said.append(
+                f"{self.agent} asked for arm {self.names[exhausted]} once more than there are items, which ended the "
+                "study: more items would use the rest of the budget"
+            )
+        elif self._stops and recommendation is not None and not confident:
             cap = f"{self.budget} pulls" if self._total is None else f"{self._total:g}"
             said.append(f"{self.agent} was stopped by the budget of {cap}: its confidence was not reached")
+        if self._items is not None:
+            said.append("all arms were played on the same items, which intervals of differences leave out of account")
         prior = (f"{self.agent} uses a prior, given by its parameters",) if knowledge(player) & _FROM_PARAMETERS else ()
         return replace(found, notes=(*found.notes, *said, *notes(player), *prior))
 
@@ -361,7 +386,8 @@ class Study:
         """Return all pulls as a pandas data frame, a row for each in the order in which they were handed out.
 
         Its columns are ``number``, ``arm`` (0 to K-1), ``name`` of the arm, ``reward`` (NaN while it is outstanding),
-        and ``error`` (missing unless the reward stands for a failure).
+        and ``error`` (missing unless the reward stands for a failure); in a study with items also ``item_number`` and
+        ``item``.
 
         Raises:
             MissingPackageError: If pandas is not installed.
@@ -372,14 +398,18 @@ class Study:
             raise MissingPackageError("pulls_dataframe() needs pandas; pip install pandas") from error
         with self._synchronised() as state:
             arms, told = list(state.arms), dict(state.rewards)
+            pulls = [self._pending(number) for number in range(1, len(arms) + 1)]
         rows = [told.get(number, Pull(arm, math.nan)) for number, arm in enumerate(arms, 1)]
-        columns = {
+        columns: dict[str, Any] = {
             "number": np.arange(1, len(arms) + 1),
             "arm": np.array(arms, np.int64),
             "name": np.array([self.names[arm] for arm in arms], object),
             "reward": np.array([row.reward for row in rows], np.float64),
             "error": np.array([row.error for row in rows], object),
         }
+        if self._items is not None:
+            columns["item_number"] = np.array([pull.item_number for pull in pulls], np.int64)
+            columns["item"] = pandas.Series([pull.item for pull in pulls], dtype=object)
         return pandas.DataFrame(columns)
 
     def close(self) -> None:
@@ -395,8 +425,25 @@ class Study:
         self.close()
 
     def _pending(self, number: int) -> PendingPull:
-        arm = self._state.arms[number - 1]
-        return PendingPull(number, arm, self.names[arm])
+        arm, item = self._state.arms[number - 1], self._state.items[number - 1]
+        value = None if self._items is None or item is None else self._items.values[item]
+        return PendingPull(number, arm, self.names[arm], value, item)
+
+    def _check_items(self, items: int) -> int:
+        """Return the budget in pulls.
+
+        Raises:
+            BudgetError: If it exceeds one pull of each arm on each item.
+        """
+        pulls = items * len(self.names)
+        most = pulls if self._costs is None else items * float(self._costs.sum())
+        given = self.budget if self._total is None else self._total
+        if given > most * (1.0 + 1e-9):
+            raise BudgetError(
+                f"budget {given:g} is more than {len(self.names)} arms can use on {items} items, each once: give "
+                f"{most:g} or less, or more items"
+            )
+        return min(self.budget, pulls)
 
     def _fresh(self) -> _State:
         """Return the state before the first pull."""
@@ -409,8 +456,10 @@ class Study:
             info = ProblemInfo(len(self.names), self.budget, knows=declared)
         info.features = self._features
         info.rewards = self.rewards
+        if self._items is not None:
+            info.paired, info.num_items = True, len(self._items)
         reset(player, info, generator(self.seed, "agent"))
-        given = self._features, self._earlier, self._costs, self._total, self._plans_money
+        given = self._features, self._earlier, self._costs, self._total, self._plans_money, self._items
         return _State(player, self.names, self.budget, *given)
 
     @contextlib.contextmanager
@@ -451,10 +500,12 @@ class _State:
 
     Attributes:
         arms: Arms of the pulls handed out.
+        items: Numbers of the items of these pulls; None without items.
         rewards: Pulls whose rewards count, by number of the pull.
         leased: Numbers of pulls in the hands of workers, with the time from which their lease counts.
         free: Numbers of pulls to be handed out again.
         recorded: Whether the journal has the recommendation.
+        exhausted: The arm that the agent asked for when it had been played on all items, which ended the study; None.
     """
 
     def __init__(
@@ -467,7 +518,10 @@ class _State:
         costs: FloatArray | None,
         total: float | None,
         plans_money: bool,
+        items: Items | None,
     ) -> None:
+        self.items: list[int | None] = []
+        self.exhausted: int | None = None
         self.rewards: dict[int, Pull] = {}
         self.leased: dict[int, float] = {}
         self.free: deque[int] = deque()
@@ -475,11 +529,14 @@ class _State:
         self._names = names
         self._costs, self._total = costs, total
         self._spent = 0.0
-        allowed = None if costs is None else self._allowed
+        self._order = None if items is None else items.order
+        self._made = [0] * len(names)  # pulls of each arm
+        allowed = None if costs is None and items is None else self._allowed
         self._plans_money = plans_money
-        priced = (costs, total or 0.0) if plans_money else ()
+        priced = (costs, total or 0.0) if plans_money else (None, 0.0)
         played = player, allocates(player), len(names), budget, features, earlier, allowed
-        self._dispatcher = Dispatcher(*played, *priced)
+        compared = 0 if items is None or not uses_pairs(player) else len(items)
+        self._dispatcher = Dispatcher(*played, *priced, compared)
 
     @property
     def arms(self) -> list[int]:
@@ -524,7 +581,7 @@ class _State:
                     yield Entry("end", len(self.arms))
                 return
             self._asked(arm)
-            yield Entry("ask", len(self.arms), arm=self._names[arm])
+            yield Entry("ask", len(self.arms), arm=self._names[arm], item=self.items[-1])
 
     def check(self, number: int) -> None:
         """Raise :class:`ParameterError` unless the pull was handed out."""
@@ -546,6 +603,8 @@ class _State:
                 wanted = "for no pull" if found is None else f"for arm {found}"
                 raise _foreign(f"pull {number} in the journal is of arm {entry.arm}, and the agent now asks {wanted}")
             self._asked(int(arm or 0))
+            if self.items[-1] != entry.item:
+                raise _foreign(f"pull {number} in the journal is on item {entry.item}, and here on {self.items[-1]}")
         elif entry.kind == "end":
             if self._dispatcher.ask() is not None or not self._dispatcher.over:
                 raise _foreign(f"the journal ends after {number} pulls, and the agent now asks for more")
@@ -571,6 +630,8 @@ class _State:
 
     def _asked(self, arm: int) -> None:
         self.leased[len(self.arms)] = time.monotonic()
+        self.items.append(None if self._order is None else self._order[self._made[arm]])
+        self._made[arm] += 1
         if self._costs is not None:
             self._spent += float(self._costs[arm])
 
@@ -580,7 +641,11 @@ class _State:
             self.free.remove(number)
 
     def _allowed(self, arm: int) -> bool:
-        assert self._costs is not None and self._total is not None
+        if self._order is not None and self._made[arm] == len(self._order):
+            self.exhausted = arm
+            return False
+        if self._costs is None or self._total is None:
+            return True
         return self._spent + float(self._costs[arm]) <= self._total * (1.0 + 1e-9)
 
 

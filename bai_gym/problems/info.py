@@ -57,6 +57,8 @@ class ProblemInfo:
         rewards: The kind of the rewards, which is no secret: whoever runs the experiment knows it.
         costs: Costs of a pull of each arm, in the unit of the budget; None: all 1, and the budget counts pulls.
         paired: Whether the j-th pull of every arm is played on the same item, which is no secret either.
+        num_items: How many items an arm can be pulled on before they come again, the same number for all arms; None:
+            there is no end, or no common number.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class ProblemInfo:
         self.features: FloatArray | None = None if truth is None else truth.features
         self.rewards: Rewards = REAL if truth is None else truth.rewards
         self.paired: bool = truth is not None and truth.paired
+        self.num_items: int | None = None
         self._truth = truth if self.knows and truth is not None and truth.known else None
 
     @property
@@ -138,7 +141,7 @@ class ProblemInfo:
         if not self.paired:
             raise AgentError(
                 f"{name} compares arms on common items (uses_pairs), and pulls are not paired here: use an environment "
-                "with paired=True (`bai-gym list envs`), or another agent"
+                "with paired=True (`bai-gym list envs`), a study with items=, or another agent"
             )
 
     def check_granted(self, fact: str) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from bai_gym.bandits import PairStatistics
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
@@ -49,6 +50,8 @@ class Dispatcher:
             ends as at the budget, see :meth:`stop`. None: always.
         costs: ``(K,)`` costs of the arms, for an agent that takes account of them; None: the budget counts pulls.
         money: The budget in money, where there are costs; ``budget`` then bounds the number of pulls.
+        items: How many items there are, on which all arms are played in one order, for an agent that reads the
+            differences of arms on common items; 0: it does not.
 
     Attributes:
         arms: The arms of the pulls handed out so far; pull i has ``arms[i - 1]``.
@@ -66,6 +69,7 @@ class Dispatcher:
         allowed: Callable[[int], bool] | None = None,
         costs: FloatArray | None = None,
         money: float = 0.0,
+        items: int = 0,
     ) -> None:
         """Start the plan."""
         self.arms: list[int] = []
@@ -92,6 +96,11 @@ class Dispatcher:
             self._seen["features"] = features
         if costs is not None:
             self._seen["costs"] = costs[None]
+        self._on_items = np.zeros((items, num_arms))  # rewards in the statistics, by item
+        self._pairs = PairStatistics(1, num_arms) if items else None
+        if self._pairs is not None:
+            self._seen["differences"] = self._pairs.means
+            self._seen["difference_variances"] = self._pairs.variances
         self._request: _Block | _Sequential | None = None
         self._first = 1  # number of the first pull of the request
         self._plan = start(agent, self._seen) if requests else None
@@ -149,13 +158,19 @@ class Dispatcher:
         """Hand out no more pulls; the agent recommends when it has been told the rewards of all outstanding ones.
 
         An agent that recommends at any time does; for others, their sequential request ends as at its last step.
-        Failing both, the arm of largest mean is recommended, the first of several.
+        Failing both, the arm of largest mean is recommended, the first of several, among the arms of the last request:
+        others have been dropped.
         """
         self._stopped = True
         self._end_if_complete()
 
     def _record(self, number: int, arm: int, reward: float) -> None:
         self._statistics.add(arm, reward)
+        if self._pairs is not None:
+            pulls = self._statistics.pulls[0]
+            rewards = self._on_items[pulls[arm] - 1]
+            rewards[arm] = reward
+            self._pairs.add_rewards(rewards, arm, pulls)
         bisect.insort(self._taken[arm], reward)
         self._outstanding -= 1
         if self._plan is None:
@@ -181,7 +196,8 @@ class Dispatcher:
             self._advance(self._request.outcome)
         if self.recommendation is None:
             means = np.where(self._statistics.pulls[0] > 0, self._statistics.means[0], -np.inf)
-            self.recommendation = int(means.argmax())
+            candidates = range(means.size) if self._request is None else sorted(self._request.arms)
+            self.recommendation = max(candidates, key=means.__getitem__)
 
     def _assumed(self, arm: int) -> float:
         """Return the reward of the arm nearest to its mean, an observed one: rules may accept 0 and 1 only."""
@@ -228,6 +244,7 @@ class _Block:
 
     def __init__(self, block: Block, num_arms: int) -> None:
         self._block = block
+        self.arms = range(num_arms) if block.arms is None else block.arms[0].tolist()
         self._left = block.counts.copy()
         self._missing = int(block.counts.sum())
         self._made = Statistics.zeros((1, num_arms))
@@ -245,7 +262,7 @@ class _Block:
             return None
         slot = int(self._block.next_slots(self._left)[0])
         self._left[0, slot] -= 1
-        return slot if self._block.arms is None else int(self._block.arms[0, slot])
+        return int(self.arms[slot])
 
     def update(self, arm: int, reward: float) -> None:
         self._made.add(arm, reward)
@@ -267,7 +284,7 @@ class _Sequential:
         if window is None:
             window = seen if request.arms is None else seen.take(request.arms)
         self._engine = Engine(request, window, int(seen.pulls[0].sum()), features, variances=True)
-        self._arms = range(seen.pulls.shape[1]) if request.arms is None else request.arms[0].tolist()
+        self.arms = range(seen.pulls.shape[1]) if request.arms is None else request.arms[0].tolist()
         self._random = request.rng.bit_generator
         self._assumed = assumed
         self._to_ask = self._missing = request.steps
@@ -293,12 +310,12 @@ class _Sequential:
             return None
         self._to_ask -= 1
         self._outstanding.append(slot)
-        return int(self._arms[slot])
+        return int(self.arms[slot])
 
     def update(self, arm: int, reward: float) -> None:
         if self._before is None and self._choose() < 0:
             return
-        slot = self._arms.index(arm)
+        slot = self.arms.index(arm)
         self._outstanding.remove(slot)
         self._before = self._ahead = None
         self._missing -= 1
@@ -332,5 +349,5 @@ class _Sequential:
         return slot
 
     def _add(self, slot: int, reward: float | None = None) -> None:
-        reward = self._assumed(self._arms[slot]) if reward is None else reward
+        reward = self._assumed(self.arms[slot]) if reward is None else reward
         self._engine.update(np.array([slot]), np.array([reward]))

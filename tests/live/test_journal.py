@@ -22,7 +22,7 @@ from bai_gym.live.journal import Entry, Journal, read_journal
 
 FACTS: dict[str, Any] = {"agent": "SR", "arms": ["a", "b", "\u00e9"], "budget": 9, "seed": 0, "features": None}
 ENTRIES = [
-    Entry("ask", 1, arm="\u00e9"),
+    Entry("ask", 1, arm="\u00e9", item=0),
     Entry("tell", 1, reward=-1e50),
     Entry("again", 1),
     Entry("release", 1),
@@ -58,7 +58,7 @@ def path(tmp_path: Path) -> Path:
 def test_entries_come_back_bit_for_bit(path: Path) -> None:
     assert reopened(path) == ENTRIES
     assert [json.loads(line) for line in path.read_text().splitlines()[1:3]] == [
-        {"ask": 1, "arm": "\u00e9"},
+        {"ask": 1, "arm": "\u00e9", "item": 0},
         {"tell": 1, "reward": -1e50},
     ]
 
@@ -231,6 +231,9 @@ def test_a_journal_of_another_version_is_refused(path: Path) -> None:
         '{"tell": 1, "reward": true}',
         '{"tell": 1, "reward": 1, "again": 1}',
         '{"again": 1, "reward": 1}',
+        '{"ask": 1, "arm": "a", "item": -1}',
+        '{"ask": 1, "arm": "a", "item": true}',
+        '{"tell": 1, "reward": 1, "item": 0}',
     ],
 )
 def test_damage_in_the_middle_is_refused(path: Path, line: str) -> None:

@@ -167,17 +167,18 @@ import numpy as np
 import bai_gym
 
 journal, told = sys.argv[1:]
+ITEMS = {"items": range(40)} if WITH_ITEMS else {}
 MEANS = (0.0, 2.0, 1.0)
 
 def work(seed):
     chance = random.Random(seed)
     acknowledged = os.open(told, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    with bai_gym.Study(("red", "green", "blue"), 60, "AGENT", lease=0.5, journal=journal) as study:
+    with bai_gym.Study(("red", "green", "blue"), 60, "AGENT", lease=0.5, journal=journal, **ITEMS) as study:
         while pulls := study.ask(chance.randint(1, 2), wait=float("inf")):
             for pull in pulls:
                 time.sleep(chance.random() * 0.1)
                 study.tell(pull, float(np.random.default_rng([0, pull.number]).normal(MEANS[pull.arm])))
-                os.write(acknowledged, f"{pull.number}\\n".encode())
+                os.write(acknowledged, f"{pull.number} {pull.arm} {pull.item}\\n".encode())
 
 def start(seed):
     child = os.fork()
@@ -215,10 +216,12 @@ assert not any(codes)
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and kill -9")
-@pytest.mark.each("agent", ["SH", "TTTS"])
-def test_eight_workers_that_are_killed_lose_nothing_and_keep_the_budget(agent: str, tmp_path: Path) -> None:
+@pytest.mark.each(("agent", "items"), [("SH", None), ("TTTS", None), ("SH", range(40)), ("TTTS", range(40))])
+def test_eight_workers_that_are_killed_lose_nothing_and_keep_the_budget(
+    agent: str, items: range | None, tmp_path: Path
+) -> None:
     journal, told = tmp_path / "journal.jsonl", tmp_path / "told"
-    program = WORKERS.replace("AGENT", agent)
+    program = WORKERS.replace("AGENT", agent).replace("WITH_ITEMS", str(items is not None))
     command = [sys.executable, "-W", "error::UserWarning", "-c", program, str(journal), str(told)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
@@ -227,14 +230,22 @@ def test_eight_workers_that_are_killed_lose_nothing_and_keep_the_budget(agent: s
     asked = [line["ask"] for line in lines if "ask" in line]
     assert asked == list(range(1, len(asked) + 1)) and len(asked) <= 60
     kept = {line["tell"] for line in lines if "tell" in line}
-    assert set(map(int, told.read_text().split())) <= kept == set(asked)
+    acknowledged = [line.split() for line in told.read_text().splitlines()]
+    assert {int(number) for number, _, _ in acknowledged} <= kept == set(asked)
     assert any("again" in line for line in lines)
-    with bai_gym.Study(NAMES, 60, agent, journal=journal) as study:
+    with bai_gym.Study(NAMES, 60, agent, journal=journal, items=items) as study:
         assert study.ended and study.outstanding == ()
         assert [pull.reward for pull in study.log] == [
             reward(PendingPull(number, pull.arm, "")) for number, pull in enumerate(study.log, 1)
         ]
         found = study.result()
+    if items is not None:  # every worker that had a pull played it on the same item, and no arm played an item twice
+        played = {line["ask"]: (NAMES.index(line["arm"]), line["item"]) for line in lines if "ask" in line}
+        assert all((int(arm), int(item)) == played[int(number)] for number, arm, item in acknowledged)
+        by_arm = [[item for arm, item in played.values() if arm == wanted] for wanted in range(3)]
+        longest = max(by_arm, key=len)
+        assert len(set(longest)) == len(longest) > 20
+        assert all(order == longest[: len(order)] for order in by_arm)
     if agent == "SH":  # it plays by blocks: eight workers and twenty kills change nothing
         serial = finished(bai_gym.Study(NAMES, 60, agent))
         assert (found.log, found.recommendation) == (serial.log, serial.recommendation)

@@ -40,8 +40,8 @@ main()
 class Callback(Protocol):
     """Makes pulls."""
 
-    def call(self, arm: int, stream: Stream) -> float:
-        """Pull an arm once.
+    def call(self, arm: int, stream: Stream, item: int | None = None) -> float:
+        """Pull an arm once, on the item of that number, where there are any.
 
         Raises:
             FailedPullError: If it returned no finite number, took too long, or its process died.
@@ -98,8 +98,8 @@ class _Here:
     def __init__(self, functions: Functions) -> None:
         self._functions = functions
 
-    def call(self, arm: int, stream: Stream) -> float:
-        return self._functions(arm, stream)
+    def call(self, arm: int, stream: Stream, item: int | None = None) -> float:
+        return self._functions(arm, stream, item)
 
     def close(self) -> None:
         pass
@@ -112,12 +112,12 @@ class _Thread:
         self._functions = functions
         self._timeout = timeout
 
-    def call(self, arm: int, stream: Stream) -> float:
+    def call(self, arm: int, stream: Stream, item: int | None = None) -> float:
         done: queue.SimpleQueue[tuple[float, BaseException | None]] = queue.SimpleQueue()
 
         def pull() -> None:
             try:
-                done.put((self._functions(arm, stream), None))
+                done.put((self._functions(arm, stream, item), None))
             except BaseException as error:  # noqa: B036 (it is raised again, where it is waited for)
                 done.put((0.0, error))
 
@@ -176,12 +176,12 @@ class _Process:
             self.close()
             raise _UnsendableError(_named(reply))
 
-    def call(self, arm: int, stream: Stream) -> float:
+    def call(self, arm: int, stream: Stream, item: int | None = None) -> float:
         try:
             self.start()
         except _UnsendableError as error:
             raise FailedPullError(f"its worker process could not be started again: {error}") from None
-        reply = self._ask(pickle.dumps((arm, stream)), self._timeout)
+        reply = self._ask(pickle.dumps((arm, stream, item)), self._timeout)
         if isinstance(reply, BaseException):
             raise reply
         return float(reply)

@@ -53,6 +53,7 @@ class Executor:
         run_in: Where pulls run, see :func:`bai_gym.bandits.executor.callbacks.make_callback`.
         arms: What one function of the arm receives in the place of its number; None: the number.
         rewards: The kind of rewards.
+        items: What pulls are played on, a further argument of the functions; None: nothing.
 
     Attributes:
         num_arms: K.
@@ -75,9 +76,10 @@ class Executor:
         run_in: str = "auto",
         arms: Sequence[object] | None = None,
         rewards: Rewards = REAL,
+        items: Sequence[Any] | None = None,
     ) -> None:
         """Check everything, and start the worker process if there is to be one."""
-        self._functions = Functions(pull, num_arms, arms)
+        self._functions = Functions(pull, num_arms, arms, items)
         self.num_arms = self._functions.num_arms
         self.takes_rng = self._functions.takes_rng
         self._timeout = (
@@ -104,13 +106,14 @@ class Executor:
         if run_in != "auto" or timeout is not None:
             self._callback = make_callback(self._functions, self._timeout, run_in)
 
-    def pull(self, arm: int, stream: Stream, what: str) -> Outcome:
+    def pull(self, arm: int, stream: Stream, what: str, item: int | None = None) -> Outcome:
         """Pull an arm, with retries if the policy says so.
 
         Args:
             arm: 0 to K-1.
             stream: Seed and address of the pull's random stream; every attempt has one of its own.
             what: Name of the pull, for messages: ``"pull 17"``.
+            item: Number of the item, where there are any.
 
         Raises:
             PullError: If it fails, and the policy says so; its cause is the exception of the function.
@@ -119,7 +122,7 @@ class Executor:
             self._callback = make_callback(self._functions, self._timeout, self._run_in)
         for attempt in range(self._attempts):
             try:
-                value = self._callback.call(arm, (*stream, attempt))
+                value = self._callback.call(arm, (*stream, attempt), item)
                 refusal = self.rewards.refusal(np.array([value]))
                 if refusal is None:
                     return Outcome(value)

@@ -34,6 +34,7 @@ class Functions:
             nothing.
         num_arms: K, at least 2; None with a sequence: its length.
         arms: ``(K,)`` names that one function of the arm receives in the place of its number; None: the number.
+        items: What the functions can be played on; they take one of these as a further argument. None: nothing.
 
     Attributes:
         num_arms: K.
@@ -48,6 +49,7 @@ class Functions:
         pull: Callable[..., Any] | Sequence[Callable[..., Any]],
         num_arms: int | None = None,
         arms: Sequence[object] | None = None,
+        items: Sequence[Any] | None = None,
     ) -> None:
         """Determine the form."""
         several = isinstance(pull, Sequence | np.ndarray) and not isinstance(pull, str | bytes)
@@ -68,17 +70,18 @@ class Functions:
         counted = len(functions) if num_arms is None else num_arms
         self.num_arms = integer(counted, "num_arms", least=2)
         self._by_arm = functions if several else None
-        self._arms = arms
+        self._arms, self._items = arms, items
         self._function: Callable[..., Any] = functions[0]
         self._takes_rng = [_takes_rng(function) for function in functions]
         self.takes_rng = any(self._takes_rng)
 
-    def __call__(self, arm: int, stream: Stream) -> float:
+    def __call__(self, arm: int, stream: Stream, item: int | None = None) -> float:
         """Pull an arm once.
 
         Args:
             arm: 0 to K-1.
             stream: Source of the generator, for functions that take one.
+            item: Number of the item, where there are any.
 
         Raises:
             FailedPullError: If the returned value is no number that can be a reward.
@@ -87,9 +90,10 @@ class Functions:
         seed, *path = stream
         which = 0 if self._by_arm is None else arm
         keywords = {"rng": generator(int(seed), *path)} if self._takes_rng[which] else {}
+        played_on = () if self._items is None or item is None else (self._items[item],)
         if self._by_arm is None:
-            return as_reward(self._function(arm if self._arms is None else self._arms[arm], **keywords))
-        return as_reward(self._by_arm[arm](**keywords))
+            return as_reward(self._function(arm if self._arms is None else self._arms[arm], *played_on, **keywords))
+        return as_reward(self._by_arm[arm](*played_on, **keywords))
 
 
 def as_reward(value: Any) -> float:

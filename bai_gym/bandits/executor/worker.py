@@ -68,8 +68,8 @@ def listen() -> tuple[queue.SimpleQueue[bytes], IO[bytes]]:
 def main() -> None:
     """Receive the function, report whether it could be loaded, then pull until the parent is gone.
 
-    Requests are the pickled function, then ``(arm, stream)``; replies are ``(number, process, content)``, the content
-    pickled: None for the function, then a reward, or an exception.
+    Requests are the pickled function, then ``(arm, stream, item)``; replies are ``(number, process, content)``, the
+    content pickled: None for the function, then a reward, or an exception.
     """
     process = os.getpid()
     waiting, replies = listen()
@@ -86,9 +86,9 @@ def main() -> None:
         return
     reply(0, pickle.dumps(None))
     for number in itertools.count(1):
-        arm, stream = pickle.loads(waiting.get())
+        arm, stream, item = pickle.loads(waiting.get())
         try:
-            content = pickle.dumps(function(arm, stream))
+            content = pickle.dumps(function(arm, stream, item))
         except (Exception, SystemExit) as error:
             content = _described(error)
         reply(number, content)
