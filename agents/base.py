@@ -40,6 +40,8 @@ class Agent(ABC):
         batched: Whether :meth:`act` takes batches of observations.
         uses_variances: Whether the agent reads ``observation["variances"]``. If not, the runner neither draws the
             variances nor includes the key.
+        uses_pairs: Whether the agent reads ``observation["differences"]`` and ``["difference_variances"]``, which only
+            paired environments have (``pairs=True``; the runner sets it).
         notes: Sentences that every report showing the agent must carry.
         tasks: Names of the tasks that the agent supports, see :mod:`bai_gym.tasks`.
         stops: Whether the agent decides when to stop, as environments with fixed confidence require.
@@ -57,6 +59,7 @@ class Agent(ABC):
     name: ClassVar[str]
     knows: ClassVar[frozenset[str]] = frozenset()
     uses_variances: ClassVar[bool] = True
+    uses_pairs: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = ()
     tasks: ClassVar[frozenset[str]] = frozenset({"best-arm"})
     stops: ClassVar[bool] = False
@@ -107,10 +110,12 @@ class Agent(ABC):
             BudgetError: If the budget is below the agent's minimum (and ``allow_small_budget`` is False).
             ParameterError: If a parameter is outside its range.
             AgentError: If the agent does not support the number of arms or the task, or needs features and the arms
-                have none.
+                have none, or common items where arms are not paired.
         """
         self._check_kinds()
         check_tie_rule(self.tie)
+        if self.uses_pairs:
+            info.check_pairs(self.name)
         if self.needs_features and info.features is None:
             raise AgentError(
                 f"{self.name} needs arms with features, and these have none: use an environment that has them "

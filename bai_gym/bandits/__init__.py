@@ -6,11 +6,15 @@ are defined elsewhere.
 
 from bai_gym.bandits.base import Bandit
 from bai_gym.bandits.bernoulli import BernoulliBandit
+from bai_gym.bandits.differences import PairStatistics
 from bai_gym.bandits.empirical import EmpiricalBandit, SampleTable
 from bai_gym.bandits.finite import FiniteBandit, FinitePopulations
 from bai_gym.bandits.function import FunctionBandit
 from bai_gym.bandits.gaussian import GaussianBandit
 from bai_gym.bandits.linear import LINKS, FeatureBandit, linear_bandit
+from bai_gym.bandits.paired import PairedBandit
+from bai_gym.bandits.paired_finite import PairedFiniteBandit
+from bai_gym.bandits.paired_gaussian import PairedGaussianBandit
 from bai_gym.bandits.poisson import PoissonBandit
 from bai_gym.bandits.prior import PriorBandit
 
@@ -24,6 +28,10 @@ __all__ = [
     "FinitePopulations",
     "FunctionBandit",
     "GaussianBandit",
+    "PairStatistics",
+    "PairedBandit",
+    "PairedFiniteBandit",
+    "PairedGaussianBandit",
     "PoissonBandit",
     "PriorBandit",
     "SampleTable",

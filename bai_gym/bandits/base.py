@@ -24,10 +24,13 @@ class Bandit(ABC):
         means: ``(N, K)`` true mean rewards.
         variances: ``(N, K)`` true reward variances (squared units of the reward).
         known: Whether these are known. In real experiments they are unknown, and NaN.
+        paired: Whether the j-th pull of every arm is played on the same item, see
+            :class:`bai_gym.bandits.PairedBandit`.
         state_size: Floats per arm and instance that pulls change.
     """
 
     known: bool = True
+    paired: bool = False
     state_size: int = 0
 
     means: FloatArray
@@ -130,6 +133,29 @@ class Bandit(ABC):
     def table(self) -> ArmTable | None:
         """Return the arms as tables for draws in compiled code; None if there is no such form."""
         return None
+
+    def keep_items(self) -> None:
+        """Let :meth:`item_rewards` find the rewards of all later pulls; called before the first one.
+
+        Raises:
+            InstanceError: If arms are not paired.
+        """
+        raise InstanceError("the arms are not paired: their pulls have no items in common")
+
+    def item_rewards(self, rows: IntArray, items: IntArray) -> FloatArray:
+        """Return the rewards of all arms of paired bandits on items.
+
+        Args:
+            rows: ``(...,)`` instances.
+            items: ``(...,)`` items, numbered from 0, that some arm has been pulled on since :meth:`keep_items`.
+
+        Returns:
+            ``(..., K)`` rewards; also of arms that have not been pulled on the item yet.
+
+        Raises:
+            InstanceError: If arms are not paired.
+        """
+        raise InstanceError("the arms are not paired: their pulls have no items in common")
 
     @abstractmethod
     def select(self, rows: IntArray) -> Self:

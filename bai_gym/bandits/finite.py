@@ -14,7 +14,7 @@ from bai_gym.bandits.table import FINITE, ArmTable
 from bai_gym.errors import InstanceError
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["FiniteBandit", "FinitePopulations"]
+__all__ = ["FiniteBandit", "FinitePopulations", "distinct"]
 
 NUMBERS_AT_ONCE = 1 << 20  # of a block, so that memory does not grow with the number of values
 MANY_VALUES = 64
@@ -90,7 +90,7 @@ class FiniteBandit(Bandit):
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return one reward for each pulled arm."""
         rewards = np.empty(len(flat))
-        for part in _distinct(flat):
+        for part in distinct(flat):
             rewards[part] = self._pull_distinct(flat[part], rng)
         return rewards
 
@@ -186,7 +186,7 @@ def _hypergeometric(pool: IntArray, draws: IntArray, rng: np.random.Generator) -
     return came
 
 
-def _distinct(flat: IntArray) -> Iterator[slice | IntArray]:
+def distinct(flat: IntArray) -> Iterator[slice | IntArray]:
     """Yield parts of the positions, in each of which no position comes twice."""
     if (np.diff(flat) > 0).all():
         yield slice(None)  # the usual case: one arm of each episode

@@ -10,10 +10,22 @@ import numpy.typing as npt
 
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["BERNOULLI", "EMPIRICAL", "FINITE", "GAUSSIAN", "POISSON", "SINGLE", "ArmTable"]
+__all__ = [
+    "BERNOULLI",
+    "EMPIRICAL",
+    "FINITE",
+    "GAUSSIAN",
+    "PAIRED_FINITE",
+    "PAIRED_GAUSSIAN",
+    "PAIRED_HEADER",
+    "POISSON",
+    "SINGLE",
+    "ArmTable",
+]
 
-GAUSSIAN, BERNOULLI, EMPIRICAL, POISSON, FINITE = range(5)  # kinds of arms
-SINGLE = 5  # to the player: empirical arms whose samples are pairs of single precision, seen as doubles
+GAUSSIAN, BERNOULLI, EMPIRICAL, POISSON, FINITE, PAIRED_GAUSSIAN, PAIRED_FINITE = range(7)  # kinds of arms
+SINGLE = 7  # to the player: empirical arms whose samples are pairs of single precision, seen as doubles
+PAIRED_HEADER = 5  # numbers before the instances of paired arms, see :class:`bai_gym.bandits.paired.PairedBandit`
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,13 +33,15 @@ class ArmTable:
     """Arms that compiled code can draw from.
 
     Attributes:
-        kind: ``GAUSSIAN``, ``BERNOULLI``, ``EMPIRICAL``, ``POISSON`` or ``FINITE``.
+        kind: ``GAUSSIAN``, ``BERNOULLI``, ``EMPIRICAL``, ``POISSON``, ``FINITE``, ``PAIRED_GAUSSIAN`` or
+            ``PAIRED_FINITE``.
         location: ``(N, K)`` means; where the V values of an arm start in ``samples``, followed by how often each
-            occurs (finite); for empirical arms not read.
+            occurs (finite); the candidate (paired finite); for empirical arms not read.
         scale: ``(N, K)`` standard deviations (Gaussian), numbers of samples (empirical), or V (finite).
-        start: ``(N, K)`` where samples start (empirical), or how many rewards of each value are left (finite).
-        samples: ``(R,)`` samples of all arms (empirical); all numbers of finite arms, float64 and contiguous, because
-            every pull changes what is left in place.
+        start: ``(N, K)`` where samples start (empirical), how many rewards of each value are left (finite), or the
+            number of pulls (paired).
+        samples: ``(R,)`` samples of all arms (empirical); all numbers of finite and of paired arms, float64 and
+            contiguous, because every pull changes them in place.
     """
 
     kind: int

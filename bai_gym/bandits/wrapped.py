@@ -26,6 +26,7 @@ class WrappedBandit(Bandit):
         """Adopt the reward model."""
         self.inner = inner
         self.means, self.variances, self.known = inner.means, inner.variances, inner.known
+        self.paired = inner.paired
         self.state_size = inner.state_size
 
     @property
@@ -52,6 +53,14 @@ class WrappedBandit(Bandit):
     ) -> Statistics:
         """Draw the statistics of the blocks."""
         return self.inner.draw_blocks(flat, counts, rng, variances=variances)
+
+    def keep_items(self) -> None:
+        """Let the rewards of items be found again."""
+        self.inner.keep_items()
+
+    def item_rewards(self, rows: IntArray, items: IntArray) -> FloatArray:
+        """Return the rewards of all arms on items."""
+        return self.inner.item_rewards(rows, items)
 
     def limits(self) -> tuple[float, float]:
         """Return the limits of the rewards."""

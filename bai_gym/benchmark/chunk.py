@@ -17,6 +17,7 @@ from bai_gym.benchmark.protocol import (
     allocates,
     knowledge,
     reset,
+    uses_pairs,
 )
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
 from bai_gym.benchmark.sources import GivenInstances
@@ -130,6 +131,7 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
             bandit.batch,
             budget=spec.budget,
             task=spec.task,
+            pairs=uses_pairs(agent),
             autoreset_mode=AutoresetMode.DISABLED,
             copy=False,
         )
@@ -153,6 +155,7 @@ def _play_singly(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: 
             budget=spec.budget,
             task=spec.task,
             fixed_confidence=spec.fixed_confidence,
+            pairs=uses_pairs(agent),
         )
         first, _ = scalar.reset(seed=int(rewards.integers(2**63)))
         reset(agent, scalar.problem_info(knowledge(agent)), own)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bai_gym.bandits import Bandit, PairStatistics
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["MergedStatistics"]
@@ -32,6 +33,7 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         variances: Whether variances are kept; without them the key is missing.
         features: ``(N, K, d)`` features of the arms; None: there are none, and the key is missing.
         earlier: ``(1, K)`` statistics of earlier pulls, which do not count towards the budget; None: there are none.
+        pairs_of: Paired arms of which differences on common items are kept, fresh ones; None: the keys are missing.
 
     Attributes:
         left: Pulls left in every episode.
@@ -47,6 +49,7 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         variances: bool,
         features: FloatArray | None = None,
         earlier: Statistics | None = None,
+        pairs_of: Bandit | None = None,
     ) -> None:
         """Start with the earlier pulls."""
         self.left = budget
@@ -61,6 +64,11 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         self._features = features
         self._names = ("pulls", "means", *(["variances"] if variances else []))
         self._keys = (*self._names, "remaining", *([] if features is None else ["features"]))
+        self._pairs: PairStatistics | None = None
+        if pairs_of is not None:
+            pairs_of.keep_items()
+            self._bandit, self._pairs = pairs_of, PairStatistics(batch, num_arms)
+            self._keys = (*self._keys, "differences", "difference_variances")
         self._pending: list[Part] = []
         self._first = np.arange(batch)[:, None] * num_arms
 
@@ -126,6 +134,7 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         then = copy.copy(self)
         then._statistics, then._pending = self.statistics.copy(), []
         then._remaining = self._remaining.copy()
+        then._pairs = None if self._pairs is None else self._pairs.copy()
         if add:
             then.add(arms, part, since)
         else:
@@ -140,6 +149,9 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         view: npt.NDArray[Any]
         if key in self._names:
             view = getattr(self.statistics, key).view()
+        elif self._pairs is not None and key in ("differences", "difference_variances"):
+            self._pairs.advance(self._bandit, self.pulls)
+            view = (self._pairs.means if key == "differences" else self._pairs.variances).view()
         elif key == "features" and self._features is not None:
             view = self._features.view()
         else:

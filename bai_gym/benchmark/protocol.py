@@ -25,6 +25,7 @@ __all__ = [
     "reset",
     "starts_from_earlier",
     "tally",
+    "uses_pairs",
 ]
 
 
@@ -61,6 +62,11 @@ def starts_from_earlier(agent: Any) -> bool:
     It can stop at any time, or recommend at any time. Agents with phases decide by the pulls of the phase.
     """
     return bool(getattr(agent, "stops", False)) or recommends_any_time(agent)
+
+
+def uses_pairs(agent: Any) -> bool:
+    """Return whether the agent reads the differences of arms on common items, declared by ``uses_pairs = True``."""
+    return bool(getattr(agent, "uses_pairs", False))
 
 
 def confidence(agent: Any) -> float | None:
@@ -117,8 +123,10 @@ def reset(agent: Any, problem_info: ProblemInfo, rng: np.random.Generator) -> No
     """Call the agent's ``reset(problem_info, rng)``, if it has one, with as many of the arguments as it takes.
 
     Raises:
-        AgentError: If it needs anything else.
+        AgentError: If it needs anything else, or common items where arms are not paired.
     """
+    if uses_pairs(agent):
+        problem_info.check_pairs(describe(agent))
     method = getattr(agent, "reset", None)
     if not callable(method):
         return

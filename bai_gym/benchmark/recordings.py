@@ -12,7 +12,7 @@ import numpy as np
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.wrapped import WrappedBandit
 from bai_gym.benchmark.cells import Cell
-from bai_gym.benchmark.protocol import acts_on_batches, allocates, knowledge, reset
+from bai_gym.benchmark.protocol import acts_on_batches, allocates, knowledge, reset, uses_pairs
 from bai_gym.benchmark.rollout import play_single_steps
 from bai_gym.benchmark.runner import OnChunk
 from bai_gym.benchmark.sources import GivenInstances
@@ -112,9 +112,15 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     rewards, own = (generator(cell.seed, f"recorded {stream}", *names) for stream in ("rewards", "agent"))
     spec = cell.episode_spec
     given = GivenInstances(bandit, cell.earlier)
-    env = BestArmEnv(given, budget=spec.budget, task=spec.task, fixed_confidence=spec.fixed_confidence)
-    observation, _ = env.reset(seed=int(rewards.integers(2**63)))
     agent = cell.agent.make()
+    env = BestArmEnv(
+        given,
+        budget=spec.budget,
+        task=spec.task,
+        fixed_confidence=spec.fixed_confidence,
+        pairs=uses_pairs(agent),
+    )
+    observation, _ = env.reset(seed=int(rewards.integers(2**63)))
     reset(agent, env.problem_info(knowledge(agent)), own)
     bandit.notes.clear()  # pulls that the agent made before the episode, if allowed
     actor = _Actor(agent, env.action_encoding)

@@ -11,7 +11,7 @@ import numpy as np
 
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.merged import MergedStatistics
-from bai_gym.benchmark.protocol import tally
+from bai_gym.benchmark.protocol import tally, uses_pairs
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
@@ -123,7 +123,13 @@ class _BlockPlayer:
         self._scored: list[RolloutCheckpoint] = []
         variances = bool(getattr(agent, "uses_variances", True))
         self._merged = MergedStatistics(
-            bandit.batch, bandit.num_arms, budget, variances=variances, features=bandit.features, earlier=earlier
+            bandit.batch,
+            bandit.num_arms,
+            budget,
+            variances=variances,
+            features=bandit.features,
+            earlier=earlier,
+            pairs_of=bandit if uses_pairs(agent) else None,
         )
         self._earlier = _pulls(earlier)
 

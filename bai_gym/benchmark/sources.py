@@ -195,6 +195,7 @@ class GivenInstances(Problem):
         self.earlier = earlier
         self.num_arms = bandit.num_arms
         self.num_features = count_features(bandit)
+        self.paired = bandit.paired
 
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
         """Return the instances."""

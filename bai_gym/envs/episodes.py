@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from bai_gym.bandits import Bandit
+from bai_gym.bandits import Bandit, PairStatistics
 from bai_gym.envs.spaces import observation_space
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.problems import Problem, ProblemInfo, build
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.validation import flag
 
 __all__ = ["Episodes", "make_problem"]
 
@@ -44,16 +45,23 @@ class Episodes:
         remaining: ``(N, 1)`` pulls left, int64, updated in place.
         over: ``(N,)`` whether the recommendation has been given.
         features: ``(N, K, d)`` features of the current instances, read-only; None where the problem has none.
+        pairs: Statistics of the differences on common items, None if they are not observed.
     """
 
     bandit: Bandit
 
-    def __init__(self, problem: Problem, spec: EpisodeSpec, batch: int) -> None:
+    def __init__(self, problem: Problem, spec: EpisodeSpec, batch: int, *, pairs: bool = False) -> None:
         """Allocate the arrays; :meth:`begin` draws the instances.
 
         Raises:
-            ParameterError: If the reward needs true means, and they are unknown.
+            ParameterError: If the reward needs true means, and they are unknown; or the differences on common items are
+                wanted, and arms are not paired.
         """
+        if flag(pairs, "pairs") and not problem.paired:
+            raise ParameterError(
+                "pairs=True observes differences of arms on common items, and arms are not paired here: give "
+                "paired=True, where the environment has it, or leave pairs out"
+            )
         if not problem.known and spec.reward != "estimate":
             raise ParameterError(
                 f"reward={spec.reward!r} needs the true means, which are unknown in a real experiment: leave "
@@ -68,6 +76,7 @@ class Episodes:
         self.remaining: IntArray = np.zeros((batch, 1), np.int64)
         self.over: npt.NDArray[np.bool_] = np.ones(batch, dtype=bool)
         self.features: FloatArray | None = None
+        self.pairs = PairStatistics(batch, self.num_arms) if pairs else None
 
     def begin(self, rng: np.random.Generator, rows: IntArray | None = None) -> None:
         """Start new episodes in the given rows (None: in all)."""
@@ -76,6 +85,9 @@ class Episodes:
             rows = np.arange(self.batch)
         else:
             self.bandit.replace(rows, self.problem.draw(rows.size, rng))
+        if self.pairs is not None:
+            self.bandit.keep_items()
+            self.pairs.clear(rows)
         if self.problem.num_features is not None:
             self.features = self._features(self.problem.num_features)
         earlier = self.problem.earlier
@@ -88,18 +100,24 @@ class Episodes:
         """Pull one arm in every episode; all have pulls left."""
         flat = self._first + arms
         self.statistics.add(flat, self.bandit.pull(flat, rng))
+        if self.pairs is not None:
+            self.pairs.add(self.bandit, np.arange(self.batch), arms, self.statistics.pulls)
         self.remaining -= 1
 
     def pull_one(self, arm: int, rng: np.random.Generator) -> None:
         """Pull an arm of the only episode: :meth:`pull_all` without the cost of arrays of one."""
         reward = float(self.bandit.pull(_FLAT[arm : arm + 1] if arm < _FLAT.size else np.array([arm]), rng)[0])
         self.statistics.add(arm, reward)
+        if self.pairs is not None:
+            self.pairs.add_one(self.bandit, arm, self.statistics.pulls[0])
         self.remaining[0, 0] -= 1
 
     def pull_rows(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> None:
         """Pull one arm in each of the given episodes."""
         flat = self._first[rows] + arms[rows]
         self.statistics.add(flat, self.bandit.pull(flat, rng))
+        if self.pairs is not None:
+            self.pairs.add(self.bandit, rows, arms[rows], self.statistics.pulls[rows])
         self.remaining[rows] -= 1
 
     def recommend(self, rows: IntArray, recommendations: IntArray) -> tuple[FloatArray, dict[str, npt.NDArray[Any]]]:
@@ -165,7 +183,13 @@ class Episodes:
     def observation_space(self) -> spaces.Dict:
         """Return the space of one episode's observations."""
         earlier = 0 if self.problem.earlier is None else int(self.problem.earlier.pulls.max())
-        return observation_space(self.num_arms, self.episode_spec.budget, self.problem.num_features, earlier)
+        return observation_space(
+            self.num_arms,
+            self.episode_spec.budget,
+            self.problem.num_features,
+            earlier,
+            pairs=self.pairs is not None,
+        )
 
     def observation(self, *, copy: bool) -> Observation:
         """Return the observation of all episodes, as copies or as the live arrays."""
@@ -177,6 +201,9 @@ class Episodes:
         }
         if self.features is not None:
             arrays["features"] = self.features
+        if self.pairs is not None:
+            arrays["differences"] = self.pairs.means
+            arrays["difference_variances"] = self.pairs.variances
         return {name: array.copy() for name, array in arrays.items()} if copy else arrays
 
     def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:

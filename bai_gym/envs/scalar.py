@@ -63,6 +63,10 @@ class BestArmEnv(gym.Env[Observation, Any]):
     and ``variances`` of shape (K,), and ``remaining`` of shape (1,). Where arms have features, as in the linear
     environments, also ``features`` of shape (K, d), the same throughout an episode.
 
+    In paired environments the j-th pull of every arm is played on item j of one random order of questions, instances or
+    seeds. There ``pairs=True`` adds ``differences`` and ``difference_variances`` of shape (K, K): mean and variance of
+    X_i - X_k over the items that arms i and k have in common, the first min(pulls_i, pulls_k).
+
     ## Rewards
     0 for every pull, or minus ``pull_cost`` with fixed confidence. For the recommendation, by ``reward``: ``"correct"``
     (default) 1 if it is correct, else 0; ``"simple_regret"`` minus the simple regret; ``"estimate"`` the sample mean of
@@ -82,7 +86,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
     ## Arguments
     ``problem``: a family name or a :class:`bai_gym.problems.Problem`, fixed by the id. ``budget``: pulls, at least 1.
     ``reward``, ``task``, ``m``, ``num_bandits``, ``threshold``, ``epsilon``, ``fixed_confidence``, ``pull_cost``: see
-    above. ``render_mode``: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. All others are passed to the problem, for
+    above. ``pairs``: in paired environments, whether differences on common items are observed. ``render_mode``:
+    ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. All others are passed to the problem, for
     example ``num_arms``, ``instance="fixed"``, ``instance_seed``.
 
     ## Vectorised form
@@ -110,6 +115,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         threshold: float | None = None,
         fixed_confidence: bool = False,
         pull_cost: float = 0.0,
+        pairs: bool = False,
         render_mode: str | None = None,
         **keywords: Any,
     ) -> None:
@@ -134,7 +140,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             pull_cost=pull_cost,
         )
         self.budget = self.episode_spec.budget
-        self._episode = Episodes(self.problem, self.episode_spec, 1)
+        self._episode = Episodes(self.problem, self.episode_spec, 1, pairs=pairs)
         self.action_encoding = ActionEncoding(self.num_arms, self.episode_spec.task, fixed_confidence=fixed_confidence)
         self.observation_space = cast("gym.Space[Observation]", self._episode.observation_space())
         self.action_space = action_space(self.num_arms, self.episode_spec.task, fixed_confidence=fixed_confidence)
@@ -229,6 +235,9 @@ class BestArmEnv(gym.Env[Observation, Any]):
         }
         if episode.features is not None:
             observation["features"] = episode.features[0].copy()
+        if episode.pairs is not None:
+            observation["differences"] = episode.pairs.means[0].copy()
+            observation["difference_variances"] = episode.pairs.variances[0].copy()
         return observation
 
     def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:

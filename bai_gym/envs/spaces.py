@@ -14,24 +14,30 @@ from bai_gym.tasks import BestArm, Task, TopM
 __all__ = ["ArmAndRecommendation", "action_space", "observation_space"]
 
 
-def observation_space(num_arms: int, budget: int, num_features: int | None = None, earlier: int = 0) -> spaces.Dict:
+def observation_space(
+    num_arms: int, budget: int, num_features: int | None = None, earlier: int = 0, *, pairs: bool = False
+) -> spaces.Dict:
     """Return the space of one episode's observations.
 
-    ============ ======== ======= ==================================================================
-    key          shape    dtype   meaning
-    ============ ======== ======= ==================================================================
-    ``pulls``     (K,)     int64   pulls of each arm so far, 0 to the budget; and earlier ones, where there are any
-    ``means``     (K,)     float64 mean of each arm's rewards; 0 without a pull
-    ``variances`` (K,)     float64 unbiased variance of each arm's rewards; 0 below two pulls
-    ``remaining`` (1,)     int64   pulls left; 0 means that the next action is the recommendation
-    ``features``  (K, d)   float64 features of each arm, the same during an episode; only where arms have any
-    ============ ======== ======= ==================================================================
+    ======================== ======== ======= ==================================================================
+    key                      shape    dtype   meaning
+    ======================== ======== ======= ==================================================================
+    ``pulls``                (K,)     int64   pulls of each arm so far, 0 to the budget; with earlier ones, if any
+    ``means``                (K,)     float64 mean of each arm's rewards; 0 without a pull
+    ``variances``            (K,)     float64 unbiased variance of each arm's rewards; 0 below two pulls
+    ``remaining``            (1,)     int64   pulls left; 0 means that the next action is the recommendation
+    ``features``             (K, d)   float64 features of each arm, constant in an episode; only if there are any
+    ``differences``          (K, K)   float64 mean of X_i - X_k over the common items of arms i and k, the first
+                                              min(pulls_i, pulls_k); 0 without one; only with ``pairs=True``
+    ``difference_variances`` (K, K)   float64 unbiased variance of X_i - X_k over these items; 0 below two; likewise
+    ======================== ======== ======= ==================================================================
 
     Args:
         num_arms: K.
         budget: Pulls of the episode.
         num_features: d; None: arms have no features.
         earlier: The most pulls of an arm before the episode.
+        pairs: Whether the differences on common items are observed.
     """
     arms = (num_arms,)
     parts: dict[str, spaces.Space[Any]] = {
@@ -42,6 +48,9 @@ def observation_space(num_arms: int, budget: int, num_features: int | None = Non
     }
     if num_features is not None:
         parts["features"] = spaces.Box(-np.inf, np.inf, (num_arms, num_features), np.float64)
+    if pairs:
+        parts["differences"] = spaces.Box(-np.inf, np.inf, (num_arms, num_arms), np.float64)
+        parts["difference_variances"] = spaces.Box(0.0, np.inf, (num_arms, num_arms), np.float64)
     return spaces.Dict(parts)
 
 

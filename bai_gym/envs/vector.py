@@ -48,6 +48,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         threshold: See there.
         fixed_confidence: Whether the agent decides when an episode stops.
         pull_cost: Cost of a pull, with fixed confidence.
+        pairs: Whether differences on common items are observed, in paired environments.
         autoreset_mode: ``AutoresetMode.NEXT_STEP`` (default), ``SAME_STEP`` or ``DISABLED``, or its value as a string.
         copy: If False, observations are the live arrays, overwritten by the next step: faster, for callers that do not
             keep them. Features, where there are any, are read-only then.
@@ -73,6 +74,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         threshold: float | None = None,
         fixed_confidence: bool = False,
         pull_cost: float = 0.0,
+        pairs: bool = False,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
         render_mode: str | None = None,
@@ -90,7 +92,8 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self.problem = make_problem(problem, keywords)
         self.num_envs = num_envs
         self.num_arms = self.problem.num_arms
-        check_memory(num_envs, ARM_BYTES * self.num_arms, "num_envs", ParameterError)
+        arm_bytes = ARM_BYTES + 8 * self.problem.state_size
+        check_memory(num_envs, arm_bytes * self.num_arms, "num_envs", ParameterError)
         self.episode_spec = EpisodeSpec.of(
             self.num_arms,
             budget,
@@ -104,7 +107,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             pull_cost=pull_cost,
         )
         self.budget = self.episode_spec.budget
-        self._episodes = Episodes(self.problem, self.episode_spec, num_envs)
+        self._episodes = Episodes(self.problem, self.episode_spec, num_envs, pairs=pairs)
         self.action_encoding = ActionEncoding(self.num_arms, self.episode_spec.task, fixed_confidence=fixed_confidence)
         self.single_observation_space = self._episodes.observation_space()
         self.single_action_space = action_space(

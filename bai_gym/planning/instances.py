@@ -36,6 +36,7 @@ class InTurn(Problem):
         self.num_features = count_features(bandit)
         self.notes = like.notes
         self.earlier = like.earlier
+        self.paired, self.state_size = bandit.paired, bandit.state_size
 
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
         """Return the instances; ``rng`` is not used."""

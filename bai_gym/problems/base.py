@@ -54,7 +54,8 @@ class Problem(ABC):
         known: Whether the true means are known, so that a recommendation can be judged.
         earlier: ``(1, K)`` statistics of rewards of the same arms that were observed before the episode and that agents
             start from, see :func:`bai_gym.benchmark.protocol.starts_from_earlier`; None: there are none.
-        state_size: See :class:`bai_gym.bandits.Bandit`.
+        paired: See :class:`bai_gym.bandits.Bandit`.
+        state_size: See there.
     """
 
     num_arms: int
@@ -63,6 +64,7 @@ class Problem(ABC):
     arm_names: tuple[str, ...] | None = None
     known: bool = True
     earlier: Statistics | None = None
+    paired: bool = False
     state_size: int = 0
 
     @abstractmethod
@@ -90,6 +92,7 @@ class FixedProblem(Problem):
         self.num_arms = bandit.num_arms
         self.num_features = count_features(bandit)
         self.known = bandit.known
+        self.paired = bandit.paired
         self.state_size = bandit.state_size
         self.notes = notes
         self.arm_names = arm_names

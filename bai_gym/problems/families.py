@@ -66,7 +66,18 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
 """Classes and functions that make a problem, by the name of the family; ids accept their keywords."""
 
 
-OF_EPISODES = ("budget", "reward", "task", "m", "num_bandits", "epsilon", "threshold", "fixed_confidence", "pull_cost")
+OF_EPISODES = (
+    "budget",
+    "reward",
+    "task",
+    "m",
+    "num_bandits",
+    "epsilon",
+    "threshold",
+    "fixed_confidence",
+    "pull_cost",
+    "pairs",
+)
 """Keywords of every environment, except ``render_mode``."""
 
 

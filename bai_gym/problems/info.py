@@ -52,6 +52,7 @@ class ProblemInfo:
             its blocks there, if the order of the pulls within a block affects the distribution of its recommendations.
         features: ``(N, K, d)`` features of the arms, read-only; None where arms have none. Observations hold them too.
         rewards: The kind of the rewards, which is no secret: whoever runs the experiment knows it.
+        paired: Whether the j-th pull of every arm is played on the same item, which is no secret either.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class ProblemInfo:
         self.knows = check_knowledge(knows)
         self.features: FloatArray | None = None if truth is None else truth.features
         self.rewards: Rewards = REAL if truth is None else truth.rewards
+        self.paired: bool = truth is not None and truth.paired
         self._truth = truth if self.knows and truth is not None and truth.known else None
 
     @property
@@ -111,6 +113,14 @@ class ProblemInfo:
         """
         self.check_granted("prior")
         return None if self._truth is None else self._truth.prior
+
+    def check_pairs(self, name: str) -> None:
+        """Raise :class:`AgentError` unless arms are paired; for agents with ``uses_pairs = True``."""
+        if not self.paired:
+            raise AgentError(
+                f"{name} compares arms on common items (uses_pairs), and pulls are not paired here: use an environment "
+                "with paired=True (`bai-gym list envs`), or another agent"
+            )
 
     def check_granted(self, fact: str) -> None:
         """Raise :class:`AgentError` unless the fact is granted.

@@ -11,7 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.bandits.table import BERNOULLI, EMPIRICAL, FINITE, GAUSSIAN, SINGLE
+from bai_gym.bandits.streams import LARGEST_KEY, address, normal, part_of, uniform
+from bai_gym.bandits.table import (
+    BERNOULLI,
+    EMPIRICAL,
+    FINITE,
+    GAUSSIAN,
+    PAIRED_FINITE,
+    PAIRED_GAUSSIAN,
+    PAIRED_HEADER,
+    SINGLE,
+)
 from bai_gym.sampling.episode import (
     ARMS,
     DUE,
@@ -68,9 +78,11 @@ def draw(
 
     Args:
         kind: Of the arms.
-        location: ``(N, K)`` means (Gaussian, Bernoulli, Poisson), or as in :func:`draw_finite`.
+        location: ``(N, K)`` means (Gaussian, Bernoulli, Poisson), or as in :func:`draw_finite` and
+            :func:`draw_paired_finite`.
         scale: ``(N, K)`` standard deviations (Gaussian), numbers of samples (empirical) or of values (finite).
-        start: ``(N, K)`` where the samples of the arm start (empirical), or the rewards that are left (finite).
+        start: ``(N, K)`` where the samples of the arm start (empirical), or the rewards that are left (finite), or
+            where the number of its pulls is (paired).
         samples: Those of all arms, one arm after another (empirical), or all numbers (finite).
         number: The episode.
         arm: The arm.
@@ -87,6 +99,11 @@ def draw(
         return float(singles(samples)[start[row, column] + int(rng.random() * scale[row, column])])
     if kind == FINITE:
         return draw_finite(int(location[row, column]), int(scale[row, column]), start[row, column], samples, rng)
+    if kind == PAIRED_GAUSSIAN:
+        noise = draw_paired_gaussian(start[row, column], samples, number, rng)
+        return location[row, column] + scale[row, column] * noise
+    if kind == PAIRED_FINITE:
+        return draw_paired_finite(int(location[row, column]), start[row, column], samples, number, rng)
     return draw_poisson(location[row, column], rng)
 
 
@@ -114,6 +131,71 @@ def draw_finite(kinds: int, width: int, start: int, numbers: FloatArray, rng: np
         place -= numbers[start + kind]
     numbers[start + kind] -= 1.0
     return float(numbers[kinds + kind])
+
+
+def paired_key(row: int, numbers: FloatArray, rng: np.random.Generator) -> np.uint64:
+    """Return the key of an instance of paired arms, whose numbers start at ``row``; drawn if it has none."""
+    if numbers[row] == 0.0:
+        numbers[row] = 1.0 + np.floor(rng.random() * (LARGEST_KEY - 1))
+    return np.uint64(numbers[row])
+
+
+@noinline
+def draw_paired_gaussian(start: int, numbers: FloatArray, number: int, rng: np.random.Generator) -> float:
+    """Return the standardised reward of an arm on its next item, see :class:`bai_gym.bandits.PairedGaussianBandit`.
+
+    Args:
+        start: Where the number of pulls of the arm is.
+        numbers: All numbers of the bandit; the pulls are counted.
+        number: The instance.
+        rng: Source of the key.
+    """
+    row = PAIRED_HEADER + number * int(numbers[1])
+    arm, factors = start - row - 1, int(numbers[3])
+    h = address(paired_key(row, numbers, rng), np.uint64(numbers[start]))
+    numbers[start] += 1.0
+    loadings = int(numbers[2]) + arm * (factors + 1)
+    reward = numbers[loadings + factors] * normal(part_of(h, np.uint64(factors + arm)))
+    for factor in range(factors):
+        reward += numbers[loadings + factor] * normal(part_of(h, np.uint64(factor)))
+    return float(reward)
+
+
+@noinline
+def draw_paired_finite(candidate: int, start: int, numbers: FloatArray, number: int, rng: np.random.Generator) -> float:
+    """Return the score of a candidate on its next item, see :class:`bai_gym.bandits.PairedFiniteBandit`.
+
+    Args:
+        candidate: The candidate.
+        start: Where the number of pulls of the arm is.
+        numbers: All numbers of the bandit; the pulls are counted.
+        number: The instance.
+        rng: Source of the key.
+    """
+    row, size = PAIRED_HEADER + number * int(numbers[1]), int(numbers[3])
+    key, item = paired_key(row, numbers, rng), int(numbers[start])
+    numbers[start] += 1.0
+    scores = int(numbers[2]) + candidate * size
+    if numbers[4] == 1.0:  # with replacement
+        return float(numbers[scores + int(uniform(part_of(address(key, np.uint64(item)), np.uint64(0))) * size)])
+    turn, place = item // size, item % size
+    tag = row + 1 + int(numbers[0]) + turn % 2
+    order = row + 3 + int(numbers[0]) + turn % 2 * size
+    if numbers[tag] != turn + 1.0:
+        shuffle(address(key, np.uint64(turn)), order, size, numbers)
+        numbers[tag] = turn + 1.0
+    return float(numbers[scores + int(numbers[order + place])])
+
+
+@noinline
+def shuffle(h: np.uint64, start: int, size: int, numbers: FloatArray) -> None:
+    """Write the order of a pass through the items, whose address is ``h``."""
+    bits = np.empty(size, np.uint64)
+    for place in range(size):
+        bits[place] = part_of(h, np.uint64(place))
+    order = bits.argsort()
+    for place in range(size):
+        numbers[start + place] = order[place]
 
 
 @noinline

@@ -13,6 +13,8 @@ from bai_gym.bandits import (
     EmpiricalBandit,
     FeatureBandit,
     GaussianBandit,
+    PairedFiniteBandit,
+    PairedGaussianBandit,
     PoissonBandit,
     PriorBandit,
     SampleTable,
@@ -66,7 +68,20 @@ def with_prior() -> PriorBandit:
     return PriorBandit(linear(), PRIOR)
 
 
+def paired_gaussian() -> PairedGaussianBandit:
+    means, variances = [[0.0, 5.0, -1.0], [2.0, 0.5, 1.0]], [[1.0, 0.25, 4.0], [0.5, 0.0, 9.0]]
+    return PairedGaussianBandit(means, variances, correlation=[[1.0, 0.5, -0.3], [0.5, 1.0, 0.2], [-0.3, 0.2, 1.0]])
+
+
+SCORES = np.array([[1.0, 0.0, 7.5], [2.0, 1.0, 7.5], [2.0, 0.0, 7.5], [5.25, 0.0, 7.5]])
+
+
+def paired_with_replacement() -> PairedFiniteBandit:
+    return PairedFiniteBandit(SCORES, np.array([[0, 1, 2], [1, 2, 0]]), replace=True)
+
+
 KINDS = [gaussian, bernoulli, empirical, poisson, linear, logistic, probit, log_linear, with_prior]
+KINDS += [paired_gaussian, paired_with_replacement]
 
 
 @pytest.fixture(params=KINDS, ids=lambda make: make.__name__)

@@ -1,0 +1,138 @@
+"""Statistics of the differences between arms on the items that both have been played on."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+
+from bai_gym.bandits.base import Bandit
+from bai_gym.statistics import ROUNDING, FloatArray, IntArray
+
+__all__ = ["PairStatistics"]
+
+_FIRST = np.zeros(1, np.int64)
+REWARDS_AT_ONCE = 1 << 21  # of a block, so that memory does not grow with the budget
+
+
+class PairStatistics:
+    """Differences X_i - X_k of the rewards of N episodes of paired arms, over the first min(pulls_i, pulls_k) items.
+
+    Args:
+        batch: N.
+        num_arms: K.
+
+    Attributes:
+        means: ``(N, K, K)`` mean of X_i - X_k, antisymmetric; 0 without a common item.
+        variances: ``(N, K, K)`` unbiased variance of X_i - X_k, symmetric; 0 below two common items.
+    """
+
+    def __init__(self, batch: int, num_arms: int) -> None:
+        """Start before the first pull."""
+        self.means: FloatArray = np.zeros((batch, num_arms, num_arms))
+        self.variances: FloatArray = np.zeros((batch, num_arms, num_arms))
+        self._sums: FloatArray = np.zeros((batch, num_arms, num_arms))
+        self._pulls: IntArray = np.zeros((batch, num_arms), np.int64)  # those that :meth:`advance` has seen
+
+    def copy(self) -> Self:
+        """Return a deep copy."""
+        return copy.deepcopy(self)
+
+    def clear(self, rows: IntArray) -> None:
+        """Begin some episodes again."""
+        for values in (self.means, self.variances, self._sums, self._pulls):
+            values[rows] = 0
+
+    def add(self, bandit: Bandit, rows: IntArray, arms: IntArray, pulls: IntArray) -> None:
+        """Add the items of the last pulls: Welford's update of the pairs of the pulled arms.
+
+        Args:
+            bandit: The arms.
+            rows: ``(R,)`` episodes.
+            arms: ``(R,)`` arms that they have just pulled.
+            pulls: ``(R, K)`` pulls of all arms, these included.
+        """
+        place = np.arange(arms.size)
+        item = pulls[place, arms] - 1
+        rewards = bandit.item_rewards(rows, item)
+        self._add(rows, arms, rewards[place, arms][:, None] - rewards, item[:, None], pulls)
+
+    def add_one(self, bandit: Bandit, arm: int, pulls: IntArray) -> None:
+        """Add the item of the last pull of the only episode: :meth:`add` without the cost of further arrays.
+
+        Args:
+            bandit: The arms.
+            arm: The arm that has just been pulled.
+            pulls: ``(K,)`` pulls of all arms, this one included.
+        """
+        item = pulls[arm : arm + 1] - 1
+        rewards = bandit.item_rewards(_FIRST, item)[0]
+        self._add(0, arm, rewards[arm] - rewards, int(item[0]), pulls)
+
+    def _add(self, rows: Any, arms: Any, difference: FloatArray, item: Any, pulls: IntArray) -> None:
+        common = pulls > item  # the others keep their values: their arm has not come to the item yet
+        sums, before, variance = self._sums[rows, arms], self.means[rows, arms], self.variances[rows, arms]
+        sums = sums + difference * common
+        mean = np.where(common, sums / (item + 1), before)
+        grown = (variance * (item - 1) + (difference - before) * (difference - mean)) / np.maximum(item, 1)
+        variance = np.where(common & (item > 0), grown, variance)
+        self._sums[rows, arms], self._sums[rows, :, arms] = sums, -sums
+        self.means[rows, arms], self.means[rows, :, arms] = mean, 0.0 - mean  # avoids -0.0
+        self.variances[rows, arms] = self.variances[rows, :, arms] = variance
+
+    def advance(self, bandit: Bandit, pulls: IntArray) -> None:
+        """Add all items up to a number of pulls of each arm.
+
+        Args:
+            bandit: The arms.
+            pulls: ``(N, K)`` pulls of all arms now.
+        """
+        before = self._pulls
+        changed = pulls > before
+        if not changed.any():
+            return
+        first, last = int(before[changed].min()), int(pulls[changed].max())
+        batch, arms = pulls.shape
+        at_once = max(1, REWARDS_AT_ONCE // (batch * arms))
+        rows = np.arange(batch)[:, None]
+        centre = np.rint(bandit.means.mean(axis=1))[:, None, None]  # common to all arms, so no difference changes
+        known = np.minimum(before[:, :, None], before[:, None, :]).astype(np.float64)
+        for start in range(first, last, at_once):
+            items = np.arange(start, min(start + at_once, last))
+            rewards = bandit.item_rewards(*np.broadcast_arrays(rows, items)) - centre
+            now, then = (_totals(rewards, items < made[:, :, None]) for made in (pulls, before))
+            known = self._merge(known, *(new - old for new, old in zip(now, then, strict=True)))
+        self._pulls = pulls.copy()
+
+    def _merge(self, known: FloatArray, count: FloatArray, sums: FloatArray, squares: FloatArray) -> FloatArray:
+        """Add some items of each pair, by the parallel form of the variance formula; return how many it has then."""
+        total = known + count
+        some, divisor = np.maximum(count, 1.0), np.maximum(total, 1.0)
+        scatter = squares - sums * sums / some
+        scatter[scatter <= ROUNDING * squares] = 0.0
+        step = sums / some - self.means
+        scatter += self.variances * np.maximum(known - 1.0, 0.0) + step * step * (known * count / divisor)
+        self._sums += sums
+        self.means = self._sums / divisor
+        self.variances = scatter / np.maximum(total - 1.0, 1.0)
+        return total
+
+
+def _totals(rewards: FloatArray, played: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[FloatArray, ...]:
+    """Return number, sum of differences and sum of their squares over the items that both arms of a pair have.
+
+    Args:
+        rewards: ``(N, items, K)``.
+        played: ``(N, K, items)`` whether an arm has been played on an item.
+
+    Returns:
+        ``(N, K, K)`` each.
+    """
+    there = played.astype(np.float64)  # (N, K, items)
+    values = rewards.swapaxes(1, 2) * there
+    squares = values * values
+    sums = values @ there.swapaxes(1, 2)
+    square = squares @ there.swapaxes(1, 2)
+    products = values @ values.swapaxes(1, 2)
+    return there @ there.swapaxes(1, 2), sums - sums.swapaxes(1, 2), square + square.swapaxes(1, 2) - 2.0 * products

@@ -1,0 +1,151 @@
+"""Paired arms: the j-th pull of every arm is played on item j of one random order of items.
+
+Items are the questions, instances or seeds that all candidates are tried on. The reward of an arm on an item is a
+function of the key of the episode, drawn before its first pull, and of the number of the item: nothing but the pulls of
+each arm has to be stored, and arms may come to an item at any time.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Self
+
+import numpy as np
+
+from bai_gym.bandits.base import Bandit
+from bai_gym.bandits.empirical import PULLS_AT_ONCE, centred_moments
+from bai_gym.bandits.finite import distinct
+from bai_gym.bandits.streams import LARGEST_KEY
+from bai_gym.bandits.table import PAIRED_HEADER
+from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
+
+__all__ = ["PairedBandit"]
+
+
+class PairedBandit(Bandit):
+    """Arms that are all played on the same items, in the same order.
+
+    The state stands in one array of floats, because compiled code takes one: ``PAIRED_HEADER`` numbers that describe
+    the rest; for each instance its key (0 before the first pull), the pulls of each arm, and what the subclass adds;
+    then what all instances share.
+    """
+
+    paired = True
+
+    _memory: FloatArray
+
+    def _lay_out(self, header: tuple[int, ...], extra: int, shared: FloatArray) -> None:
+        """Allocate the state; ``header`` follows the arms, the width of an instance, and where ``shared`` starts."""
+        batch, arms = self.means.shape
+        width = 1 + arms + extra
+        numbers = np.zeros(PAIRED_HEADER)
+        at = PAIRED_HEADER + batch * width
+        numbers[: 3 + len(header)] = arms, width, at, *header
+        self._memory = np.concatenate([numbers, np.zeros(batch * width), shared.reshape(-1)])
+        # Besides these, sums, means and variances of the differences of each pair, and as much again while they grow.
+        self.state_size = -(-width // arms) + 8 * arms
+
+    @property
+    def _rows(self) -> FloatArray:
+        """``(N, width)`` state of each instance, a view of the memory, also in a copy."""
+        batch, width = len(self.means), int(self._memory[1])
+        return self._memory[PAIRED_HEADER : PAIRED_HEADER + batch * width].reshape(batch, width)
+
+    @property
+    def _positions(self) -> FloatArray:
+        """``(N, K)`` items that each arm has been played on, whole numbers."""
+        return self._rows[:, 1 : 1 + self.num_arms]
+
+    def _draw_keys(self, rng: np.random.Generator) -> None:
+        """Give a key to the instances that have none."""
+        keys = self._rows[:, 0]
+        if not keys.all():
+            keys[keys == 0] = rng.integers(1, LARGEST_KEY, np.count_nonzero(keys == 0))
+
+    @abstractmethod
+    def _rewards(self, rows: IntArray, arms: IntArray, items: IntArray) -> FloatArray:
+        """Return the ``(P,)`` rewards of arms on items, the same at every call; all instances have keys."""
+
+    def keep_items(self) -> None:
+        """Draw every reward as a function of its item; nothing to do where that is so in any case."""
+
+    def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Return one reward for each pulled arm, each on the next item of the arm."""
+        self._draw_keys(rng)
+        rewards, positions = np.empty(len(flat)), self._positions
+        for part in distinct(flat):
+            rows, arms = np.divmod(flat[part], self.num_arms)
+            items = positions[rows, arms]
+            rewards[part] = self._rewards(rows, arms, items.astype(np.int64))
+            positions[rows, arms] = items + 1.0
+        return rewards
+
+    def draw_blocks(
+        self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
+    ) -> Statistics:
+        """Draw every reward of the blocks, and keep the moments."""
+        if isinstance(flat, slice):
+            flat = np.arange(self.means.size)[flat]
+        if not flat.size:
+            return Statistics.zeros((0,))
+        self._draw_keys(rng)
+        positions, centre = self._positions, self._centre(flat)
+        rows, arms = np.divmod(flat, self.num_arms)
+        sums, squares = self._totals(rows, arms, positions[rows, arms].astype(np.int64), counts, centre)
+        positions[rows, arms] += counts
+        means, spread = centred_moments(centre, counts, sums, squares)
+        return Statistics(counts, means, spread if variances else zeros(means.shape))
+
+    def _centre(self, flat: IntArray) -> FloatArray:
+        """Return numbers near the means, so that variances lose no digits to a mean far from 0."""
+        return np.asarray(self.means.take(flat))
+
+    def _totals(
+        self,
+        rows: IntArray,
+        arms: IntArray,
+        first: IntArray,
+        counts: IntArray,
+        centre: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the sums of the distances of rewards to a centre and of their squares, in slices of bounded size.
+
+        Args:
+            rows: ``(R,)`` instances.
+            arms: ``(R,)`` arms.
+            first: ``(R,)`` the first item of each.
+            counts: ``(R,)`` how many items, at least 0.
+            centre: ``(R,)``.
+        """
+        sums, squares = np.zeros(rows.size), np.zeros(rows.size)
+        pulled = np.flatnonzero(counts)
+        ends = np.cumsum(counts[pulled])
+        start = 0
+        while start < pulled.size:
+            before = int(ends[start - 1]) if start else 0
+            stop = max(start + 1, int(np.searchsorted(ends, before + PULLS_AT_ONCE, side="right")))
+            part = pulled[start:stop]
+            number = counts[part]
+            starts = np.cumsum(number) - number
+            items = np.arange(int(number.sum())) + np.repeat(first[part] - starts, number)
+            rewards = self._rewards(np.repeat(rows[part], number), np.repeat(arms[part], number), items)
+            rewards -= np.repeat(centre[part], number)
+            sums[part] = np.add.reduceat(rewards, starts)
+            rewards *= rewards
+            squares[part] = np.add.reduceat(rewards, starts)
+            start = stop
+        return sums, squares
+
+    @abstractmethod
+    def _fresh(self, rows: IntArray) -> Self:
+        """Return the given instances before their first pull."""
+
+    def select(self, rows: IntArray) -> Self:
+        """Return the given instances with the pulls made so far; copies of one that has been pulled go on equally."""
+        chosen = self._fresh(rows)
+        chosen._rows[:] = self._rows[rows]
+        return chosen
+
+    def replace(self, rows: IntArray, other: Self) -> None:
+        """Replace the given instances by others of the same kind."""
+        self._rows[rows] = other._rows

@@ -1,0 +1,165 @@
+"""A matrix of scores, items times candidates: every arm is played on the same items, in the same random order."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from bai_gym.bandits.base import check_num_arms
+from bai_gym.bandits.empirical import PULLS_AT_ONCE
+from bai_gym.bandits.paired import PairedBandit
+from bai_gym.bandits.streams import address, part_of, uniform
+from bai_gym.bandits.table import PAIRED_FINITE, PAIRED_HEADER, ArmTable
+from bai_gym.errors import InstanceError
+from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import LARGEST, REWARD
+
+__all__ = ["PairedFiniteBandit"]
+
+EXACT_SCORES = 64.0  # largest magnitude of scores, multiples of 1/1024, whose sums and squares have no rounding errors
+PRODUCT = 16  # numbers of a matrix product that take as long as one reward that is looked up
+
+
+class PairedFiniteBandit(PairedBandit):
+    """The j-th pull of every arm returns its score on item j of a random order, which all arms share.
+
+    Without replacement, the order is a permutation of the n rows of the matrix, and each n pulls of an arm go through
+    another one. With replacement, every item is a row drawn uniformly at random. Each arm alone has the distribution of
+    :class:`FiniteBandit` or :class:`EmpiricalBandit`.
+
+    Args:
+        matrix: ``(n, M)`` score of M candidates on n items.
+        candidates: ``(N, K)`` which candidates are the arms of each instance.
+        replace: Whether items are drawn with replacement.
+
+    Attributes:
+        variances: ``(N, K)`` variances of a single reward (divisor: n).
+
+    Raises:
+        InstanceError: Fewer than two arms, a candidate that does not exist, or scores that are not finite numbers.
+    """
+
+    def __init__(self, matrix: FloatArray, candidates: IntArray, *, replace: bool = False) -> None:
+        """Look up the moments of the chosen candidates."""
+        candidates = np.atleast_2d(np.asarray(candidates, np.int64))
+        self.matrix = np.ascontiguousarray(matrix, np.float64)
+        if self.matrix.ndim != 2 or not self.matrix.size:
+            raise InstanceError(f"a matrix of scores has shape (items, candidates), not {self.matrix.shape}")
+        check_num_arms(candidates.shape[-1])
+        if candidates.min() < 0 or candidates.max() >= self.matrix.shape[1]:
+            raise InstanceError(f"candidate arms are numbered 0 to {self.matrix.shape[1] - 1}")
+        if not float(np.abs(self.matrix).max()) <= LARGEST:
+            raise InstanceError(f"every score must be {REWARD}")
+        means = self.matrix.mean(axis=0)
+        self.candidates = candidates
+        self.replacing = replace
+        self.means = means[candidates]
+        self.variances = ((self.matrix - means) ** 2).mean(axis=0)[candidates]
+        scaled = self.matrix * 1024.0
+        self._exact = bool((np.abs(self.matrix) <= EXACT_SCORES).all() and (scaled == np.rint(scaled)).all())
+        self._binary = bool(np.isin(self.matrix, (0.0, 1.0)).all())
+        items = len(self.matrix)
+        # Two passes are kept, the last even and the last odd one: their numbers from 1, then their orders.
+        self._lay_out((items, int(replace)), 0 if replace else 2 + 2 * items, self.matrix.T)
+
+    def _choice(self, rows: IntArray, items: IntArray) -> IntArray:
+        """Return the row of the matrix of each item."""
+        size = len(self.matrix)
+        if self.replacing:
+            h = part_of(address(self._rows[rows, 0].astype(np.uint64), items.astype(np.uint64)), np.uint64(0))
+            return np.asarray((uniform(h) * size).astype(np.int64))
+        passes, places = np.divmod(items, size)
+        first, last = (int(passes[0]),) * 2 if passes.size == 1 else (int(passes.min()), int(passes.max()))
+        if first == last:
+            return self._order(rows, places, first)
+        found = np.empty(items.shape, np.int64)
+        for number in range(first, last + 1):
+            here = passes == number
+            if here.any():
+                found[here] = self._order(rows[here], places[here], number)
+        return found
+
+    def _order(self, rows: IntArray, places: IntArray, number: int) -> IntArray:
+        """Return the rows of the matrix at some places of a pass, which is shuffled if it is not there."""
+        state, size, tag = self._rows, len(self.matrix), 1 + self.num_arms + number % 2
+        start = 3 + self.num_arms + number % 2 * size
+        stale = state[rows, tag] != number + 1
+        if stale.any():
+            which = np.unique(rows[stale])
+            h = address(state[which, :1].astype(np.uint64), np.array([number], np.uint64))
+            state[which, start : start + size] = part_of(h, np.arange(size, dtype=np.uint64)).argsort(axis=1)
+            state[which, tag] = number + 1
+        return np.asarray(state[rows, start + places].astype(np.int64))
+
+    def _rewards(self, rows: IntArray, arms: IntArray, items: IntArray) -> FloatArray:
+        """Return the ``(P,)`` rewards of arms on items."""
+        return np.asarray(self.matrix[self._choice(rows, items), self.candidates[rows, arms]])
+
+    def item_rewards(self, rows: IntArray, items: IntArray) -> FloatArray:
+        """Return the ``(..., K)`` rewards of all arms on items."""
+        return np.asarray(self.matrix[self._choice(rows, items)[..., None], self.candidates[rows]])
+
+    def _centre(self, flat: IntArray) -> FloatArray:
+        """Return 0 for scores whose sums are exact."""
+        return np.zeros(flat.size) if self._exact else super()._centre(flat)
+
+    def _totals(
+        self,
+        rows: IntArray,
+        arms: IntArray,
+        first: IntArray,
+        counts: IntArray,
+        centre: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the sums of scores and of squares: where sums are exact, of common items by a product of matrices."""
+        size = self.matrix.size
+        if not self._exact or size * (rows[-1] - rows[0] + 1) > PRODUCT * counts.sum():
+            return super()._totals(rows, arms, first, counts, centre)
+        # From the latest first item to the earliest last one, all requested arms of an instance have the same items.
+        begins = np.flatnonzero(np.diff(rows, prepend=-1))
+        which = np.repeat(np.arange(begins.size), np.diff(begins, append=rows.size))
+        low, high = np.maximum.reduceat(first, begins), np.minimum.reduceat(first + counts, begins)
+        high = np.maximum(low, high)
+        head = np.minimum(counts, low[which] - first)
+        sums, squares = super()._totals(rows, arms, first, head, centre)
+        tail = np.maximum(first + counts - high[which], 0)
+        rest = super()._totals(rows, arms, first + counts - tail, tail, centre)
+        sums += rest[0]
+        squares += rest[1]
+        candidates = self.candidates[rows, arms]
+        at_once = max(1, PULLS_AT_ONCE // len(self.matrix))
+        for start in range(0, begins.size, at_once):
+            part = slice(start, start + at_once)
+            length = (high - low)[part]
+            offsets = np.cumsum(length) - length
+            items = np.arange(int(length.sum())) + np.repeat(low[part] - offsets, length)
+            number = np.repeat(np.arange(length.size), length)
+            chosen = number * len(self.matrix)
+            if items.size:
+                chosen += self._choice(np.repeat(rows[begins[part]], length), items)
+            often = np.bincount(chosen, minlength=length.size * len(self.matrix)).reshape(length.size, -1)
+            here = slice(int(begins[start]), int(begins[start + at_once]) if start + at_once < begins.size else None)
+            places = which[here] - start, candidates[here]
+            added = (often.astype(np.float64) @ self.matrix)[places]
+            sums[here] += added
+            squares[here] += added if self._binary else (often.astype(np.float64) @ self.matrix**2)[places]
+        return sums, squares
+
+    def limits(self) -> tuple[float, float]:
+        """Return the smallest and the largest score."""
+        return float(self.matrix.min()), float(self.matrix.max())
+
+    def table(self) -> ArmTable:
+        """Return the candidates, where the pulls of each arm stand, and the orders and scores."""
+        starts = np.arange(self.batch)[:, None] * int(self._memory[1]) + np.arange(self.num_arms) + 1 + PAIRED_HEADER
+        return ArmTable(PAIRED_FINITE, self.candidates.astype(np.float64), None, starts, self._memory)
+
+    def _fresh(self, rows: IntArray) -> Self:
+        return type(self)(self.matrix, self.candidates[rows], replace=self.replacing)
+
+    def replace(self, rows: IntArray, other: Self) -> None:
+        """Replace the given instances by others of the same matrix."""
+        super().replace(rows, other)
+        for name in ("candidates", "means", "variances"):
+            getattr(self, name)[rows] = getattr(other, name)
