@@ -4,8 +4,9 @@
 which ship with the package. ``ratings`` reads MovieLens formats, ``completion`` fills the matrix of ratings and keeps
 it on disk, and ``synthetic`` makes ratings of the same shape without any data. ``csv_file`` reads columns of CSV files:
 for a user's log (``table``), for tables of features (``columns``: ``automobile`` and ``motor``), and for regression
-tables (``regression``). ``signals`` reads matrices time x sensors, and makes synthetic ones. ``item_response`` makes
-matrices of models x questions. A name is loaded when it is first used.
+tables (``regression``). ``signals`` reads matrices time x sensors, and makes synthetic ones. ``matrix`` arranges
+rewards as items x arms, and ``item_response`` makes matrices of models x questions. A name is loaded when it is first
+used.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from bai_gym.datasets.completion import CompletedRatings, Factors, complete, completed, factorize
     from bai_gym.datasets.item_response import item_response_scores
     from bai_gym.datasets.locate import Status, cache_directory, data_directory, fetch, find, require, status
+    from bai_gym.datasets.matrix import RewardMatrix
     from bai_gym.datasets.motor import MOTOR_TARGETS, read_motor
     from bai_gym.datasets.ratings import Ratings, read_ratings
     from bai_gym.datasets.registry import DataFile, DataSet, get, names
@@ -70,12 +72,14 @@ __all__ = [
     "item_response_scores",
     # the user's own log, or matrix of scores
     "ArmSamples",
+    "RewardMatrix",
     "read_scores",
     "read_table",
 ]
 
 _HOMES = {
     "ArmSamples": "table",
+    "RewardMatrix": "matrix",
     "CompletedRatings": "completion",
     "DataFile": "registry",
     "DataSet": "registry",

@@ -40,12 +40,15 @@ class ArmSamples:
         rewards: All rewards, ``(R,)`` float64, those of one arm contiguous, in the order of the file.
         offsets: Arm k has ``rewards[offsets[k]:offsets[k + 1]]``, ``(K + 1,)`` int64.
         dropped: Rewards that were left out because they, or their arm, are missing.
+        items: ``(R,)`` number of the item of each reward, from 0 in order of appearance; None where items have no
+            names.
     """
 
     names: tuple[str, ...]
     rewards: npt.NDArray[np.float64]
     offsets: npt.NDArray[np.int64]
     dropped: int = 0
+    items: npt.NDArray[np.int64] | None = None
 
     @property
     def num_arms(self) -> int:
@@ -78,6 +81,7 @@ def read_table(
     arms: Sequence[str | int | float] | None = None,
     bins: int | None = None,
     missing: str = "error",
+    item_column: str | None = None,
 ) -> ArmSamples:
     """Read logged rewards, one row per observation.
 
@@ -99,6 +103,7 @@ def read_table(
         missing: What happens to rows without an arm or a reward (empty or NaN; a reward also "NA", "N/A", "null" and
             "None", and so does an arm with ``bins``): ``"error"`` (default) rejects the file, ``"drop"`` leaves them
             out. Other text is an error in either case.
+        item_column: Name of the column that names the item, such as the question, which several arms were tried on.
 
     Returns:
         The samples of at least two arms.
@@ -111,7 +116,10 @@ def read_table(
     """
     _check(arm_column, reward_column, separator, arms, bins)
     choice(missing, ("error", "drop"), "missing")
-    path, table = _read(path, (arm_column, reward_column), separator, "one row per observation")
+    if item_column is not None and (not isinstance(item_column, str) or item_column in (arm_column, reward_column)):
+        raise ParameterError(f"item_column must be the name of a third column, not {item_column!r}")
+    columns = (arm_column, reward_column, *([] if item_column is None else [item_column]))
+    path, table = _read(path, columns, separator, "one row per observation")
     all_rows = table.num_rows
     if missing == "drop":
         no_arm = ("", "nan") if bins is None else _MISSING  # an arm may be called NA
@@ -124,9 +132,11 @@ def read_table(
         names, codes = _labels(path, arm_column, column)
     else:
         names, codes = _binned(path, arm_column, _numbers(path, arm_column, column, "value to be cut into bins"), bins)
+    items = None if item_column is None else _appearance(_labels(path, item_column, table.column(item_column))[1])
     if arms is not None:
         names, codes = _selected(path, arm_column, arms, names, codes)
-        rewards, codes = rewards[codes >= 0], codes[codes >= 0]
+        wanted = codes >= 0
+        rewards, codes, items = rewards[wanted], codes[wanted], None if items is None else items[wanted]
     counts = np.bincount(codes, minlength=len(names))
     empty = np.flatnonzero(counts == 0)
     if len(empty):
@@ -135,7 +145,8 @@ def read_table(
         raise DataError(f"column {arm_column!r} of {path} has only one arm, {names[0]!r}; expected at least two")
     order = np.argsort(codes, kind="stable")
     offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    return ArmSamples(tuple(names), rewards[order], offsets, dropped=all_rows - table.num_rows)
+    items = None if items is None else items[order]
+    return ArmSamples(tuple(names), rewards[order], offsets, all_rows - table.num_rows, items)
 
 
 def read_scores(
@@ -182,11 +193,13 @@ def read_scores(
     if len(names) < 2:
         raise DataError(f"{path} has only {len(names)} column(s) of scores; expected one for each of at least two arms")
     require_columns(path, table.column_names, *names)
-    parts = []
+    parts, items = [], []
     for name in names:
-        column = table.select([name])
+        column, rows = table.select([name]), np.arange(table.num_rows)
         if missing == "drop":
-            column = column.filter(_present(column, name, _MISSING))
+            present = _present(column, name, _MISSING)
+            column, rows = column.filter(present), rows[np.asarray(present.to_numpy(), np.bool_)]
+        items.append(rows)
         if not column.num_rows:
             raise DataError(f"column {name!r} of {path} has no scores; every arm needs one")
         try:
@@ -195,7 +208,8 @@ def read_scores(
             hint = "" if question_column or arms or parts else f"; question_column={name!r} leaves the column out"
             raise DataError(f"{error}{hint}") from None
     offsets = np.cumsum([0, *map(len, parts)]).astype(np.int64)
-    return ArmSamples(names, np.concatenate(parts), offsets, dropped=len(names) * table.num_rows - int(offsets[-1]))
+    dropped = len(names) * table.num_rows - int(offsets[-1])
+    return ArmSamples(names, np.concatenate(parts), offsets, dropped, np.concatenate(items))
 
 
 def _read(
@@ -364,6 +378,12 @@ def _labels(path: Path, name: str, column: pa.ChunkedArray) -> tuple[list[str], 
             f" name none); every row must name its arm{_DROP}"
         )
     return names, codes
+
+
+def _appearance(codes: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+    """Return codes numbered by their first appearance."""
+    _, first, which = np.unique(codes, return_index=True, return_inverse=True)
+    return np.asarray(first.argsort().argsort()[which], np.int64)
 
 
 def _arms(labels: set[str]) -> tuple[list[str], dict[str, int]]:

@@ -236,6 +236,20 @@ IDS: tuple[Registration, ...] = (
         "your own arms: means=[...] with variances=[...], or distribution='bernoulli'; else four for demonstration",
     ),
     Registration(
+        "BAI-PairedCustom-v0",
+        "custom",
+        1000,
+        "your own arms, played on the same items: means=[...] with correlation= or covariance=; else a demonstration",
+        {"paired": True},
+    ),
+    Registration(
+        "BAI-PairedGaussian10-v0",
+        "custom",
+        480,
+        "ten Gaussian arms played on the same items, one better by 0.3 than nine equal ones, correlation=0.5",
+        {"means": (0.3, *(0.0,) * 9), "correlation": 0.5, "paired": True},
+    ),
+    Registration(
         "BAI-AB-Bernoulli-v0",
         "custom",
         4000,
@@ -376,6 +390,20 @@ IDS: tuple[Registration, ...] = (
         3200,
         "32 synthetic language models, each question asked once (after Zhou et al. 2024); needs no data",
         {"num_arms": 32},
+    ),
+    Registration(
+        "BAI-PairedLLMSelection-v0",
+        "llm-selection",
+        400,
+        "your own matrix of scores, all models asked the same questions in the same order; else 8 synthetic models",
+        {"paired": True},
+    ),
+    Registration(
+        "BAI-PairedLLMSelectionLike32-v0",
+        "llm-selection-like",
+        3200,
+        "32 synthetic language models, all asked the same questions in the same order; needs no data",
+        {"num_arms": 32, "paired": True},
     ),
     Registration(
         "BAI-Pilot-v0",

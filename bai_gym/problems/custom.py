@@ -17,19 +17,22 @@ from bai_gym.bandits import (
     FiniteBandit,
     FinitePopulations,
     GaussianBandit,
+    PairedGaussianBandit,
     SampleTable,
     linear_bandit,
 )
 from bai_gym.bandits.linear import check_link
-from bai_gym.datasets import ArmSamples, read_table
+from bai_gym.datasets import ArmSamples, RewardMatrix, read_table
 from bai_gym.errors import ParameterError
 from bai_gym.problems.base import FixedProblem
+from bai_gym.problems.scores import paired_problem
 from bai_gym.validation import choice, flag
 
 __all__ = ["custom_linear_problem", "custom_problem", "table_problem"]
 
 DEMO_MEANS = (0.5, 0.45, 0.4, 0.3)
 DEMO_VARIANCE = 0.25  # about that of Bernoulli arms with these means
+DEMO_CORRELATION = 0.5
 
 DEMO_FEATURES = ((1.0, 0.0), (0.8, 0.6), (0.0, 1.0), (-0.6, 0.8))
 DEMO_THETA = (0.5, 0.1)
@@ -39,29 +42,51 @@ DEMO_VISITORS = 1000  # per variant
 DEMO_SIGN_UPS = {"long form": 250, "present page": 300, "one field": 340, "one field, quote": 400}
 
 
-def custom_problem(means: object = None, variances: object = None, distribution: str = "gaussian") -> FixedProblem:
+def custom_problem(
+    means: object = None,
+    variances: object = None,
+    distribution: str = "gaussian",
+    paired: bool = False,
+    correlation: object = None,
+    covariance: object = None,
+) -> FixedProblem:
     """Return the problem of one fixed instance.
 
     Args:
         means: ``(K,)`` means. None: the demonstration instance, four arms with means 0.5, 0.45, 0.4 and 0.3 (and
-            variances 0.25 where they are Gaussian).
-        variances: ``(K,)`` variances of Gaussian arms, or one number for all. None: 1.
+            variances 0.25 where they are Gaussian, and correlation 0.5 where they are paired).
+        variances: ``(K,)`` variances of Gaussian arms, or one number for all. None: 1, or those of ``covariance``.
         distribution: ``"gaussian"``, or ``"bernoulli"``, where the means determine the variances.
+        paired: Whether the j-th pull of every arm is played on the same item, see
+            :class:`bai_gym.bandits.PairedGaussianBandit`; Gaussian arms only.
+        correlation: Of the rewards of every two paired arms on an item; or a ``(K, K)`` correlation matrix.
+        covariance: ``(K, K)`` covariance matrix of paired arms, in place of ``variances`` and ``correlation``.
 
     Raises:
-        InstanceError: Malformed means or variances.
-        ParameterError: An unknown distribution, variances of Bernoulli arms, or variances without means.
+        InstanceError: Malformed means, variances or covariances; paired arms without a correlation.
+        ParameterError: An unknown distribution, variances of Bernoulli arms, variances without means, or a correlation
+            of arms that are not paired.
     """
     if choice(distribution, ("gaussian", "bernoulli"), "distribution") == "bernoulli" and variances is not None:
         raise ParameterError("variances cannot be given with distribution='bernoulli': the means determine them")
+    if flag(paired, "paired") and distribution == "bernoulli":
+        raise ParameterError("paired=True needs Gaussian arms, or a table of your own rewards: see BAI-LLMSelection-v0")
+    if not paired and (correlation is not None or covariance is not None):
+        raise ParameterError(
+            "a correlation or covariance of arms needs paired=True: the pulls of others are independent"
+        )
     notes: tuple[str, ...] = ()
     if means is None:
-        if variances is not None:
+        if variances is not None or covariance is not None:
             raise ParameterError("variances are given without means: give means=[...] too, one per arm")
         means, variances = DEMO_MEANS, DEMO_VARIANCE
         notes = (f"no means were given: this is the demonstration instance with means {', '.join(map(str, means))}",)
+        if paired and correlation is None:
+            correlation = DEMO_CORRELATION
     if distribution == "bernoulli":
         bandit: Bandit = BernoulliBandit(means)
+    elif paired:
+        bandit = PairedGaussianBandit(means, variances, correlation=correlation, covariance=covariance)
     else:
         bandit = GaussianBandit(means, 1.0 if variances is None else variances)
     return FixedProblem(bandit, notes)
@@ -103,8 +128,10 @@ def table_problem(
     separator: str | None = None,
     bins: int | None = None,
     arms: Sequence[str | int | float] | None = None,
-    missing: str = "error",
+    missing: str | None = None,
     replace: bool = True,
+    paired: bool = False,
+    item_column: str | None = None,
 ) -> FixedProblem:
     """Return the problem whose arms are the values of one column of a log; a pull returns the reward of a random row.
 
@@ -116,15 +143,24 @@ def table_problem(
         separator: One character between the fields of a CSV file; None looks for it.
         bins: Cut a numeric arm column into this many arms.
         arms: The arms wanted, in this order; None: all.
-        missing: ``"error"``, or ``"drop"`` to leave out rows without an arm or a reward.
-        replace: Whether a row may come again (default). False: only after all other rows of its arm, see
+        missing: ``"error"`` (the default of unpaired arms), or ``"drop"`` to leave out rows without an arm or a reward.
+            With ``paired=True``, where an arm has no reward on an item: ``"items"`` (the default) keeps the items that
+            all arms have a reward on, ``"arms"`` the arms that have one on all items, ``"zero"`` counts a missing
+            reward as 0, and ``"error"`` rejects the file.
+        replace: Whether a row, or an item, may come again (default). False: only after all others of its arm, see
             :class:`bai_gym.bandits.FiniteBandit`.
+        paired: Whether the j-th pull of every arm returns its reward on the same item, see
+            :class:`bai_gym.bandits.PairedFiniteBandit`.
+        item_column: The column that names the item, with ``paired=True`` only; each arm has one row for an item.
 
     Raises:
-        ParameterError: Some of ``path``, ``arm_column`` and ``reward_column`` are given, but not all.
+        ParameterError: Some of ``path``, ``arm_column`` and ``reward_column`` are given, but not all; or one of
+            ``paired`` and ``item_column`` without the other.
         DataError: The file cannot be used.
     """
     notes: tuple[str, ...] = ()
+    if flag(paired, "paired") != (item_column is not None):
+        raise ParameterError("paired=True and item_column=, the column that names the items, need each other")
     if path is not None and arm_column is not None and reward_column is not None:
         samples = read_table(
             path,
@@ -133,12 +169,17 @@ def table_problem(
             separator=separator,
             bins=bins,
             arms=arms,
-            missing=missing,
+            missing="drop" if paired else missing or "error",
+            item_column=item_column,
         )
+        if paired:
+            name = Path(path).name if isinstance(path, str | Path) else "the data frame"
+            matrix, notes = RewardMatrix.of(samples, name).complete(missing or "items")
+            return paired_problem(matrix, notes, replace=flag(replace, "replace"))
         if samples.dropped:
             notes = (f"rows of {Path(path).name} without an arm or a reward, left out: {samples.dropped:,}",)
-    elif missing != "error" or any(
-        given is not None for given in (path, arm_column, reward_column, separator, bins, arms)
+    elif missing not in (None, "error") or any(
+        given is not None for given in (path, arm_column, reward_column, separator, bins, arms, item_column)
     ):
         raise ParameterError("BAI-Table needs path=, arm_column= and reward_column= of your CSV or Parquet file")
     else:

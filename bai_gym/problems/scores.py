@@ -7,15 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from bai_gym.bandits import FiniteBandit, FinitePopulations, SampleTable
-from bai_gym.datasets import ArmSamples, item_response_scores, read_scores
+from bai_gym.bandits import Bandit, FiniteBandit, FinitePopulations, PairedFiniteBandit, SampleTable
+from bai_gym.datasets import ArmSamples, RewardMatrix, item_response_scores, read_scores
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems.base import FixedProblem, Problem, arm_count
 from bai_gym.problems.rows import distinct_rows
 from bai_gym.seeding import check_seed
-from bai_gym.statistics import FloatArray
+from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import flag
 
-__all__ = ["ScoresProblem", "llm_selection_like_problem", "llm_selection_problem"]
+__all__ = ["ScoresProblem", "llm_selection_like_problem", "llm_selection_problem", "paired_problem"]
 
 LEADERBOARD = 256  # synthetic models, of which every episode has some
 DEMO_MODELS = 8
@@ -27,36 +28,48 @@ class ScoresProblem(Problem):
     """K of M models, drawn for every episode; a pull asks a model a question that it has not been asked before.
 
     The K models are distinct, uniform among all ordered choices. The order of the questions is random, for each model
-    another one. An arm pulled as often as there are questions has its exact mean; with the next pull it starts again,
-    see :class:`bai_gym.bandits.FiniteBandit`. Models with equal means may be drawn: then each of the best is correct.
+    another one or, with ``paired``, the same for all. An arm pulled as often as there are questions has its exact mean;
+    with the next pull it starts again, see :class:`bai_gym.bandits.FiniteBandit` and
+    :class:`bai_gym.bandits.PairedFiniteBandit`. Models with equal means may be drawn: then each of the best is correct.
 
     Args:
         scores: ``(M, Q)`` finite scores of M models on Q questions.
         num_arms: K, from 2 to M.
         notes: Sentences for every report.
+        paired: Whether the j-th pull of every arm asks the same question.
 
     Raises:
         InstanceError: Fewer than two arms, or scores that are not finite.
         DataError: Fewer models than arms.
     """
 
-    def __init__(self, scores: FloatArray, num_arms: int = 32, *, notes: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, scores: FloatArray, num_arms: int = 32, *, notes: tuple[str, ...] = (), paired: bool = False
+    ) -> None:
         """Count the scores of each model."""
         self.num_arms = arm_count(num_arms)
         models, questions = scores.shape
         if models < self.num_arms:
             raise DataError(f"{num_arms} arms asked for, but there are only {models} models; give at most that many")
         self.notes = notes
+        self.paired = flag(paired, "paired")
+        self._matrix = np.ascontiguousarray(scores.T)
         self._populations = FinitePopulations.of(SampleTable.of(scores.reshape(-1), np.arange(models + 1) * questions))
-        self.state_size = self._populations.values.shape[1]
+        self.state_size = self._bandit(np.arange(self.num_arms)[None]).state_size
 
-    def draw(self, batch: int, rng: np.random.Generator) -> FiniteBandit:
+    def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
         """Return instances of freshly drawn models, which have not been asked any question yet."""
-        models = self._populations.samples.means.size
-        return FiniteBandit(self._populations, distinct_rows(models, batch, self.num_arms, rng))
+        return self._bandit(distinct_rows(self._matrix.shape[1], batch, self.num_arms, rng))
+
+    def _bandit(self, models: IntArray) -> Bandit:
+        if self.paired:
+            return PairedFiniteBandit(self._matrix, models)
+        return FiniteBandit(self._populations, models)
 
 
-def llm_selection_like_problem(num_arms: int = 32, num_questions: int = 1000, table_seed: int = 0) -> ScoresProblem:
+def llm_selection_like_problem(
+    num_arms: int = 32, num_questions: int = 1000, table_seed: int = 0, paired: bool = False
+) -> ScoresProblem:
     """Return the problem of finding the best of K language models, from synthetic answers that are right or wrong.
 
     The scores are those of 256 models on all questions, see :func:`bai_gym.datasets.item_response_scores`; every
@@ -66,18 +79,19 @@ def llm_selection_like_problem(num_arms: int = 32, num_questions: int = 1000, ta
         num_arms: K, from 2 to 256.
         num_questions: Q, at least 1: the pulls after which the mean of an arm is exact.
         table_seed: Seed of the scores, at least 0; the same seed gives the same scores in every process.
+        paired: Whether the j-th pull of every arm asks the same question.
 
     Raises:
         InstanceError: Fewer than two arms.
         DataError: More than 256 arms.
-        ParameterError: An invalid number of questions or seed.
+        ParameterError: An invalid number of questions, seed or switch.
 
     Source: The problem is that of Zhou et al. (2024), "On Speeding Up Language Model Evaluation" (arXiv
     2407.06172); the synthetic scores are a choice of this library.
     """
     scores = item_response_scores(LEADERBOARD, num_questions, check_seed(table_seed))
     note = "LLMSelectionLike: synthetic answers of an item response model, not those of real language models"
-    return ScoresProblem(scores, num_arms, notes=(note,))
+    return ScoresProblem(scores, num_arms, notes=(note,), paired=paired)
 
 
 def llm_selection_problem(
@@ -85,12 +99,14 @@ def llm_selection_problem(
     question_column: str | None = None,
     separator: str | None = None,
     arms: Sequence[str] | None = None,
-    missing: str = "error",
+    missing: str | None = None,
+    paired: bool = False,
 ) -> FixedProblem:
     """Return the problem of finding the column with the largest mean; a pull reads a cell of it not yet read.
 
     Columns are models, or prompts, and rows are questions. An arm pulled as often as there are questions has its exact
-    mean, and starts again with the next pull, see :class:`bai_gym.bandits.FiniteBandit`. For a log with one row per
+    mean, and starts again with the next pull, see :class:`bai_gym.bandits.FiniteBandit`. With ``paired=True`` the j-th
+    pull of every arm reads the same row, see :class:`bai_gym.bandits.PairedFiniteBandit`. For a log with one row per
     answer use `BAI-Table-v0` with ``replace=False``.
 
     Args:
@@ -99,23 +115,43 @@ def llm_selection_problem(
         question_column: A column that names the questions and is no arm.
         separator: One character between the fields of a CSV file; None looks for it.
         arms: The columns wanted, in this order; None: all but ``question_column``.
-        missing: ``"error"``, or ``"drop"`` to leave out the questions that a model has no score for, for that model.
+        missing: ``"error"`` (the default of unpaired arms), or ``"drop"`` to leave out the questions that a model has
+            no score for, for that model. With ``paired=True``: ``"items"`` (the default) keeps the questions that all
+            models have a score for, ``"arms"`` the models that have a score for all questions, ``"zero"`` counts a
+            missing score as 0, and ``"error"`` rejects the file.
+        paired: Whether all arms read the rows in the same random order.
 
     Raises:
         ParameterError: Keywords without ``path``, or invalid for any file.
         DataError: The file cannot be used.
     """
     notes: tuple[str, ...] = ()
-    if path is not None:
-        samples = read_scores(path, question_column=question_column, separator=separator, arms=arms, missing=missing)
-        if samples.dropped:
-            notes = (f"scores missing in {Path(path).name}, left out: {samples.dropped:,}",)
-    elif missing != "error" or any(given is not None for given in (question_column, separator, arms)):
-        raise ParameterError("BAI-LLMSelection needs path= of your CSV or Parquet file, one column for each model")
-    else:
+    columns = {"question_column": question_column, "separator": separator, "arms": arms}
+    if path is None:
+        if missing not in (None, "error") or any(given is not None for given in columns.values()):
+            raise ParameterError("BAI-LLMSelection needs path= of your CSV or Parquet file, one column for each model")
         scores = item_response_scores(DEMO_MODELS, DEMO_QUESTIONS, DEMO_SEED)
         names = tuple(f"model {letter}" for letter in "ABCDEFGH")
-        samples = ArmSamples(names, scores.reshape(-1), np.arange(DEMO_MODELS + 1) * DEMO_QUESTIONS)
-        notes = ("no path was given: these are synthetic answers of models that do not exist",)
+        items = np.tile(np.arange(DEMO_QUESTIONS), DEMO_MODELS)
+        samples = ArmSamples(names, scores.reshape(-1), np.arange(DEMO_MODELS + 1) * DEMO_QUESTIONS, items=items)
+        source, notes = (
+            "the demonstration",
+            ("no path was given: these are synthetic answers of models that do not exist",),
+        )
+    else:
+        source = Path(path).name if isinstance(path, str | Path) else "the data frame"
+        reading = "drop" if flag(paired, "paired") else missing or "error"
+        samples = read_scores(path, missing=reading, **columns)  # type: ignore[arg-type]
+    if flag(paired, "paired"):
+        matrix, found = RewardMatrix.of(samples, source).complete(missing or "items")
+        return paired_problem(matrix, (*notes, *found), replace=False)
+    if samples.dropped:
+        notes = (f"scores missing in {source}, left out: {samples.dropped:,}",)
     populations = FinitePopulations.of(SampleTable.of(samples.rewards, samples.offsets))
     return FixedProblem(FiniteBandit(populations, np.arange(samples.num_arms)[None, :]), notes, samples.names)
+
+
+def paired_problem(matrix: RewardMatrix, notes: tuple[str, ...], *, replace: bool) -> FixedProblem:
+    """Return the problem whose arms are the columns of a complete matrix, played on the rows in the same order."""
+    bandit = PairedFiniteBandit(matrix.rewards, np.arange(len(matrix.names))[None, :], replace=replace)
+    return FixedProblem(bandit, notes, matrix.names)

@@ -118,3 +118,41 @@ def test_many_distinct_scores_make_chunks_smaller() -> None:
 
     graded = ScoresProblem(np.random.default_rng(0).random((2, 50_000)), 2)
     assert make_cells(["Uniform"], BestArmEnv(graded, 100), None, 0)[0].chunk_runs == 2**28 // (16 * 50_010)
+
+
+GAPS = "question,gpt,small,big\nq1,1,0,1\nq2,0,,1\nq3,1,0,1\nq4,1,1,0\n"
+
+
+def test_paired_models_are_asked_the_same_questions(tmp_path: Path) -> None:
+    path = written(tmp_path, GAPS)
+    found = {
+        missing: build("llm-selection", path=path, question_column="question", paired=True, missing=missing)
+        for missing in (None, "arms", "zero")
+    }
+    means = {missing: problem.draw(1, np.random.default_rng(0)).means[0] for missing, problem in found.items()}
+    np.testing.assert_allclose(means[None], [1, 1 / 3, 2 / 3])
+    np.testing.assert_allclose(means["arms"], [0.75, 0.75])
+    np.testing.assert_allclose(means["zero"], [0.75, 0.25, 0.75])
+    assert found["arms"].arm_names == ("gpt", "big")
+    assert [len(problem.notes) for problem in found.values()] == [2, 2, 2]  # the best arm depends on it
+    (agreed,) = build(
+        "llm-selection",
+        path=written(tmp_path, GAPS.replace("q4,1,1,0", "q4,1,1,1")),
+        arms=["small", "big"],
+        paired=True,
+    ).notes
+    assert agreed.endswith("the best arm is big (1.0000) in all modes")
+    with pytest.raises(DataError, match="has no reward for 1 of 12 pairs"):
+        build("llm-selection", path=path, question_column="question", paired=True, missing="error")
+
+
+@pytest.mark.each("env_id", ["BAI-PairedLLMSelection-v0", "BAI-PairedLLMSelectionLike32-v0"])
+def test_synthetic_models_can_be_paired(env_id: str) -> None:
+    env = gym.make(env_id, pairs=True).unwrapped
+    observation, _ = env.reset(seed=0)
+    for arm in (0, 1, 1, 0):
+        observation, *_ = env.step(arm)
+    assert env.problem_info().paired and set(observation["differences"].ravel().tolist()) <= {-1.0, -0.5, 0.0, 0.5, 1.0}
+    unpaired = gym.make(env_id, paired=False).unwrapped
+    unpaired.reset(seed=0)
+    assert not unpaired.problem_info().paired
