@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bai_gym.agents.tools.choosing import spread_evenly
-from bai_gym.agents.tools.halving import HalvingAgent, Stage
+from bai_gym.agents.tools.choosing import pulls_of_an_arm, spread_evenly
+from bai_gym.agents.tools.halving import HalvingAgent, Stage, all_samples
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Statistics
@@ -29,11 +29,15 @@ class SequentialHalving(HalvingAgent):
             with ``"stage"``.
         samples: ``"stage"`` (default) or ``"all"``, see :class:`bai_gym.agents.tools.halving.HalvingAgent`.
         leftover: ``"drop"`` (default) or ``"last"``.
+        cap: ``"budget"`` (default): the budget alone limits the pulls of an arm. ``"items"``: where rewards are those
+            of a number of items, drawn without replacement, no arm is pulled more often than there are items. A stage
+            that this shortens ranks by all samples, and pulls that it saves are not made.
 
     Requires no oracle knowledge. Minimum budget: K ceil(log2 K).
     """
 
     rounding: str = "stage"
+    cap: str = "budget"
 
     name: ClassVar[str] = "SH"
     uses_variances: ClassVar[bool] = False
@@ -42,16 +46,21 @@ class SequentialHalving(HalvingAgent):
         """Check the parameters."""
         super().begin(info)
         choice(self.rounding, ("stage", "equal"), f"rounding of {self.name}")
+        self.left = pulls_of_an_arm(self.cap, info, self.name)  # of an active arm, at least
 
     def pull_stage(self, active: IntArray, pulls: int) -> Stage:
         """Pull the active arms in cyclic order."""
         size = active.shape[-1]
         if self.rounding == "equal" and pulls >= size:
             pulls -= pulls % size
+        shortened = self.left is not None and pulls > self.left * size
+        if self.left is not None:
+            pulls = min(pulls, self.left * size)
+            self.left -= -(-pulls // size)
         made: Statistics = yield Block(
             spread_evenly(self.batch, size, pulls, self.tie, self.rng), self.candidates(active)
         )
-        return made
+        return all_samples(self, active) if shortened else made
 
 
 @dataclass(kw_only=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import first_block
-from bai_gym.agents.tools.choosing import best_recommendation
+from bai_gym.agents.tools.choosing import best_recommendation, pulls_of_an_arm
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Observation, Statistics
@@ -26,11 +26,14 @@ class Uniform(Agent):
     Args:
         mode: ``"cycle"`` (default): round-robin in random order, so that pulls differ by at most one. ``"random"``:
             every pull goes to an arm drawn uniformly.
+        cap: ``"budget"`` (default): all pulls are made. ``"items"``, with ``mode="cycle"``: where rewards are those of
+            a number of items, drawn without replacement, no arm is pulled more often than there are items.
 
     Requires no oracle knowledge. Minimum budget: K.
     """
 
     mode: str = "cycle"
+    cap: str = "budget"
 
     name: ClassVar[str] = "Uniform"
     uses_variances: ClassVar[bool] = False
@@ -38,13 +41,17 @@ class Uniform(Agent):
     anytime: ClassVar[bool] = True
 
     def begin(self, info: ProblemInfo) -> None:
-        """Check the mode."""
+        """Check the parameters."""
         choice(self.mode, ("cycle", "random"), f"mode of {self.name}")
+        most = pulls_of_an_arm(self.cap, info, self.name)
+        if self.mode == "random":
+            choice(self.cap, ("budget",), f"cap of {self.name} with mode='random'")
+        self.pulls = self.budget if most is None else min(self.budget, most * self.num_arms)
 
     def plan(self) -> Plan:
         """Spend the whole budget in one request."""
         if self.mode == "cycle":
-            yield first_block(self, self.budget)
+            yield first_block(self, self.pulls)
         else:
             ends = [*(point for point in self.checkpoints if point < self.budget), self.budget]
             for pulls in np.diff(ends, prepend=0):  # in a block the order of the pulls is not random

@@ -63,6 +63,11 @@ class PairedFiniteBandit(PairedBandit):
         # Two passes are kept, the last even and the last odd one: their numbers from 1, then their orders.
         self._lay_out((items, int(replace)), 0 if replace else 2 + 2 * items, self.matrix.T)
 
+    @property
+    def num_items(self) -> int | None:
+        """Number of rows; None where they are drawn with replacement."""
+        return None if self.replacing else len(self.matrix)
+
     def _choice(self, rows: IntArray, items: IntArray) -> IntArray:
         """Return the row of the matrix of each item."""
         size = len(self.matrix)

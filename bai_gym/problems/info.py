@@ -53,6 +53,8 @@ class ProblemInfo:
         features: ``(N, K, d)`` features of the arms, read-only; None where arms have none. Observations hold them too.
         rewards: The kind of the rewards, which is no secret: whoever runs the experiment knows it.
         paired: Whether the j-th pull of every arm is played on the same item, which is no secret either.
+        num_items: How many items an arm can be pulled on before they come again, the same number for all arms; None:
+            there is no end, or no common number.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class ProblemInfo:
         self.features: FloatArray | None = None if truth is None else truth.features
         self.rewards: Rewards = REAL if truth is None else truth.rewards
         self.paired: bool = truth is not None and truth.paired
+        self.num_items: int | None = None if truth is None else truth.num_items
         self._truth = truth if self.knows and truth is not None and truth.known else None
 
     @property
@@ -118,7 +121,7 @@ class ProblemInfo:
         """Raise :class:`AgentError` unless arms are paired; for agents with ``uses_pairs = True``."""
         if not self.paired:
             raise AgentError(
-                f"{name} compares arms on common items (uses_pairs), and pulls are not paired here: use an environment "
+                f"{name} compares arms on common items, and pulls are not paired here: use an environment "
                 "with paired=True (`bai-gym list envs`), or another agent"
             )
 
