@@ -138,6 +138,8 @@ BUILT_IN: dict[str, Entry] = {
     "Rinott": Entry("fixed_confidence.indifference:Rinott"),
     "KN": Entry("fixed_confidence.indifference:KN"),
     "FC-DSH": Entry("fixed_confidence.fc_dsh:FCDSH"),
+    "PairedSR": Entry("paired.rejects:PairedSR", spends_budget=False, own=True),
+    "NM": Entry("paired.two_stage:NM"),
     "PairedRace": Entry("paired.race:PairedRace", own=True),
     "UCB-GLM": Entry("structured.ucb_glm:UCBGLM", rewards=UNIT),
     "GSE-Lin": Entry("structured.gse:GSELin", spends_budget=False),

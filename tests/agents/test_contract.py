@@ -71,6 +71,8 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("GNA", {"sampling": "track", "estimator": "mean"}),
     ("FCVote", {"agent": "UGapEc", "sigma": 1.0}),
     ("EB-TC-eps", {"beta": "ids"}),
+    ("KN", {"paired": True}),
+    ("NM", {"variance": "max"}),
     ("RHO", {"objective": "pcs", "epochs": 3}),
     ("RHO", {"prior_mean": 5.0, "prior_sd": 30.0, "sigma": 1.0}),
 ]
@@ -368,7 +370,7 @@ def test_a_number_of_arms_that_an_agent_is_not_for_is_refused() -> None:
 def test_agents_that_do_not_stop_are_refused_where_they_must() -> None:
     of_confidence = {name for name in NAMES if isinstance(agents.make(name), ConfidenceAgent)}
     good = {"APT-G", "HDoC", "LUCB-G", "APGAI"}
-    others = {"UGapEc", "UGapEc-V", "LUCB", "Rinott", "KN", "PairedRace"}
+    others = {"UGapEc", "UGapEc-V", "LUCB", "Rinott", "KN", "NM", "PairedRace"}
     assert STOPPING == others | good | of_confidence and len(of_confidence) == 14
     for name in NAMES:
         agent = agents.make(name)
