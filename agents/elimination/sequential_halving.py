@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bai_gym.agents.tools.choosing import spread_evenly
-from bai_gym.agents.tools.halving import HalvingAgent, Stage, num_stages
+from bai_gym.agents.tools.choosing import pulls_of_an_arm, spread_evenly
+from bai_gym.agents.tools.halving import HalvingAgent, Stage, all_samples, num_stages
 from bai_gym.agents.tools.spending import bought_counts, check_split
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
@@ -34,12 +34,16 @@ class SequentialHalving(HalvingAgent):
             ``"sqrt"``: in proportion to 1 / sqrt(cost), the square-root rule of Kanarios, Zhang and Ying (2024, arXiv
             2402.16710). A stage has the money left, divided by the stages left; ``rounding`` and ``leftover`` have no
             effect. Neither split is better throughout.
+        cap: ``"budget"`` (default): the budget alone limits the pulls of an arm. ``"items"``: where rewards are those
+            of a number of items, drawn without replacement, no arm is pulled more often than there are items. A stage
+            that this shortens ranks by all samples, and pulls that it saves are not made.
 
     Requires no oracle knowledge. Minimum budget: K ceil(log2 K).
     """
 
     rounding: str = "stage"
     costs: str = "equal"
+    cap: str = "budget"
 
     name: ClassVar[str] = "SH"
     uses_variances: ClassVar[bool] = False
@@ -50,6 +54,7 @@ class SequentialHalving(HalvingAgent):
         super().begin(info)
         choice(self.rounding, ("stage", "equal"), f"rounding of {self.name}")
         check_split(self.costs, self.name)
+        self.left = pulls_of_an_arm(self.cap, info, self.name)  # of an active arm, at least
 
     def pull_stage(self, active: IntArray, pulls: int) -> Stage:
         """Pull the active arms in cyclic order; where they have costs, as often as the money for the stage allows."""
@@ -62,10 +67,14 @@ class SequentialHalving(HalvingAgent):
             return bought
         if self.rounding == "equal" and pulls >= size:
             pulls -= pulls % size
+        shortened = self.left is not None and pulls > self.left * size
+        if self.left is not None:
+            pulls = min(pulls, self.left * size)
+            self.left -= -(-pulls // size)
         made: Statistics = yield Block(
             spread_evenly(self.batch, size, pulls, self.tie, self.rng), self.candidates(active)
         )
-        return made
+        return all_samples(self, active) if shortened else made
 
 
 @dataclass(kw_only=True)

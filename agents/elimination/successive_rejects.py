@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.tools.choosing import best_mean, keep_best, spread_evenly
+from bai_gym.agents.tools.choosing import best_mean, keep_best, pulls_of_an_arm, spread_evenly
 from bai_gym.agents.tools.rejects import phase_lengths
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
@@ -34,11 +34,15 @@ class SuccessiveRejects(Agent):
 
     Args:
         leftover: ``"drop"`` (default, as published) or ``"last"``: share the pulls left over among the last two arms.
+        cap: ``"budget"`` (default): the budget alone limits the pulls of an arm. ``"items"``: where rewards are those
+            of a number of items, drawn without replacement, no arm is pulled more often than there are items. Pulls
+            that this saves lengthen the earlier phases by a common factor (Lyu et al. 2026).
 
     Requires no oracle knowledge. Minimum budget: K + 1.
     """
 
     leftover: str = "drop"
+    cap: str = "budget"
 
     name: ClassVar[str] = "SR"
     uses_variances: ClassVar[bool] = False
@@ -49,8 +53,9 @@ class SuccessiveRejects(Agent):
         return num_arms + 1
 
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameter."""
+        """Check the parameters."""
         choice(self.leftover, ("drop", "last"), f"leftover of {self.name}")
+        self.most = pulls_of_an_arm(self.cap, info, self.name)
 
     def plan(self) -> Plan:
         """Run the phases."""
@@ -62,12 +67,13 @@ class SuccessiveRejects(Agent):
             return (yield from self.plan_for_money(active, self.arm_costs))
         sums: FloatArray = np.zeros(active.shape)
         left, before = self.budget, 0
-        for length in phase_lengths(self.num_arms, self.budget).tolist():
+        for length in phase_lengths(self.num_arms, self.budget, self.most).tolist():
             size = active.shape[-1]
             each = length - before
             counts = np.full((self.batch, size), each, np.int64)
             if size == 2 and self.leftover == "last":
-                counts = spread_evenly(self.batch, size, left, self.tie, self.rng)
+                pulls = left if self.most is None else min(left, size * (self.most - before))
+                counts = spread_evenly(self.batch, size, pulls, self.tie, self.rng)
             pulls = int(counts[0].sum())
             if pulls:  # n_k does not grow in every phase
                 made = yield Block(counts, active if size < self.num_arms else None)

@@ -9,7 +9,7 @@ import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import first_block
-from bai_gym.agents.tools.choosing import best_recommendation
+from bai_gym.agents.tools.choosing import best_recommendation, pulls_of_an_arm
 from bai_gym.agents.tools.spending import bought_counts, check_split
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
@@ -29,12 +29,15 @@ class Uniform(Agent):
             every pull goes to an arm drawn uniformly.
         costs: Where arms have different costs: ``"equal"`` (default): equally many pulls of all arms, or ``"sqrt"``:
             in proportion to 1 / sqrt(cost). ``mode`` has no effect then.
+        cap: ``"budget"`` (default): all pulls are made. ``"items"``, with ``mode="cycle"``: where rewards are those of
+            a number of items, drawn without replacement, no arm is pulled more often than there are items.
 
     Requires no oracle knowledge. Minimum budget: K.
     """
 
     mode: str = "cycle"
     costs: str = "equal"
+    cap: str = "budget"
 
     name: ClassVar[str] = "Uniform"
     uses_variances: ClassVar[bool] = False
@@ -43,9 +46,13 @@ class Uniform(Agent):
     uses_costs: ClassVar[bool] = True
 
     def begin(self, info: ProblemInfo) -> None:
-        """Check the mode."""
+        """Check the parameters."""
         choice(self.mode, ("cycle", "random"), f"mode of {self.name}")
         check_split(self.costs, self.name)
+        most = pulls_of_an_arm(self.cap, info, self.name)
+        if self.mode == "random":
+            choice(self.cap, ("budget",), f"cap of {self.name} with mode='random'")
+        self.pulls = self.budget if most is None else min(self.budget, most * self.num_arms)
 
     def plan(self) -> Plan:
         """Spend the whole budget in one request."""
@@ -53,7 +60,7 @@ class Uniform(Agent):
             costs = np.broadcast_to(self.arm_costs, (self.batch, self.num_arms))
             yield Block(bought_counts(self.money_left, costs, self.costs))
         elif self.mode == "cycle":
-            yield first_block(self, self.budget)
+            yield first_block(self, self.pulls)
         else:
             ends = [*(point for point in self.checkpoints if point < self.budget), self.budget]
             for pulls in np.diff(ends, prepend=0):  # in a block the order of the pulls is not random

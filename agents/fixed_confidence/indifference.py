@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from bai_gym.agents.tools.scanning import fewest_pulls
 from bai_gym.agents.tools.variances import (
     VarianceState,
     estimated_variance,
+    estimated_variances,
     pool,
     variance_choice,
     variance_estimate,
@@ -26,8 +27,8 @@ from bai_gym.agents.tools.variances import (
 from bai_gym.bandits import Bandit
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Outcome, PerArm, Rule, noinline
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray
+from bai_gym.sampling import Episode, Outcome, PerArm, Rule, Sequential, Vector, noinline
+from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics
 from bai_gym.theory import rinott_constant
 from bai_gym.validation import integer, probability, real
 
@@ -74,15 +75,11 @@ class KNState(ZoneState):
     """What the rule of KN uses."""
 
     lost: PerArm  # 1 for arms that have lost
-    variance: PerArm  # sample variances of the first stage
+    variance: Vector  # K x K variances of the differences of two arms, from the first stage
 
 
 def screen(e: Episode, s: KNState, rng: np.random.Generator) -> int:
     """Drop all arms that have lost against another one; return when the next round ends."""
-    if e.pulled < 0:
-        pool(e, s)
-        for arm in range(e.num_arms):
-            s.variance[arm] = estimated_variance(e.pulls[arm], e.mean[arm], e.variance[arm], s)
     for i in range(e.num_arms):
         for j in range(e.num_arms):
             if e.active[i] == 0 or e.active[j] == 0:  # arms that lose in this round still compete in it
@@ -105,7 +102,7 @@ def screen(e: Episode, s: KNState, rng: np.random.Generator) -> int:
 @noinline
 def margin(e: Episode, s: KNState, i: int, j: int) -> float:
     """Return how far an arm may fall behind another one without being dropped, per pull."""
-    square = s.variance[i] + s.variance[j]
+    square = s.variance[i * e.num_arms + j]
     return float(max(0.5 * (s.square * square / (s.zone * e.pulls[i]) - s.zone), 0.0))
 
 
@@ -216,8 +213,8 @@ class KN(IndifferenceAgent):
     probability at least 1 - delta. Nothing is proved here about means within the zone.
 
     Paper: Kim and Nelson (2001), "A Fully Sequential Procedure for Indifference-Zone Selection in Simulation", with c =
-    1. Difference: S_ij^2 is the sum of the two sample variances, not the sample variance of paired differences. That
-    one is for common random numbers, which arms do not share. Since (1 + 2 x a)(1 + 2 x (1 - a)) >= 1 + 2 x for a in
+    1. S_ij^2 is that of the paper with ``paired=True``, where arms are played on common items. Difference: for
+    independent arms it is the sum of the two sample variances. Since (1 + 2 x a)(1 + 2 x (1 - a)) >= 1 + 2 x for a in
     [0, 1], the bound of the paper on the error probability holds for the sum as well.
 
     Args:
@@ -226,9 +223,13 @@ class KN(IndifferenceAgent):
         first_pulls: n_0, first pulls of each arm, at least 2. Default 10; with few, h is large.
         variance: Estimate of the variances: ``"jeffreys"``, ``"floor"``, ``"sample"`` or None (default), by the kind of
             rewards, see :mod:`bai_gym.agents.tools.variances`.
+        paired: If True, S_ij^2 is the sample variance of the differences on the first n_0 common items; arms must be
+            paired. If False (default), arms are taken for independent.
 
     Requires no oracle knowledge. Minimum budget: n_0 K.
     """
+
+    paired: bool = False
 
     name: ClassVar[str] = "KN"
     anytime: ClassVar[bool] = False  # what has been dropped is not part of the observation
@@ -239,6 +240,21 @@ class KN(IndifferenceAgent):
         freedom = self.first_pulls - 1
         square = freedom * ((2.0 * self.delta / (self.num_arms - 1)) ** (-2.0 / freedom) - 1.0)
         self.values = self.zone_values(square)
+
+    @property
+    def uses_pairs(self) -> bool:  # type: ignore[override]
+        """Whether arms must be paired."""
+        return self.paired
+
+    def sequential(self, steps: int, **options: Any) -> Sequential:
+        """Return the request for the rounds, with the variances of the first stage."""
+        if self.paired:
+            variances = self._seen["difference_variances"]
+        else:
+            alone = estimated_variances(Statistics.of(self._seen), variance_estimate(self))
+            variances = alone[:, :, None] + alone[:, None, :]
+        self.values["variance"] = variances.reshape(self.batch, -1)
+        return super().sequential(steps, **options)
 
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the arm of largest mean among those that remain."""

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import TieRule
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestOfEach, GoodArm, Task, Thresholding, TopM
+from bai_gym.validation import choice
 
 __all__ = [
     "SLACK",
@@ -20,6 +22,7 @@ __all__ = [
     "keep_best",
     "largest",
     "most_pulled",
+    "pulls_of_an_arm",
     "random_subset",
     "shuffled_arms",
     "spread_evenly",
@@ -206,6 +209,15 @@ def keep_best(values: FloatArray, size: int, tie: TieRule, rng: np.random.Genera
         wanted = size - np.count_nonzero(above, axis=-1, keepdims=True)
         kept[crowded] = above | (level & (rank < wanted))
     return kept
+
+
+def pulls_of_an_arm(cap: str, info: ProblemInfo, agent: str) -> int | None:
+    """Return the most pulls of an arm by an agent's parameter ``cap``, ``"budget"`` or ``"items"``; None: no limit.
+
+    Raises:
+        ParameterError: Another cap.
+    """
+    return info.num_items if choice(cap, ("budget", "items"), f"cap of {agent}") == "items" else None
 
 
 def random_subset(batch: int, columns: int, size: int, tie: TieRule, rng: np.random.Generator) -> npt.NDArray[np.bool_]:

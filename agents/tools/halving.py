@@ -16,7 +16,7 @@ from bai_gym.sampling import Block, Request
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.validation import choice
 
-__all__ = ["HalvingAgent", "Stage", "num_stages", "run_stages"]
+__all__ = ["HalvingAgent", "Stage", "all_samples", "num_stages", "run_stages"]
 
 Stage = Generator[Request, Any, Statistics]
 """Yields the requests of one stage, and returns the ``(N, k)`` statistics of its pulls."""
@@ -110,12 +110,17 @@ def run_stages(
         last = stage == stages and leftover == "last"
         estimates = yield from pull_stage(active, stage_budget + rest * last)
         if samples == "all":
-            everything = agent.statistics.take(active, variances=False)
-            estimates = everything.since(Statistics.zeros(active.shape), variances=False)  # exact ties, see `since`
+            estimates = all_samples(agent, active)
         size = -(-active.shape[-1] // rate)
         kept = keep_best(values(active, estimates), size, agent.tie, agent.rng)
         active = active[kept].reshape(agent.batch, size)
     return active[:, 0]
+
+
+def all_samples(agent: Agent, active: IntArray) -> Statistics:
+    """Return the statistics of all samples of ``(N, k)`` arms so far, without variances."""
+    everything = agent.statistics.take(active, variances=False)
+    return everything.since(Statistics.zeros(active.shape), variances=False)  # exact ties, see `since`
 
 
 def observed_means(active: IntArray, estimates: Statistics) -> FloatArray:

@@ -52,6 +52,11 @@ class Bandit(ABC):
         return REAL
 
     @property
+    def num_items(self) -> int | None:
+        """How many pulls of an arm are without replacement, after which its mean is exact; None: there is no end."""
+        return None
+
+    @property
     def batch(self) -> int:
         """Number of instances N."""
         return int(self.means.shape[0])

@@ -89,6 +89,12 @@ class FiniteBandit(Bandit):
         return self.populations.samples.kind
 
     @property
+    def num_items(self) -> int | None:
+        """Number of rewards of an arm; None where arms have different numbers of them."""
+        sizes = self.populations.counts[self.candidates].sum(axis=-1)
+        return int(sizes.flat[0]) if (sizes == sizes.flat[0]).all() else None
+
+    @property
     def _left(self) -> FloatArray:
         """``(N * K, V)`` how many rewards of each value are left, a view of the memory, also in a copy."""
         return self._memory[: self.candidates.size * self.state_size].reshape(-1, self.state_size)

@@ -73,6 +73,11 @@ class PairedFiniteBandit(PairedBandit):
         """The kind of the rewards."""
         return self._kind
 
+    @property
+    def num_items(self) -> int | None:
+        """Number of rows; None where they are drawn with replacement."""
+        return None if self.replacing else len(self.matrix)
+
     def _choice(self, rows: IntArray, items: IntArray) -> IntArray:
         """Return the row of the matrix of each item."""
         size = len(self.matrix)

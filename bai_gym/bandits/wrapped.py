@@ -35,6 +35,11 @@ class WrappedBandit(Bandit):
         return self.inner.rewards
 
     @property
+    def num_items(self) -> int | None:
+        """How many pulls of an arm are without replacement."""
+        return self.inner.num_items
+
+    @property
     def features(self) -> FloatArray | None:
         """``(N, K, d)`` features of the arms, read-only, where they have any."""
         return self.inner.features

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FILE", "catalogue", "collected", "plain"]
+__all__ = ["FILE", "catalogue", "collected", "needs", "plain"]
 
 FILE = Path(__file__).with_name("catalogue.json")
 PAGES = Path(__file__).parents[2] / "docs" / "agents"  # of a checkout
@@ -44,7 +44,7 @@ def collected() -> Catalogue:
                 "tasks": sorted(agent.tasks),
                 "stops": agent.stops,
                 "knows": sorted(agent.knows),
-                "needs": [*(["features"] if agent.needs_features else []), *entry.restrictions],
+                "needs": [*needs(agent), *entry.restrictions],
                 "minimum_budget": agent.minimum_budget(64),
                 "what": plain((inspect.getdoc(kind) or "").partition("\n")[0]),
                 "parameters": list(inspect.signature(kind).parameters),
@@ -55,6 +55,12 @@ def collected() -> Catalogue:
         for e in EXPERIMENTS.values()
     ]
     return {"agents": agents, "experiments": experiments}
+
+
+def needs(agent: Any) -> list[str]:
+    """Return what an agent needs of an environment."""
+    declared = {"features": "needs_features", "paired pulls": "uses_pairs"}
+    return [what for what, name in declared.items() if getattr(agent, name, False)]
 
 
 def _titles() -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bai_gym.cli.catalogue import plain
+from bai_gym.cli.catalogue import needs, plain
 from bai_gym.cli.complete import AGENTS
 from bai_gym.cli.console import OUT
 
@@ -27,12 +27,11 @@ def show(
     name, given = parse_agent(agent)
     kind, made, entry = find(name), make(name, **given), BUILT_IN.get(name)
     stops = " (decides when to stop)" if getattr(made, "stops", False) else ""
-    needs = ["features"] if getattr(made, "needs_features", False) else []
     facts = {
         "group": "" if entry is None else entry.group,
         "tasks": ", ".join(sorted(getattr(made, "tasks", ()))) + stops,
         "oracle knowledge": ", ".join(sorted(knowledge(made))) or "none",
-        "needs": ", ".join([*needs, *(() if entry is None else entry.restrictions)]),
+        "needs": ", ".join([*needs(made), *(() if entry is None else entry.restrictions)]),
         "parameters": ", ".join(_shown(parameter) for parameter in inspect.signature(kind).parameters.values()),
         "paper": "" if entry is None or entry.own else f"`bai-gym cite {name}`",
     }

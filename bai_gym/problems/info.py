@@ -90,7 +90,7 @@ class ProblemInfo:
         self.features: FloatArray | None = None if truth is None else truth.features
         self.rewards: Rewards = REAL if truth is None else truth.rewards
         self.paired: bool = truth is not None and truth.paired
-        self.num_items: int | None = None
+        self.num_items: int | None = None if truth is None else truth.num_items
         self._truth = truth if self.knows and truth is not None and truth.known else None
 
     @property

@@ -29,6 +29,7 @@ from bai_gym.sampling.episode import (
     TIE,
     TO_FIRST,
     TREE,
+    WAIT,
     WAITING,
     WIDTH,
     episode,
@@ -136,7 +137,7 @@ class Engine:
 
     def choose(self) -> IntArray:
         """Return the ``(N,)`` slots to pull next, ``STOP`` where the episode has ended."""
-        chosen = np.empty(len(self._ints), np.int64)
+        chosen = np.full(len(self._ints), WAIT)
         while True:
             with np.errstate(all="ignore"):
                 self._player.choose_all(chosen, *self._state)

@@ -364,9 +364,11 @@ def choose_all(
     refresh: Callable[..., int],
     has: int,
 ) -> None:
-    """Set ``chosen`` to the next arm of every episode, ``STOP`` or ``WAIT``."""
+    """Replace ``WAIT`` in ``chosen`` by the next arm of the episode, ``STOP``, or again ``WAIT``."""
     rng = borrowed(rng)
     for number in range(floats.shape[0]):
+        if chosen[number] != WAIT:  # it has chosen, and others have waited
+            continue
         f, q, x = locate(floats, number), locate(ints, number), locate(features, number if features.shape[0] > 1 else 0)
         head = header(q)
         if head[STATE] == STOPPED:

@@ -49,7 +49,12 @@ from bai_gym.theory.complexity import (
     ugape_complexity,
     ugape_v_complexity,
 )
-from bai_gym.theory.selection import bechhofer_constant, bechhofer_pulls, rinott_constant
+from bai_gym.theory.selection import (
+    bechhofer_constant,
+    bechhofer_pulls,
+    nelson_matejcik_constant,
+    rinott_constant,
+)
 from bai_gym.theory.stages import staged_value
 from bai_gym.theory.thresholding import (
     threshold_gaps,
@@ -84,6 +89,7 @@ __all__ = [
     "gaps",
     "gse_glm_bound",
     "gse_linear_bound",
+    "nelson_matejcik_constant",
     "od_linbai_bound",
     "optimal_value",
     "optimal_weights",

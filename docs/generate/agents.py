@@ -166,14 +166,15 @@ def agent_index(written: dict[str, Written]) -> str:
                 "yes" if agent.stops else "no",
                 ", ".join(sorted(agent.knows)) or "none",
                 "yes" if agent.needs_features else "no",
+                "yes" if agent.uses_pairs else "no",
                 "yes" if agent.anytime else "no",
                 f"{agent.minimum_budget(64):,}",
                 _short_source(parse(kind).sources, written[name].text if name in written else ""),
             )
         )
     head = (
-        *("name", "idea", "group", "tasks", "fixed confidence", "oracle knowledge", "needs features", "anytime"),
-        *("minimum budget, K = 64", "source"),
+        *("name", "idea", "group", "tasks", "fixed confidence", "oracle knowledge", "needs features", "needs pairs"),
+        *("anytime", "minimum budget, K = 64", "source"),
     )
     knowledge = table(("word", "meaning"), [(f"`{word}`", meaning) for word, meaning in KNOWLEDGE.items()])
     meanings = parse(Agent).parameters
@@ -181,7 +182,7 @@ def agent_index(written: dict[str, Written]) -> str:
     parts = [
         "# Agents",
         f"{len(rows)} agents are registered; each has its own page.",
-        filterable(head, rows, ("group", "tasks", "fixed confidence", "oracle knowledge", "needs features", "anytime")),
+        filterable(head, rows, (*head[2:8], "anytime")),
         "Fixed confidence: the agent can decide when to stop. Anytime: it has a recommendation after every pull, so it "
         "can be evaluated at checkpoints. All columns assume default parameters.",
         "## Oracle knowledge",
@@ -226,6 +227,7 @@ def _at_a_glance(kind: Any, agent: Any) -> str:
         ("oracle knowledge", ", ".join(sorted(agent.knows)) or "none"),
         ("number of arms", "any" if entry.arms is None else str(entry.arms)),
         ("features of arms", "needed" if agent.needs_features else "not needed"),
+        ("paired pulls", "needed" if agent.uses_pairs else "not needed"),
         ("accepts", entry.rewards if entry.rewards == ANY else f"{entry.rewards}, with its default parameters"),
         ("unspent pulls", "none" if entry.spends_budget and not agent.stops else "possible"),
         ("anytime", "yes: works with checkpoints" if agent.anytime else "no: recommends only at the end"),

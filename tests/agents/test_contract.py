@@ -15,7 +15,15 @@ from bai_gym.agents.registry import ANY, BUILT_IN
 from bai_gym.agents.structured.gse import GSE
 from bai_gym.agents.tools.halving import HalvingAgent, num_stages
 from bai_gym.api import parse_agent
-from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
+from bai_gym.bandits import (
+    Bandit,
+    BernoulliBandit,
+    FeatureBandit,
+    GaussianBandit,
+    PairedFiniteBandit,
+    PairedGaussianBandit,
+    PriorBandit,
+)
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import AgentError, BudgetError
 from bai_gym.gaussian_process import GaussianPrior
@@ -63,6 +71,8 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("GNA", {"sampling": "track", "estimator": "mean"}),
     ("FCVote", {"agent": "UGapEc", "sigma": 1.0}),
     ("EB-TC-eps", {"beta": "ids"}),
+    ("KN", {"paired": True}),
+    ("NM", {"variance": "max"}),
     ("RHO", {"objective": "pcs", "epochs": 3}),
     ("RHO", {"prior_mean": 5.0, "prior_sd": 30.0, "sigma": 1.0}),
 ]
@@ -99,7 +109,17 @@ def fit(agent: Any, bandit: Bandit) -> Bandit:
     """The bandit as the agent needs it: with features or a prior that say nothing about any other arm."""
     if "prior" in agent.knows and agent.name in CORRELATED:
         return PriorBandit(bandit, GaussianPrior(900.0 * np.eye(bandit.num_arms)))
+    if agent.uses_pairs:
+        return paired(bandit)
     return FeatureBandit(bandit, np.eye(bandit.num_arms)) if agent.needs_features else bandit
+
+
+def paired(bandit: Bandit) -> Bandit:
+    """Arms of the same means on common items: correlated normal ones, or rewards of 0 and 1."""
+    if isinstance(bandit, BernoulliBandit):
+        ones = np.arange(100)[:, None] < np.arange(101)  # (items, candidates); candidate c has 1 on c of 100 items
+        return PairedFiniteBandit(ones.astype(float), np.rint(100.0 * bandit.means).astype(np.int64), replace=True)
+    return PairedGaussianBandit(bandit.means, bandit.variances, correlation=0.5)
 
 
 def usual_task(agent: Any) -> Task:
@@ -350,7 +370,7 @@ def test_a_number_of_arms_that_an_agent_is_not_for_is_refused() -> None:
 def test_agents_that_do_not_stop_are_refused_where_they_must() -> None:
     of_confidence = {name for name in NAMES if isinstance(agents.make(name), ConfidenceAgent)}
     good = {"APT-G", "HDoC", "LUCB-G", "APGAI"}
-    others = {"UGapEc", "UGapEc-V", "LUCB", "Rinott", "KN"}
+    others = {"UGapEc", "UGapEc-V", "LUCB", "Rinott", "KN", "NM", "PairedRace"}
     assert STOPPING == others | good | of_confidence and len(of_confidence) == 14
     for name in NAMES:
         agent = agents.make(name)
@@ -434,7 +454,7 @@ def test_agents_know_only_what_they_declare(name: str) -> None:
         )
         with pytest.raises(AgentError, match=refusal):
             agent.reset(info)
-    elif not agent.needs_features:
+    elif not (agent.needs_features or agent.uses_pairs):
         agent.reset(ProblemInfo(truth.num_arms, budget, task=task, knows=agent.knows))
 
 
@@ -444,6 +464,15 @@ def test_features_are_asked_for_where_there_are_none(name: str) -> None:
     if not agent.needs_features:
         pytest.skip("gets along without features")
     with pytest.raises(AgentError, match=f"^{name} needs arms with features, and these have none: use an environment"):
+        agent.reset(ProblemInfo(4, 500, truth=spread(4), knows=agent.knows))
+
+
+@pytest.mark.each("name", NAMES)
+def test_paired_pulls_are_asked_for_where_there_are_none(name: str) -> None:
+    agent = agents.make(name)
+    if not agent.uses_pairs:
+        pytest.skip("gets along without common items")
+    with pytest.raises(AgentError, match=f"^{name} compares arms on common items, and pulls are not paired here: use "):
         agent.reset(ProblemInfo(4, 500, truth=spread(4), knows=agent.knows))
 
 

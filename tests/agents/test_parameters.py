@@ -10,7 +10,7 @@ import pytest
 
 from bai_gym import agents
 from bai_gym.agents.registry import BUILT_IN
-from bai_gym.bandits import FeatureBandit, GaussianBandit, PriorBandit
+from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit, PairedGaussianBandit, PriorBandit
 from bai_gym.errors import ParameterError
 from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import ProblemInfo
@@ -26,13 +26,14 @@ WORD = ["x", "", None]
 UGAPE = ["UGapEb", "UGapEb-V", "A-UGapEb", "A-UGapEb-V", "UGapEc", "UGapEc-V"]
 GAPE = ["GapE", "GapE-V", "A-GapE", "A-GapE-V"]
 LINEAR = ["LinUCB", "LinGapE", "LinGapE-Greedy"]
-ZONE = ["Rinott", "KN"]
+ZONE = ["Rinott", "KN", "NM"]
 
 REFUSED: list[tuple[list[str], str, list[Any]]] = [
     # Elimination
     (["Uniform"], "mode", WORD),
     (["SH"], "allow_small_budget", FLAG),
     (["SH"], "rounding", WORD),
+    (["SH", "SR", "Uniform"], "cap", WORD),
     (["SH"], "samples", WORD),
     (["SHVar", "SR"], "leftover", WORD),
     (["SHAdaVar"], "delta", BETWEEN_0_AND_1),
@@ -97,6 +98,12 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (ZONE, "delta", [0.0, 0.75]),
     (ZONE, "indifference", POSITIVE),
     (ZONE, "first_pulls", [1, 2.5]),
+    # Paired
+    (["PairedRace"], "delta", BETWEEN_0_AND_1),
+    (["PairedRace"], "rewards", ["x", "real", "counts", 1]),
+    (["PairedRace"], "first_items", [1, 2.5]),
+    (["PairedSR"], "cap", WORD),
+    (["NM"], "variance", WORD),
     # Structured
     (LINEAR, "delta", BETWEEN_0_AND_1),
     (LINEAR, "lam", POSITIVE),
@@ -133,7 +140,9 @@ def begin(name: str, parameters: dict[str, Any]) -> None:
     """Make and reset an agent, in a world that it is for."""
     agent, entry = agents.make(name, **parameters), BUILT_IN[name]
     k, budget = entry.arms or 3, entry.largest_budget or 500
-    bandit = GaussianBandit(np.linspace(0.2, 0.8, k))
+    bandit: Bandit = GaussianBandit(np.linspace(0.2, 0.8, k))
+    if agent.uses_pairs:
+        bandit = PairedGaussianBandit(bandit.means, 1.0, correlation=0.5)
     truth = PriorBandit(FeatureBandit(bandit, np.eye(k)), GaussianPrior(np.eye(k)))
     task = next(task for task in (BestArm(), Thresholding(0.5), GoodArm(0.5)) if task.name in agent.tasks)
     agent.reset(ProblemInfo(k, budget, task=task, truth=truth, knows=agent.knows))
@@ -163,6 +172,7 @@ EXCLUDED: list[tuple[str, dict[str, Any]]] = [
     ("EB-TC", {"beta": "ids", "select": "tracking"}),
     ("FC-DSH", {"threshold": "gk16"}),
     ("GNA", {"sampling": "track"}),
+    ("Uniform", {"cap": "items", "mode": "random"}),
     ("FCVote", {"agent": "UGapEc-V", "sigma": 1.0}),
     ("EI", {"nu": 2.5}),
     ("EI", {"length": 2.0, "kernel": np.eye(3)}),

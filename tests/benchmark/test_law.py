@@ -51,7 +51,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "SR": {"leftover": "last"},
     "AugUCB": {"rho": 0.05},
 }
-GENERAL = [name for name, entry in BUILT_IN.items() if not entry.restrictions]  # GNA is NA-AIPW for more arms
+# GNA is NA-AIPW for more arms; tests/agents/paired compares agents of paired arms pull by pull.
+GENERAL = [name for name, entry in BUILT_IN.items() if not (entry.restrictions or agents.make(name).uses_pairs)]
 FEW_ARMS = [name for name, entry in BUILT_IN.items() if entry.largest_budget]  # compared on a bandit of their own
 SOME_REWARDS = [name for name, entry in BUILT_IN.items() if entry.rewards != ANY and name not in FEW_ARMS]
 VARIANTS: list[tuple[str, dict[str, Any]]] = [

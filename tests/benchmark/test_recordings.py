@@ -79,7 +79,9 @@ def test_every_agent_can_be_recorded(name: str) -> None:
     env, budget, keywords = "BAI-Bernoulli4-v0", 60, {}
     agent, entry = agents.make(name), BUILT_IN[name]
     tasks = agent.tasks
-    if agent.needs_features:
+    if agent.uses_pairs:
+        env, budget = "BAI-PairedGaussian10-v0", 400
+    elif agent.needs_features:
         env = "BAI-LinearSphere8-v0" if entry.rewards == ANY else "BAI-Logistic8-v0"
         budget = 200
     elif isinstance(agent, agents.GaussianProcessAgent):

@@ -192,7 +192,11 @@ def test_a_plain_class_reads_features() -> None:
     assert evaluate(OneAtATime, "BAI-LinearCorner6-v0", budget=7, runs=10).errors == 0
 
 
-IGNORANT = [name for name, entry in BUILT_IN.items() if not entry.restrictions and not agents.make(name).needs_features]
+IGNORANT = [
+    name
+    for name, entry in BUILT_IN.items()
+    if not (entry.restrictions or agents.make(name).needs_features or agents.make(name).uses_pairs)
+]
 
 
 @pytest.mark.slow

@@ -178,7 +178,7 @@ def test_every_agent_that_knows_no_more_than_the_prior_is_held_against_the_optim
     for name in names():
         # Told the range as a parameter, A-GapE and A-GapE-V know nothing of the instance.
         agent = make(name, b=1.0) if make(name).knows == {"range"} else make(name)
-        other = agent.stops or agent.needs_features or "best-arm" not in agent.tasks
+        other = agent.stops or agent.needs_features or agent.uses_pairs or "best-arm" not in agent.tasks
         other |= agent.minimum_budget(2) > smallest
         other |= name.endswith("-Reuse")  # with two arms there is one stage: these are SH and SHAdaVar
         assert (name in playing) is (set(agent.knows) <= {"prior"} and not other)

@@ -318,6 +318,24 @@ def test_an_episode_that_has_stopped_stays_so_while_others_wait() -> None:
     assert played.stopped.tolist() == [True, False] and played.statistics.pulls.tolist() == [[1, 1], [1, 4]]
 
 
+def choose_in_turn(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
+    s.count += 1.0
+    return int(s.count) % 2 if s.count > 0.0 else WAIT
+
+
+def test_an_episode_that_has_chosen_is_not_asked_again_while_others_wait() -> None:
+    def supply(rows: IntArray, states: States, statistics: Statistics) -> None:
+        states["count"][rows] = 0.0
+
+    counts, window = np.array([0.0, -1.0]), Statistics.zeros((2, 2))
+    rule = Rule(state=Numbers, choose=choose_in_turn)
+    request = Sequential(
+        rule, 4, "first", np.random.default_rng(0), {"count": counts, "table": np.zeros(1)}, supply=supply
+    )
+    engine = Engine(request, window, 0, None, variances=True)
+    assert engine.choose().tolist() == [1, 1]
+
+
 def test_a_rule_that_waits_for_nothing_is_refused() -> None:
     with pytest.raises(AgentError, match="^choose of the agent returned WAIT, and its request has no supply$"):
         play(Rule(state=Numbers, choose=wait_for_a_number), GaussianBandit([[0.0, 1.0]]), 3)

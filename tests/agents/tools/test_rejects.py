@@ -57,3 +57,21 @@ def test_a_whole_number_stays_what_it_is() -> None:
                 budget = num_arms + product.numerator * factor
                 length = phase_lengths(num_arms, budget)[num_arms - left]
                 assert length == product.denominator * factor
+
+
+def test_lengths_below_a_cap_by_hand() -> None:
+    # [6, 8, 12] with at most 10: the last two arms save 2 pulls each, 4 for the others' 14: 6 x 18 / 14 = 7.7 and
+    # 8 x 18 / 14 = 10.3.
+    assert phase_lengths(4, 40, 12).tolist() == [6, 8, 12]
+    assert phase_lengths(4, 40, 10).tolist() == [7, 10, 10]
+    # A second round: [5, 7] with at most 6 saves 2 x 1, and 5 x 7 / 5 = 7 is again too many.
+    assert phase_lengths(3, 20, 6).tolist() == [6, 6]
+    assert phase_lengths(3, 20, 2).tolist() == [2, 2]
+
+
+@given(st.integers(2, 40), st.integers(0, 500), st.integers(1, 60))
+def test_a_cap_saves_no_more_than_it_must(num_arms: int, extra: int, most: int) -> None:
+    lengths, free = phase_lengths(num_arms, num_arms + extra, most), phase_lengths(num_arms, num_arms + extra)
+    assert lengths.max() <= most and (np.diff(lengths) >= 0).all()
+    assert lengths.sum() + lengths[-1] <= num_arms + extra
+    assert (lengths >= np.minimum(free, most)).all()

@@ -1,0 +1,1 @@
+"""Agents that compare arms on common items."""

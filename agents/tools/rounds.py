@@ -1,0 +1,121 @@
+"""Rounds of a race: all remaining arms are played on the next item, and then some may be dropped.
+
+Episodes need different numbers of pulls for a round, and end after different numbers of rounds. So a rule makes the
+pulls of a round one after the other, and waits; what is dropped is decided in NumPy, for all episodes that wait.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.tools.choosing import best_remaining
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import STOP, WAIT, Episode, PerArm, Rule, Sequential, State, States, precompile
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+__all__ = ["RaceAgent", "RoundState", "pull_in_turn"]
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+class RoundState(State):
+    """What the rounds of a race use."""
+
+    remains: PerArm  # 1, or 0 for arms that have been dropped
+    queue: PerArm  # the arms to pull next, in this order
+    length: int  # how many there are
+    place: int  # how many of them have been pulled
+    reward: PerArm  # the last reward of each arm
+    rounds: int  # that have ended
+    over: bool  # whether the race is
+
+
+def pull_in_turn(e: Episode, s: RoundState, rng: np.random.Generator) -> int:
+    """Pull the arms of the queue, then wait for the next ones."""
+    if e.pulled >= 0:
+        s.reward[e.pulled] = e.reward
+    if s.over:
+        return STOP
+    if s.place == s.length:
+        return WAIT
+    if s.place == 0:
+        for arm in range(e.num_arms):
+            e.active[arm] = int(s.remains[arm])
+    s.place += 1
+    return int(s.queue[s.place - 1])
+
+
+@dataclass(kw_only=True)
+class RaceAgent(Agent):
+    """Base of races: pulls every remaining arm on the next item, and then drops those that a test rejects.
+
+    It ends when one arm is left, or where the number of items is known and all have been played. The best of the
+    remaining arms is recommended.
+
+    Attributes:
+        state: The fields of the state, a subclass of :class:`RoundState`.
+    """
+
+    uses_variances: ClassVar[bool] = False
+    uses_pairs: ClassVar[bool] = True
+    state: ClassVar[type[RoundState]] = RoundState
+
+    @property
+    def rule(self) -> Rule:
+        """The rule that makes the pulls."""
+        return Rule(choose=pull_in_turn, state=self.state)
+
+    def prepare(self) -> None:
+        """Compile the rule, once, before worker processes start."""
+        precompile(self.rule, self.name)
+
+    def reset(self, info: ProblemInfo, rng: np.random.Generator | None = None) -> None:
+        """Begin new episodes, see :meth:`Agent.reset`."""
+        self.items = info.num_items
+        super().reset(info, rng)
+
+    def values(self) -> dict[str, FloatArray]:
+        """Return the initial values of further arrays of the state."""
+        return {}
+
+    def plan(self) -> Plan:
+        """Race until the budget is spent."""
+        values: dict[str, Any] = {"remains": np.ones(self.num_arms), **self.values()}
+        outcome = yield Sequential(
+            self.rule, self.budget, self.tie, self.rng, values, supply=self.next_round, agent=self.name
+        )
+        remains = outcome.states["remains"] == 1.0
+        return best_remaining(outcome.statistics, remains, self.tie, self.rng)
+
+    def next_round(self, rows: IntArray, states: States, statistics: Statistics) -> None:
+        """Drop arms, and line up those that remain for the next item.
+
+        Args:
+            rows: ``(m,)`` the episodes that wait.
+            states: The states of all episodes.
+            statistics: Not used.
+        """
+        ended = rows[states["length"][rows] > 0]  # nothing has been played before the first round
+        if ended.size:
+            states["rounds"][ended] += 1.0
+            states["remains"][ended] = self.remaining(ended, states)
+        remains = states["remains"][rows] == 1.0
+        left = np.count_nonzero(remains, axis=1)
+        keys = self.rng.random(remains.shape) if self.tie == "random" else np.zeros(remains.shape)
+        states["queue"][rows] = np.where(remains, keys, 2.0).argsort(axis=1, kind="stable")
+        states["length"][rows], states["place"][rows] = left, 0.0
+        states["over"][rows] = (left == 1) | (states["rounds"][rows] == (self.items or np.inf))
+
+    @abstractmethod
+    def remaining(self, rows: IntArray, states: States) -> BoolArray:
+        """Return which arms remain after a round, ``(m, K)``, of ``(m,)`` episodes.
+
+        The arms that have been dropped before are not to return. Everything that a later round needs is part of the
+        states: episodes may be set back to an earlier one.
+        """

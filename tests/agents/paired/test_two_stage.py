@@ -1,0 +1,100 @@
+"""NM and KN on common items: by hand, and errors and pulls where they are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import stdtrit
+
+from bai_gym.agents import KN, NM
+from bai_gym.bandits import PairedGaussianBandit
+from bai_gym.benchmark.rollout import play_blocks
+from bai_gym.problems import ProblemInfo
+from bai_gym.theory import nelson_matejcik_constant
+
+Play = Callable[..., Any]
+
+
+def rewards(episodes: int, arms: int, items: int) -> Any:
+    rng = np.random.default_rng(arms)
+    X = rng.normal(size=(episodes, items, arms)) + 2.0 * rng.normal(size=(episodes, items, 1))
+    return X + np.linspace(0.6, 0.0, arms)
+
+
+@pytest.mark.each("variance", ["spherical", "max"])
+def test_two_stages_are_those_of_plain_python(both: Play, variance: str) -> None:
+    # S^2 by the formula of a two-way table without interaction.
+    K, n0, zone, delta = 3, 4, 1.0, 0.2
+    X = rewards(15, K, 400)
+    played = both(NM(delta=delta, indifference=zone, first_pulls=n0, variance=variance), X, 1200)
+    lengths = set()
+    for number, x in enumerate(X):
+        first = x[:n0]
+        if variance == "spherical":
+            g = nelson_matejcik_constant(K, 1 - delta, n0)
+            rest = first - first.mean(axis=0) - first.mean(axis=1, keepdims=True) + first.mean()
+            square = 2.0 * (rest**2).sum() / ((K - 1) * (n0 - 1))
+        else:
+            g = -stdtrit(n0 - 1, delta / (K - 1))
+            square = max(np.var(first[:, i] - first[:, j], ddof=1) for i in range(K) for j in range(i))
+        items = max(n0, int(np.ceil(square * g**2 / zone**2)))
+        assert played.pulls[number].tolist() == [items] * K, number
+        assert played.recommendation[number] == x[:items].mean(axis=0).argmax(), number
+        lengths.add(items)
+    assert len(lengths) > 3
+
+
+def test_kn_screens_by_the_variances_of_differences(both: Play) -> None:
+    K, n0, zone, delta = 4, 5, 0.5, 0.2
+    X = rewards(12, K, 400)
+    played = both(KN(delta=delta, indifference=zone, first_pulls=n0, paired=True), X, 1600)
+    h2 = (n0 - 1) * ((2 * delta / (K - 1)) ** (-2 / (n0 - 1)) - 1)
+    for number, x in enumerate(X):
+        active, pulls, r = set(range(K)), [n0] * K, n0
+        while True:
+            sums = x[:r].sum(axis=0)
+            lost = set()
+            for i in active:
+                for j in active - {i}:
+                    square = np.var(x[:n0, i] - x[:n0, j], ddof=1)
+                    if sums[i] < sums[j] - max(0.0, h2 * square / (2 * zone) - zone * r / 2):
+                        lost.add(i)
+            active -= lost
+            if len(active) == 1:
+                break
+            r += 1
+            for i in active:
+                pulls[i] += 1
+        assert played.pulls[number].tolist() == pulls and {int(played.recommendation[number])} == active, number
+
+
+def test_constant_by_simulation() -> None:
+    # The largest of nine differences from a common normal variable, over a chi-square estimate: 400,000 draws.
+    rng, size = np.random.default_rng(0), 400_000
+    largest = (rng.standard_normal((size, 9)).max(axis=1) - rng.standard_normal(size)) / np.sqrt(2.0)
+    g = nelson_matejcik_constant(10, 0.9, 10)
+    below = (largest / np.sqrt(rng.chisquare(81, size) / 81) <= g).mean()
+    assert below == pytest.approx(0.9, abs=4 * np.sqrt(0.09 / size))
+    # With two arms it is a quantile of Student's t.
+    assert nelson_matejcik_constant(2, 0.95, 10) == pytest.approx(-stdtrit(9, 0.05), abs=1e-6)
+
+
+@pytest.mark.slow
+def test_errors_and_pulls_in_the_slippage_configuration() -> None:
+    # Ten arms, a gap and a zone of 0.3, delta = 0.1, correlations 0, 0.5 and 0.9; 4,000 runs, four standard errors.
+    runs = 4000
+    known = {
+        "NM": [(0.099, 1017, 12), (0.100, 510, 8), (0.080, 110, 1.5)],
+        "KN": [(0.070, 821, 25), (0.061, 421, 12), (0.026, 117, 3)],
+    }
+    for agent in (NM(indifference=0.3), KN(indifference=0.3, paired=True)):
+        for rho, (error, pulls, slack) in zip((0.0, 0.5, 0.9), known[agent.name], strict=True):
+            bandit = PairedGaussianBandit([0.3] + [0.0] * 9, 1.0, correlation=rho).select(np.zeros(runs, np.int64))
+            agent.reset(ProblemInfo(10, 10**6, runs, truth=bandit), np.random.default_rng(0))
+            played = play_blocks(agent, bandit, 10**6, np.random.default_rng(1))
+            errors, spent = (played.recommendation != 0).mean(), played.pulls.sum(axis=1).mean()
+            assert errors == pytest.approx(error, abs=4 * np.sqrt(0.09 / runs)), (agent.name, rho)
+            assert spent == pytest.approx(pulls, abs=slack), (agent.name, rho)
