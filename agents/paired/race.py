@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import betainc, betaln, stdtrit
@@ -54,15 +54,15 @@ class PairedRace(RaceAgent):
 
     Args:
         delta: Allowed error probability, in (0, 1). Default 0.1.
-        rewards: ``"gaussian"``, ``"binary"`` or ``"bounded(low, high)"``. None (default): by what is known of the
-            rewards, normal unless they are binary or bounded.
+        family: Rewards that the tests are for: ``"gaussian"``, ``"binary"`` or ``"bounded(low, high)"``. None (default):
+            by the kind of rewards, normal unless they are binary or bounded.
         first_items: Items before the first test, at least 2; for binary rewards there is a test after each. Default 10.
 
     Requires no oracle knowledge. Minimum budget: K.
     """
 
     delta: float = 0.1
-    rewards: str | None = None
+    family: str | None = None
     first_items: int = 10
 
     name: ClassVar[str] = "PairedRace"
@@ -75,14 +75,17 @@ class PairedRace(RaceAgent):
         integer(self.first_items, f"first_items of {self.name}", least=2)
         self.kind = self._kind(info.rewards)
 
+    def choices(self, rewards: Rewards) -> dict[str, Any]:
+        """Return the tests for the kind of rewards."""
+        return {"family": str(rewards) if rewards.kind in ("binary", "bounded") else "gaussian"}
+
     def _kind(self, known: Rewards) -> Rewards:
         """Return the kind of rewards that the tests are for: binary, bounded or real, which stands for normal."""
-        if self.rewards is None:
-            return known if known.kind in ("binary", "bounded") else REAL
-        given = REAL if self.rewards == "gaussian" else kind_of(self.rewards)
+        family = self.choices(known)["family"] if self.family is None else self.family
+        given = REAL if family == "gaussian" else kind_of(family)
         if given is None:
             allowed = "'gaussian', 'binary' or 'bounded(low, high)'"
-            raise ParameterError(f"rewards of {self.name} must be {allowed}, not {self.rewards!r}")
+            raise ParameterError(f"family of {self.name} must be {allowed}, not {self.family!r}")
         return given
 
     def values(self) -> dict[str, FloatArray]:
@@ -94,7 +97,7 @@ class PairedRace(RaceAgent):
         remains = states["remains"][rows] == 1.0
         rewards, mean, items = states["reward"][rows], states["mean"][rows], states["rounds"][rows]
         if (refusal := self.kind.refusal(rewards[remains])) is not None:
-            raise AgentError(f"{self.name}: {refusal}; say what rewards can be with rewards=")
+            raise AgentError(f"{self.name}: {refusal}; say what rewards can be with family=")
         step = rewards - mean
         mean = mean + step / items[:, None]
         products = states["products"][rows].reshape(rows.size, self.num_arms, self.num_arms)
@@ -132,7 +135,7 @@ class PairedRace(RaceAgent):
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return notes if the confidence guarantee does not cover a bandit."""
         kind, proved = self._kind(bandit.rewards), f"{self.name}: its confidence is proved for"
-        notes = confidence_note(self.name, "student", None, bandit, True) if kind.kind == "real" else ()
+        notes = confidence_note(self.name, "student", None, bandit) if kind.kind == "real" else ()
         if bandit.num_items is not None:
             notes += (f"{proved} items drawn independently of each other, and here none is drawn twice",)
         return notes

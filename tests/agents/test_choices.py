@@ -16,6 +16,7 @@ from bai_gym.bandits import (
     EmpiricalBandit,
     FeatureBandit,
     GaussianBandit,
+    PairedFiniteBandit,
     PoissonBandit,
     PriorBandit,
     SampleTable,
@@ -56,6 +57,7 @@ CHOICES: list[tuple[list[str], list[dict[str, Any]]]] = [  # by kind, in the ord
     (LINEAR, [{"sigma": sigma} for sigma in (0.5, 0.5, 5.0, "oracle", "oracle")]),
     (CORRELATED, [{"noise_variance": noise} for noise in (0.25, *["oracle"] * 4)]),
     (["Learned"], [{"env": f"BAI-{env}-v0"} for env in ("Bernoulli10", *["Gaussian8"] * 4)]),
+    (["PairedRace"], [{"family": family} for family in (*KINDS[:3], "gaussian", "gaussian")]),
     (["LSA"], [{"alpha": alpha} for alpha in (1.0, 1.0, 0.01, 1.0, 1.0)]),
 ]
 BY_NAME = {name: chosen for listed, chosen in CHOICES for name in listed}
@@ -98,6 +100,9 @@ def test_every_default_plays_every_kind_of_rewards_with_what_it_chooses(name: st
         means = MEANS[1 : 1 + (entry.arms or (3 if entry.rewards == BINARY else 4) - 1)]
         played: Bandit = FeatureBandit(bandit_of(kind, means, 8), np.eye(len(means)))
         played = PriorBandit(played, GaussianPrior(np.eye(len(means))))
+        if agents.make(name).uses_pairs:
+            scores = np.random.default_rng(0).integers(0, 2, (300, len(means))).astype(float)
+            played = PairedFiniteBandit(scores, np.tile(np.arange(len(means)), (8, 1)), kind=Rewards.of(kind))
         agent = suited(agents.make(name), played.rewards)
         expected = BY_NAME[name][place] if name in BY_NAME else {}
         assert agent.chosen(agent.rewards) == expected, kind

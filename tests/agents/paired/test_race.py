@@ -101,7 +101,7 @@ def test_it_ends_with_the_items(both: Play) -> None:
 
 def test_rewards_of_another_kind_and_arms_without_items_are_refused(both: Play) -> None:
     with pytest.raises(AgentError, match=r"a reward of 0\.5 is not binary"):
-        both(PairedRace(rewards="binary"), np.full((1, 20, 2), 0.5), 40)
+        both(PairedRace(family="binary"), np.full((1, 20, 2), 0.5), 40)
     with pytest.raises(AgentError, match="PairedRace compares arms on common items"):
         PairedRace().reset(ProblemInfo(2, 40, truth=GaussianBandit([0.0, 1.0])))
 
