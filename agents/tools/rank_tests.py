@@ -7,7 +7,6 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 from scipy.special import chdtrc, ndtr, stdtrit
-from scipy.stats import rankdata
 
 from bai_gym.statistics import FloatArray
 
@@ -30,7 +29,7 @@ def friedman_worse(rewards: FloatArray, level: float) -> npt.NDArray[np.bool_]:
     Source: Conover, "Practical Nonparametric Statistics", as in the code of race and irace.
     """
     _, t, k = rewards.shape
-    ranks = rankdata(tied(rewards), axis=2)  # mid-ranks, the largest reward last
+    ranks = mid_ranks(tied(rewards))
     sums = ranks.sum(axis=1)
     squares = (ranks**2).sum(axis=(1, 2))  # A
     # The divisor with ties, t k (k + 1) - sum of (u^3 - u) / (k - 1) over ties of u arms, in terms of A.
@@ -59,7 +58,7 @@ def signed_rank(differences: FloatArray, *, exact: bool = False, split_zeros: bo
     d = tied(differences)
     size = np.abs(d)
     zeros = (size == 0.0).sum(axis=1)
-    ranks = rankdata(size, axis=1)
+    ranks = mid_ranks(size)
     if not split_zeros:
         ranks = np.where(size > 0.0, ranks - zeros[:, None], 0.0)
     positive = (ranks * ((d > 0.0) + 0.5 * (d == 0.0))).sum(axis=1)
@@ -80,6 +79,21 @@ def _tail(t: int) -> FloatArray:
     for rank in range(1, t + 1):
         chances = (np.append(chances, np.zeros(rank)) + np.append(np.zeros(rank), chances)) / 2.0
     return np.asarray(chances[::-1].cumsum()[::-1])
+
+
+def mid_ranks(values: FloatArray) -> FloatArray:
+    """Return the ranks of values along the last axis, from 1 for the smallest; equal ones share the mean of theirs."""
+    order = values.argsort(axis=-1)
+    ascending = np.take_along_axis(values, order, axis=-1)
+    place = np.arange(values.shape[-1])
+    new = np.diff(ascending, axis=-1, prepend=-np.inf) > 0.0  # whether the value differs from the one before it
+    first = np.maximum.accumulate(np.where(new, place, 0), axis=-1)
+    ends = np.roll(new, -1, axis=-1)
+    ends[..., -1] = True
+    last = np.minimum.accumulate(np.where(ends, place, place.size)[..., ::-1], axis=-1)[..., ::-1]
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, 1.0 + (first + last) / 2.0, axis=-1)
+    return ranks
 
 
 def tied(values: FloatArray) -> FloatArray:
