@@ -141,6 +141,8 @@ BUILT_IN: dict[str, Entry] = {
     "PairedSR": Entry("paired.rejects:PairedSR", spends_budget=False, own=True),
     "NM": Entry("paired.two_stage:NM"),
     "PairedRace": Entry("paired.race:PairedRace", own=True),
+    "FRace": Entry("paired.rank_race:FRace"),
+    "WilcoxonRace": Entry("paired.wilcoxon_race:WilcoxonRace"),
     "UCB-GLM": Entry("structured.ucb_glm:UCBGLM", rewards=UNIT),
     "GSE-Lin": Entry("structured.gse:GSELin", spends_budget=False),
     "GSE-Lin-FWG": Entry("structured.gse:GSELinFWG", spends_budget=False),

@@ -66,11 +66,11 @@ class PairedRace(RaceAgent):
     first_items: int = 10
 
     name: ClassVar[str] = "PairedRace"
-    stops: ClassVar[bool] = True
     state: ClassVar[type[RoundState]] = PairedState
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
+        super().begin(info)
         probability(self.delta, f"delta of {self.name}")
         integer(self.first_items, f"first_items of {self.name}", least=2)
         self.kind = self._kind(info.rewards)

@@ -16,10 +16,10 @@ import numpy.typing as npt
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, WAIT, Episode, PerArm, Rule, Sequential, State, States, precompile
+from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, State, States, precompile
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["RaceAgent", "RoundState", "pull_in_turn"]
+__all__ = ["History", "QueueAgent", "RaceAgent", "RoundState", "pull_in_turn"]
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -51,12 +51,33 @@ def pull_in_turn(e: Episode, s: RoundState, rng: np.random.Generator) -> int:
     return int(s.queue[s.place - 1])
 
 
-@dataclass(kw_only=True)
-class RaceAgent(Agent):
-    """Base of races: pulls every remaining arm on the next item, and then drops those that a test rejects.
+class History:
+    """The rewards of N episodes on all items so far.
 
-    It ends when one arm is left, or where the number of items is known and all have been played. The best of the
-    remaining arms is recommended.
+    An episode that is set back to an earlier state overwrites what has been noted since.
+
+    Args:
+        batch: N.
+        num_arms: K.
+
+    Attributes:
+        rewards: ``(N, items, K)``, with room for more items than have been played.
+    """
+
+    def __init__(self, batch: int, num_arms: int) -> None:
+        """Start before the first item."""
+        self.rewards: FloatArray = np.zeros((batch, 16, num_arms))
+
+    def note(self, rows: IntArray, items: IntArray, arms: IntArray | slice, rewards: FloatArray) -> None:
+        """Note the rewards of arms on the ``(m,)`` items, numbered from 0, of ``(m,)`` episodes."""
+        if items.max() >= self.rewards.shape[1]:
+            self.rewards = np.concatenate([self.rewards, np.zeros_like(self.rewards)], axis=1)
+        self.rewards[rows, items, arms] = rewards
+
+
+@dataclass(kw_only=True)
+class QueueAgent(Agent):
+    """Base of agents that pull a few arms in turn, and then decide which are next.
 
     Attributes:
         state: The fields of the state, a subclass of :class:`RoundState`.
@@ -75,33 +96,48 @@ class RaceAgent(Agent):
         """Compile the rule, once, before worker processes start."""
         precompile(self.rule, self.name)
 
-    def reset(self, info: ProblemInfo, rng: np.random.Generator | None = None) -> None:
-        """Begin new episodes, see :meth:`Agent.reset`."""
-        self.items = info.num_items
-        super().reset(info, rng)
-
     def values(self) -> dict[str, FloatArray]:
         """Return the initial values of further arrays of the state."""
         return {}
 
     def plan(self) -> Plan:
-        """Race until the budget is spent."""
+        """Play until the budget is spent."""
         values: dict[str, Any] = {"remains": np.ones(self.num_arms), **self.values()}
         outcome = yield Sequential(
-            self.rule, self.budget, self.tie, self.rng, values, supply=self.next_round, agent=self.name
+            self.rule, self.budget, self.tie, self.rng, values, supply=self.line_up, agent=self.name
         )
-        remains = outcome.states["remains"] == 1.0
-        return best_remaining(outcome.statistics, remains, self.tie, self.rng)
+        return self.conclude(outcome)
 
-    def next_round(self, rows: IntArray, states: States, statistics: Statistics) -> None:
-        """Drop arms, and line up those that remain for the next item.
+    @abstractmethod
+    def line_up(self, rows: IntArray, states: States, statistics: Statistics) -> None:
+        """Fill the queue of ``(m,)`` episodes that wait, or end them; called before the first pull, too.
 
-        Args:
-            rows: ``(m,)`` the episodes that wait.
-            states: The states of all episodes.
-            statistics: Not used.
+        Everything that a later call needs is part of the states, or is overwritten (:class:`History`): an episode may
+        be set back to an earlier state.
         """
-        ended = rows[states["length"][rows] > 0]  # nothing has been played before the first round
+
+    def conclude(self, outcome: Outcome) -> IntArray:
+        """Return the best of the remaining arms."""
+        return best_remaining(outcome.statistics, outcome.states["remains"] == 1.0, self.tie, self.rng)
+
+
+@dataclass(kw_only=True)
+class RaceAgent(QueueAgent):
+    """Base of races: pulls every remaining arm on the next item, and then drops those that a test rejects.
+
+    It ends when one arm is left, or where the number of items is known and all have been played. The best of the
+    remaining arms is recommended.
+    """
+
+    stops: ClassVar[bool] = True
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Note the number of items."""
+        self.most = np.inf if info.num_items is None else info.num_items
+
+    def line_up(self, rows: IntArray, states: States, statistics: Statistics) -> None:
+        """Drop arms, and line up those that remain for the next item."""
+        ended = rows[states["length"][rows] > 0]  # before the first round nothing has been played
         if ended.size:
             states["rounds"][ended] += 1.0
             states["remains"][ended] = self.remaining(ended, states)
@@ -110,12 +146,8 @@ class RaceAgent(Agent):
         keys = self.rng.random(remains.shape) if self.tie == "random" else np.zeros(remains.shape)
         states["queue"][rows] = np.where(remains, keys, 2.0).argsort(axis=1, kind="stable")
         states["length"][rows], states["place"][rows] = left, 0.0
-        states["over"][rows] = (left == 1) | (states["rounds"][rows] == (self.items or np.inf))
+        states["over"][rows] = (left == 1) | (states["rounds"][rows] == self.most)
 
     @abstractmethod
     def remaining(self, rows: IntArray, states: States) -> BoolArray:
-        """Return which arms remain after a round, ``(m, K)``, of ``(m,)`` episodes.
-
-        The arms that have been dropped before are not to return. Everything that a later round needs is part of the
-        states: episodes may be set back to an earlier one.
-        """
+        """Return which arms remain after a round, ``(m, K)``, of ``(m,)`` episodes; those dropped before do not."""

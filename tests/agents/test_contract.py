@@ -73,6 +73,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("EB-TC-eps", {"beta": "ids"}),
     ("KN", {"paired": True}),
     ("NM", {"variance": "max"}),
+    ("FRace", {"test": "t", "adjust": "holm"}),
     ("RHO", {"objective": "pcs", "epochs": 3}),
     ("RHO", {"prior_mean": 5.0, "prior_sd": 30.0, "sigma": 1.0}),
 ]
@@ -370,7 +371,7 @@ def test_a_number_of_arms_that_an_agent_is_not_for_is_refused() -> None:
 def test_agents_that_do_not_stop_are_refused_where_they_must() -> None:
     of_confidence = {name for name in NAMES if isinstance(agents.make(name), ConfidenceAgent)}
     good = {"APT-G", "HDoC", "LUCB-G", "APGAI"}
-    others = {"UGapEc", "UGapEc-V", "LUCB", "Rinott", "KN", "NM", "PairedRace"}
+    others = {"UGapEc", "UGapEc-V", "LUCB", "Rinott", "KN", "NM", "PairedRace", "FRace", "WilcoxonRace"}
     assert STOPPING == others | good | of_confidence and len(of_confidence) == 14
     for name in NAMES:
         agent = agents.make(name)
