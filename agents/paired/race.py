@@ -54,7 +54,7 @@ class PairedRace(RaceAgent):
 
     Args:
         delta: Allowed error probability, in (0, 1). Default 0.1.
-        family: Rewards that the tests are for: ``"gaussian"``, ``"binary"`` or ``"bounded(low, high)"``. None (default):
+        family: Rewards of the tests: ``"gaussian"``, ``"binary"`` or ``"bounded(low, high)"``. None (default):
             by the kind of rewards, normal unless they are binary or bounded.
         first_items: Items before the first test, at least 2; for binary rewards there is a test after each. Default 10.
 

@@ -473,7 +473,7 @@ def test_paired_pulls_are_asked_for_where_there_are_none(name: str) -> None:
     agent = agents.make(name)
     if not agent.uses_pairs:
         pytest.skip("gets along without common items")
-    with pytest.raises(AgentError, match=f"^{name} compares arms on common items, and pulls are not paired here: use "):
+    with pytest.raises(AgentError, match=f"^{name} compares arms on common items"):
         agent.reset(ProblemInfo(4, 500, truth=spread(4), knows=agent.knows))
 
 

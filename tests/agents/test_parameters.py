@@ -100,7 +100,7 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (ZONE, "first_pulls", [1, 2.5]),
     # Paired
     (["PairedRace"], "delta", BETWEEN_0_AND_1),
-    (["PairedRace"], "rewards", ["x", "real", "counts", 1]),
+    (["PairedRace"], "family", ["x", "real", "counts", 1]),
     (["PairedRace"], "first_items", [1, 2.5]),
     (["PairedSR"], "cap", WORD),
     (["NM"], "variance", WORD),
