@@ -7,8 +7,6 @@ asks all models the same questions in the same order. To use your own models, le
 
 from collections import Counter
 
-import numpy as np
-
 import bai_gym
 from bai_gym.datasets import llm_agents
 
@@ -18,20 +16,26 @@ MODELS, QUESTIONS = MATRIX.scores.shape
 BEST = ", ".join(MATRIX.best())  # tied
 PRICES = dict(zip(MATRIX.names, MATRIX.prices.tolist(), strict=True))  # dollars per question
 
-order = np.random.default_rng(0).permutation(QUESTIONS)
 asked = Counter()
 
 
-def ask(model):
-    """Ask a model the next question; the questions come in the same order for all. Return 1 for success, else 0."""
-    question = order[asked[model] % QUESTIONS]
+def ask(model, question):
+    """Ask a model a question; return 1 for success, else 0. All models are asked the questions in the same order."""
     asked[model] += 1
     return float(MATRIX.scores[MATRIX.names.index(model), question])
 
 
 if __name__ == "__main__":
     found = bai_gym.identify(
-        ask, arms=list(PRICES), costs=PRICES, budget=DOLLARS, agent="SR", rewards="binary", progress=False
+        ask,
+        arms=list(PRICES),
+        items=range(QUESTIONS),
+        costs=PRICES,
+        budget=DOLLARS,
+        agent="SR",
+        seed=1,
+        rewards="binary",
+        progress=False,
     )
     spent = sum(PRICES[model] * number for model, number in asked.items())
     print(f"recommended: {found.name}; {spent:.2f} dollars spent on {asked.total()} questions")
