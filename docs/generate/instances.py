@@ -9,7 +9,16 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from bai_gym.bandits import Bandit, EmpiricalBandit, FeatureBandit, FiniteBandit, GaussianBandit, PriorBandit
+from bai_gym.bandits import (
+    Bandit,
+    EmpiricalBandit,
+    FeatureBandit,
+    FiniteBandit,
+    GaussianBandit,
+    PairedFiniteBandit,
+    PairedGaussianBandit,
+    PriorBandit,
+)
 from bai_gym.bandits.bernoulli import BernoulliBandit
 from bai_gym.bandits.function import FunctionBandit
 from bai_gym.bandits.poisson import PoissonBandit
@@ -33,6 +42,8 @@ _REWARDS: dict[type[Bandit], str] = {
     FiniteBandit: "drawn from given rewards, without replacement",
     FunctionBandit: "what your functions return",
     GaussianBandit: "Gaussian",
+    PairedFiniteBandit: "drawn from given rewards, the same items for all arms",
+    PairedGaussianBandit: "Gaussian, correlated on the items that all arms share",
     PoissonBandit: "Poisson",
 }
 _READ = ("table", "llm-selection", "pilot")  # families whose kind of rewards is read from the user's file

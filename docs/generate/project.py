@@ -44,7 +44,7 @@ def examples_text(root: Path) -> str:
     """Return the page with the examples: programs as they are, and links to the pages of notebooks."""
     parts = [
         "# Examples",
-        "The programs and notebooks in `examples/`; tests run all of them. The six lessons have exercises: "
+        "The programs and notebooks in `examples/`; tests run all of them. The seven lessons have exercises: "
         "[how to learn and teach with them](examples/lessons/index.md).",
         "## Notebooks",
     ]

@@ -905,3 +905,52 @@ def soft_error(solution: Callable[..., Any]) -> None:
     if math.isclose(value, float(-np.log(right).mean()), rel_tol=1e-6):
         raise NotRight(f"{seen}: yours is the cross-entropy.")
     raise NotRight(f"{seen}.")
+
+
+# Lesson 7
+
+
+@_check("scores on the same questions are subtracted before the variance is taken.")
+def standard_error(solution: Callable[..., Any]) -> None:
+    """`standard_error(first, second, number, same)` is that of a difference of mean scores."""
+    first, second = np.array([1.0, 1.0, 1.0, 0.0]), np.array([1.0, 0.0, 1.0, 0.0])
+    for number, same, variance, words in (
+        (4, False, 7 / 16, "3/16 + 1/4, the variances of the two models"),
+        (4, True, 3 / 16, "3/16, the variance of the differences 0, 1, 0, 0"),
+        (100, True, 3 / 16, "3/16, the variance of the differences 0, 1, 0, 0"),
+    ):
+        call = f"standard_error([1, 1, 1, 0], [1, 0, 1, 0], {number}, {same})"
+        given = first.copy(), second.copy()
+        answer = _numbers(_call(solution, *given, number, same), call, (), "one number")
+        _untouched(given, (first, second), call)
+        value, expected = float(answer), math.sqrt(variance / number)
+        if math.isclose(value, expected, rel_tol=1e-9):
+            continue
+        why = f"the square root of {words}, over {number} questions"
+        if math.isclose(value, expected**2, rel_tol=1e-9):
+            why += "; yours is the variance"
+        elif math.isclose(value, math.sqrt(variance), rel_tol=1e-9):
+            why += "; yours is for a single question"
+        raise NotRight(f"{call} is {value:.4g}; expected {expected:.4g}, {why}.")
+
+
+@_check("all active models are asked equally often, and the money suffices.")
+def questions_each(solution: Callable[..., Any]) -> None:
+    """`questions_each(dollars, prices, active)` is the money over the price of one question to each, rounded down."""
+    prices = np.array([0.5, 0.25, 0.125, 2.0])
+    for dollars, arms in ((10.0, [0, 1, 2, 3]), (10.0, [1, 2]), (0.25, [0, 1])):
+        active, given = np.array(arms), prices.copy()
+        call = f"questions_each({dollars:g}, {_shown(prices)}, {_arms(arms)})"
+        each = float(prices[active].sum())
+        expected = int(dollars // each)
+        sum_ = f"{expected} = {dollars:g} / {each:g} dollars for a question to each, rounded down"
+        number = _whole(_call(solution, dollars, given, active), call, sum_)
+        _untouched([given], [prices], call)
+        if number == expected:
+            continue
+        why = ""
+        if number == int(dollars // prices.sum()):
+            why = "; yours pays for models that are no longer asked"
+        elif number == int(dollars // (len(arms) * prices[active].max())):
+            why = "; yours takes the highest price for all"
+        raise NotRight(f"{call} is {number}; expected {sum_}{why}.")

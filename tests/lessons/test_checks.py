@@ -16,7 +16,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 LESSONS = Path(__file__).resolve().parents[2] / "examples" / "lessons"
-SOLUTIONS = sorted(path for path in (LESSONS / "solutions").glob("[1-6]_*.py"))
+SOLUTIONS = sorted(path for path in (LESSONS / "solutions").glob("[1-7]_*.py"))
 
 
 def right(name: str) -> Callable[..., Any]:
@@ -190,6 +190,36 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         "pulls_per_arm",
         lambda n, k, active: n / math.ceil(math.log2(k)) / active,
         "is 10.0; expected the whole number 10",
+    ),
+    "independent, whatever is asked": (
+        "standard_error",
+        lambda a, b, n, same: math.sqrt((np.var(a) + np.var(b)) / n),
+        "4, True) is 0.3307; expected 0.2165, the square root of 3/16,",
+    ),
+    "a variance": (
+        "standard_error",
+        lambda a, b, n, same: (np.var(a - b) if same else np.var(a) + np.var(b)) / n,
+        "; yours is the variance.",
+    ),
+    "a single question": (
+        "standard_error",
+        lambda a, b, n, same: math.sqrt(np.var(a - b) if same else np.var(a) + np.var(b)),
+        "; yours is for a single question.",
+    ),
+    "models that are out": (
+        "questions_each",
+        lambda money, prices, active: int(money // prices.sum()),
+        "; yours pays for models that are no longer asked.",
+    ),
+    "the highest price": (
+        "questions_each",
+        lambda money, prices, active: int(money // (len(active) * prices[active].max())),
+        "; yours takes the highest price for all.",
+    ),
+    "questions not rounded": (
+        "questions_each",
+        lambda money, prices, active: money / prices[active].sum(),
+        "as a whole",
     ),
     "the worse half": (
         "better_half",

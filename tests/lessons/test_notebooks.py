@@ -76,7 +76,7 @@ def execute(notebook: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
 
 
 def test_lessons_are_numbered() -> None:
-    assert [path.stem[:2] for path in NOTEBOOKS] == ["1_", "2_", "3_", "4_", "5_", "6_"]
+    assert [path.stem[:2] for path in NOTEBOOKS] == ["1_", "2_", "3_", "4_", "5_", "6_", "7_"]
 
 
 @each
