@@ -315,13 +315,11 @@ def _try_it(name: str, environments: tuple[Environment, ...], found: Verdicts) -
     known = {environment.entry.id: environment for environment in environments}
     stops = agents.make(name).stops
     ids = [*(env_id for env_id in STAGES if env_id in known), *known]
-    stage = next(
-        env_id
-        for env_id in ids
-        if found[name, env_id].plays and known[env_id].here and known[env_id].env.episode_spec.fixed_confidence == stops
-    )
+    plays = [env_id for env_id in ids if found[name, env_id].plays and known[env_id].here]
+    fit = [env_id for env_id in plays if known[env_id].env.episode_spec.fixed_confidence == stops]
+    stage = (fit or plays)[0]
     budget = found[name, stage].budget
-    options = ["--set", "means=[0.9, 0.5, 0.1]", "--set", "distribution=bernoulli"] if stops else []
+    options = ["--set", "means=[0.9, 0.5, 0.1]", "--set", "distribution=bernoulli"] if stops and fit else []
     options += ["--budget", str(budget)] if budget is not None else []
     command = shlex.join(["bai-gym", "run", stage, "--agent", name, "--runs", "100", *options]).replace("'", '"')
     return [
