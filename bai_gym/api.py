@@ -165,8 +165,8 @@ def parse_agent(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _literal(node: ast.expr) -> Any:
-    words = _words(node)
-    return "-".join(words) if words else ast.literal_eval(node)
+    text = "-".join(_words(node))
+    return {"true": True, "false": False}.get(text, text) if text else ast.literal_eval(node)
 
 
 def _words(node: ast.expr) -> list[str]:

@@ -24,6 +24,7 @@ from bai_gym.errors import BaiGymError, ParameterError, UnknownNameError
         ("SHAdaVar(delta=0.1, ucb=False)", ("SHAdaVar", {"delta": 0.1, "ucb": False})),
         ("TTTS(posterior=bernoulli)", ("TTTS", {"posterior": "bernoulli"})),
         ("UCB-E(c=-1)", ("UCB-E", {"c": -1})),
+        ("KN(paired=true)", ("KN", {"paired": True})),
         ("Learned(env=BAI-Bernoulli3-v0)", ("Learned", {"env": "BAI-Bernoulli3-v0"})),
         ("Learned(env='BAI-Bernoulli3-v0')", ("Learned", {"env": "BAI-Bernoulli3-v0"})),
         ("Mine(env=BAI-FC-TopM-Custom-v0, m=2)", ("Mine", {"env": "BAI-FC-TopM-Custom-v0", "m": 2})),

@@ -132,8 +132,9 @@ def read_checkpoints(text: str | None) -> int | list[int] | None:
 
 
 class _Numbers(ast.NodeTransformer):
-    """Replaces ``nan`` and ``inf`` by numbers, which the environment then checks."""
+    """Replaces ``nan`` and ``inf`` by numbers, which the environment then checks, and ``true`` and ``false``."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Replace the two names."""
-        return ast.Constant(float(node.id)) if node.id in ("nan", "inf") else node
+        """Replace the four names."""
+        values = {"nan": float("nan"), "inf": float("inf"), "true": True, "false": False}
+        return ast.Constant(values[node.id]) if node.id in values else node

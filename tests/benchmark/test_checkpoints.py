@@ -38,7 +38,12 @@ RUNS = 2_500
 BUDGET = 48
 FEATURES = [[1.0, 0.1], [0.7, 0.6], [0.6, -0.4], [-0.2, 0.9]]
 POINTS = (2, 5, 13, 24, 41)  # within the first pulls, at no multiple of the arms, within blocks and at their ends
-ANYTIME = [name for name in agents.names() if getattr(agents.make(name), "anytime", False)]
+ANYTIME = [
+    name
+    for name in agents.names()
+    for agent in [agents.make(name)]
+    if getattr(agent, "anytime", False) and not agent.uses_pairs
+]
 VARIANTS = [
     *((name, {"AugUCB": {"rho": 0.05}, "UCB-GLM": {"link": "identity"}}.get(name, {})) for name in ANYTIME),
     ("AugUCB", {"rho": 0.05, "after": "apt"}),

@@ -88,7 +88,7 @@ def test_a_limit_of_memory_ends_in_one_line() -> None:
         "import resource, bai_gym\n"
         "from bai_gym.parallel import memory\n"
         "bai_gym.evaluate('SH', 'BAI-Gaussian8-v0', runs=2)\n"
-        "limit = memory._address_space() + 3 * 10**8\n"
+        "limit = memory._address_space() + 2 * 10**8\n"
         "resource.setrlimit(resource.RLIMIT_AS, (limit, limit))\n"
         "try:\n"
         f"    bai_gym.evaluate({arguments})\n"

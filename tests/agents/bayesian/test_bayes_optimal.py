@@ -25,7 +25,8 @@ BERNOULLI = {"posterior": "bernoulli"}
 PLAYERS: list[tuple[str, dict[str, Any]]] = [
     (name, {"allow_small_budget": True} | {"TS": BERNOULLI, "TTTS": BERNOULLI}.get(name, {}))
     for name in agents.names()
-    if not agents.make(name).stops and not agents.make(name).needs_features and "best-arm" in agents.make(name).tasks
+    for agent in [agents.make(name)]
+    if not (agent.stops or agent.needs_features or agent.uses_pairs) and "best-arm" in agent.tasks
 ]
 
 
