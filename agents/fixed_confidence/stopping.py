@@ -1,4 +1,4 @@
-"""Stopping rules of fixed confidence: generalised likelihood ratios, thresholds by name, and a base for agents.
+"""Stopping rules of fixed confidence: likelihood ratios, thresholds by name, and a base for agents.
 
 With m and N the sample means and pulls, and p the mean of i and j that fits both best, the evidence that arm i has a
 larger mean than arm j is W(i, j) = N_i d(m_i, p) + N_j d(m_j, p) where m_i > m_j, else 0: the logarithm of the
@@ -9,12 +9,16 @@ Thresholds, with t pulls in all and K arms (proved: the recommendation is wrong 
 
 | name | formula | proved for |
 |---|---|---|
+| `mixture` | log((K - 1) / delta), for mixtures of likelihood ratios in place of the largest one | the family's rewards |
 | `gk16` | log((1 + log t) / delta) | nothing; the usual one in experiments |
 | `gk16-bernoulli` | log(2 t (K - 1) / delta) | rewards in [0, 1] |
 | `kk21` | 3 log(1 + log N_i) + 3 log(1 + log N_j) + 2 C_exp(log((K - 1) / delta) / 2) | in [0, 1], Gaussian |
 | `kk21-gauss` | 2 log(4 + log N_i) + 2 log(4 + log N_j) + 2 C_G(log((K - 1) / delta) / 2) | Gaussian, sub-Gaussian |
 | `tt-bounded` | log(1 / delta) + 2 log(1 + t / 2) + 2 + log(K - 1) | rewards in [0, 1] |
 | `student` | the sum over i and j of (N / 2) log(1 + q^2 / (N - 1)) | Gaussian, unknown variances |
+
+`mixture` is the smallest of the proved ones up to at least 10^6 pulls, and the default; see
+:mod:`bai_gym.agents.tools.mixtures`. For unknown variances it is a threshold for W(i, j).
 
 With d of Bernoulli rewards, what is proved for rewards 0 and 1 holds for all rewards X in [0, 1]: the proofs need that
 a likelihood ratio (q / p)^X ((1 - q) / (1 - p))^(1 - X) has a mean of at most 1 where X has the mean p. It is convex in
@@ -41,6 +45,13 @@ import numpy as np
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_mean
 from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence, variance_of
+from bai_gym.agents.tools.mixtures import (
+    bounded_evidence,
+    gaussian_evidence,
+    gaussian_rate,
+    student_level,
+    student_threshold,
+)
 from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, RewardFamily, pool_variances
 from bai_gym.agents.tools.ranges import ORACLE, length_of
 from bai_gym.bandits import Bandit
@@ -72,9 +83,9 @@ __all__ = [
 
 FAMILIES = ("gaussian", "bernoulli", "student")
 THRESHOLDS: dict[str, tuple[str, ...]] = {
-    "gaussian": ("kk21-gauss", "kk21", "gk16", "tt-bounded"),
-    "bernoulli": ("gk16-bernoulli", "kk21", "tt-bounded", "gk16"),
-    "student": ("student", "gk16"),
+    "gaussian": ("mixture", "kk21-gauss", "kk21", "gk16", "tt-bounded"),
+    "bernoulli": ("mixture", "gk16-bernoulli", "kk21", "tt-bounded", "gk16"),
+    "student": ("mixture", "student", "gk16"),
 }
 """Thresholds of each family, the default first."""
 INTERVALS: dict[str, tuple[str, ...]] = {"gaussian": ("union", "gk16"), "bernoulli": ("union", "gk16")}
@@ -86,8 +97,19 @@ HEURISTIC = {
     ("bernoulli", "gk16"),
     ("student", "gk16"),
 }
-NAMES = ("gk16", "gk16-bernoulli", "kk21", "kk21-gauss", "tt-bounded", "student", "union", "lil", "lil-heuristic")
-GK16, GK16_BERNOULLI, KK21, KK21_GAUSS, TT_BOUNDED, BY_STUDENT, UNION = range(7)
+NAMES = (
+    "gk16",
+    "gk16-bernoulli",
+    "kk21",
+    "kk21-gauss",
+    "tt-bounded",
+    "student",
+    "union",
+    "mixture",
+    "lil",
+    "lil-heuristic",
+)
+GK16, GK16_BERNOULLI, KK21, KK21_GAUSS, TT_BOUNDED, BY_STUDENT, UNION, MIXTURE = range(8)
 
 
 class ConfidenceState(RewardFamily):
@@ -97,10 +119,11 @@ class ConfidenceState(RewardFamily):
     level: float  # log(1 / delta)
     constant: float  # the constant part of the threshold
     misfit: bool  # whether a reward did not fit the family
+    rival: int = 0  # arm from which the best one was not separated last
 
 
 def is_separated(e: Episode, s: ConfidenceState) -> bool:
-    """Return whether W(i, j) is above the threshold for the arm i of largest mean and every other arm j.
+    """Return whether the evidence that the arm of largest mean is better suffices for every other arm.
 
     It is also True where a reward does not fit the family.
     """
@@ -108,11 +131,28 @@ def is_separated(e: Episode, s: ConfidenceState) -> bool:
     if not fits(e, s):
         return True
     best = leader(e.tournament)
-    shared = common_term(e, s) + own_term(e.pulls[best], s)
+    if s.rival != best and not is_better(e, s, best, s.rival):
+        return False
     for arm in range(e.num_arms):
-        if arm != best and evidence(e, s, best, arm) <= shared + own_term(e.pulls[arm], s):
+        if arm != best and not is_better(e, s, best, arm):
+            s.rival = arm
             return False
     return True
+
+
+def is_better(e: Episode, s: ConfidenceState, i: int, j: int) -> bool:
+    """Return whether the evidence that arm i has a larger mean than arm j is above the threshold."""
+    ratio = evidence(e, s, i, j)
+    if s.threshold != MIXTURE:
+        return ratio > common_term(e, s) + own_term(e.pulls[i], s) + own_term(e.pulls[j], s)
+    if ratio < s.constant:  # no mixture is larger than the largest likelihood ratio
+        return False
+    n, m = e.pulls[i], e.pulls[j]
+    if s.family == BERNOULLI:
+        return bounded_evidence(n, e.mean[i], m, e.mean[j], s.constant) >= s.constant
+    if s.family == STUDENT:
+        return ratio >= student_threshold(n, m, s.constant)
+    return gaussian_evidence(n, s.variances[i], m, s.variances[j], e.mean[i] - e.mean[j]) >= s.constant
 
 
 def evidence(e: Episode, s: ConfidenceState, i: int, j: int) -> float:
@@ -257,9 +297,8 @@ class ConfidenceAgent(SequentialAgent):
         sigma: Standard deviation of Gaussian rewards, positive; or a sigma for which rewards are sigma-sub-Gaussian.
             None (default): half the length of the interval of bounded rewards; for others 0.5. ``"oracle"``: the true
             variances of the arms, which is oracle knowledge.
-        threshold: Name of the threshold, see :mod:`bai_gym.agents.fixed_confidence.stopping`. None (default): a
-            proved one, ``"kk21-gauss"``, ``"gk16-bernoulli"`` or ``"student"``. ``"gk16"``, usual in papers, is a
-            heuristic.
+        threshold: Name of the threshold, see :mod:`bai_gym.agents.fixed_confidence.stopping`. None (default): the
+            smallest proved one, ``"mixture"``. ``"gk16"``, usual in papers, is a heuristic.
     """
 
     delta: float = 0.1
@@ -324,6 +363,7 @@ class ConfidenceAgent(SequentialAgent):
             "kk21": 2.0 * exponential_family_c(pair),
             "kk21-gauss": 2.0 * gaussian_c(pair),
             "student": level + math.log(math.pi**2 * self.num_arms / 6.0),
+            "mixture": student_level(2.0 * pair) if family == "student" else 2.0 * pair,
         }.get(threshold, 0.0)
         self.values = {
             "family": FAMILIES.index(family),

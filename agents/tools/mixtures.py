@@ -1,0 +1,157 @@
+"""Evidence by mixtures of likelihood ratios, which holds at all times at once, for compiled rules.
+
+E(x) of an arm is a nonnegative supermartingale if the arm's mean is x: the likelihood ratio of other means to x,
+averaged over a prior that is fixed in advance. With N pulls, S the sum of the rewards, m their mean and rho > 0:
+
+- Gaussian rewards of known variance v, or sigma-sub-Gaussian ones with v = sigma^2, a normal prior:
+  log E(x) = N^2 (m - x)^2 / (2 v (N + rho)) - log(1 + N / rho) / 2.
+- Rewards in [0, 1], the prior Beta(rho x, rho (1 - x)), centred at the mean under test: E(x) is
+  B(S + rho x, N - S + rho (1 - x)) / B(rho x, rho (1 - x)) / (x^S (1 - x)^(N - S)), B the beta function.
+- Gaussian rewards of unknown variance, with v the biased sample variance, u = (m - x)^2 / v and kappa = rho / (N + rho):
+  log E(x) = log(kappa) / 2 + (N / 2) log((1 + u) / (1 + kappa u)).
+
+That arm i has a larger mean than arm j is proved once log E_i(x) + log E_j(y) is large for all means x <= y. The page
+docs/mixtures.md has the proofs. Sources: Robbins (1970), "Statistical Methods Related to the Law of the Iterated
+Logarithm"; Lai (1976), "On Confidence Sequences"; Kaufmann and Koolen (2021), "Mixture Martingales Revisited with
+Applications to Sequential Tests and Confidence Intervals"; Wang and Ramdas (2025), "Anytime-valid t-tests and
+Confidence Sequences for Gaussian Means with Unknown Variance". The prior of rewards in [0, 1] is ours.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bai_gym.sampling import noinline
+
+__all__ = [
+    "RHO",
+    "bounded_evidence",
+    "bounded_reach",
+    "gaussian_evidence",
+    "gaussian_rate",
+    "log_bounded",
+    "student_level",
+    "student_threshold",
+]
+
+RHO = 20.0
+RHO_STUDENT = 10.0
+RARE = 0.01  # share of the second prior for rewards in [0, 1]
+EDGE = 1e-12
+GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
+STEPS = 50
+
+
+def gaussian_evidence(n: float, v: float, m: float, w: float, gap: float) -> float:
+    """Return the least sum of log E for all x <= y, of two arms with Gaussian rewards.
+
+    Args:
+        n: Pulls of the arm of larger mean.
+        v: Variance of its rewards.
+        m: Pulls of the other.
+        w: Variance of its rewards.
+        gap: Distance of the means.
+    """
+    scale = v * (1.0 + RHO / n) / n + w * (1.0 + RHO / m) / m
+    return 0.5 * gap * gap / scale - 0.5 * math.log1p(n / RHO) - 0.5 * math.log1p(m / RHO)
+
+
+def gaussian_rate(n: float, level: float) -> float:
+    """Return the b for which log E(x) <= level is the interval of all x with N (m - x)^2 / (2 v) <= b."""
+    return (1.0 + RHO / n) * (level + 0.5 * math.log1p(n / RHO))
+
+
+def student_level(level: float) -> float:
+    """Return L with log((1 + L) exp(-L)) = -level: the sum of two independent suprema of log E exceeds it that rarely."""
+    found = level + 1.0
+    for _ in range(100):
+        found = level + math.log1p(found)
+    return found
+
+
+@noinline
+def student_threshold(n: float, m: float, level: float) -> float:
+    """Return the threshold for the likelihood ratio of two arms of unknown variances, with n and m pulls.
+
+    It bounds (n / 2) log(1 + u_i) + (m / 2) log(1 + u_j) where the sum of log E is at most ``level``.
+    """
+    bound = level + 0.5 * math.log1p(n / RHO_STUDENT) + 0.5 * math.log1p(m / RHO_STUDENT)
+    return max(student_reach(n, bound), student_reach(m, bound))
+
+
+def student_reach(n: float, bound: float) -> float:
+    """Return (N / 2) log(1 + u) of the u with log E(x) + log(1 + N / rho) / 2 = bound; infinite if there is none."""
+    kappa = RHO_STUDENT / (n + RHO_STUDENT)
+    ratio = math.exp(min(2.0 * bound / n, 700.0))
+    if kappa * ratio >= 1.0:
+        return math.inf
+    return 0.5 * n * math.log(ratio * (1.0 - kappa) / (1.0 - kappa * ratio))
+
+
+@noinline
+def log_bounded(n: float, total: float, x: float) -> float:
+    """Return log E(x) of an arm with rewards in [0, 1], a convex function of x.
+
+    The prior is a mixture: with probability 0.99 that of the module, with 0.01 Jeffreys', Beta(1/2, 1/2). The value
+    returned is the logarithm of one part of the sum, and so at most that of the sum: that of the first prior, or of the
+    second where the first is not convex, when the rewards, or 1 minus the rewards, sum to between 0 and 1.
+
+    Args:
+        n: Pulls.
+        total: Sum of the rewards.
+        x: Mean under test, in (0, 1).
+    """
+    ones, zeros = whole(total), whole(n - total)
+    likelihood = ones * math.log(x) + zeros * math.log1p(-x)
+    if 0.0 < ones < 1.0 or 0.0 < zeros < 1.0:
+        prior = 2.0 * math.lgamma(0.5)  # minus log Gamma(1) = 0
+        mixed = math.lgamma(ones + 0.5) + math.lgamma(zeros + 0.5) - math.lgamma(n + 1.0)
+        return math.log(RARE) + mixed - prior - likelihood
+    a, b = RHO * x, RHO * (1.0 - x)
+    mixed = math.lgamma(ones + a) + math.lgamma(zeros + b) - math.lgamma(n + RHO)
+    prior = math.lgamma(a) + math.lgamma(b) - math.lgamma(RHO)
+    return math.log1p(-RARE) + mixed - prior - likelihood
+
+
+def whole(total: float) -> float:
+    """Return a sum of rewards, without the rounding error of an integer."""
+    nearest = math.floor(total + 0.5)
+    return nearest if abs(total - nearest) <= 1e-9 * (1.0 + nearest) else total
+
+
+@noinline
+def bounded_evidence(n: float, mean: float, m: float, other: float, enough: float) -> float:
+    """Return the least sum of log E for all x <= y, of two arms with rewards in [0, 1].
+
+    The minimum of the convex function is where x = y, between the minima of the two parts. A bound from above is
+    returned instead where that bound is below ``enough``; -inf where the minima may be in the wrong order.
+
+    Args:
+        n: Pulls of the arm of larger mean.
+        mean: Its sample mean.
+        m: Pulls of the other.
+        other: Its sample mean.
+        enough: Value that matters.
+    """
+    one, two = n * mean, m * other
+    x = min(max((one + two) / (n + m), EDGE), 1.0 - EDGE)
+    bound = log_bounded(n, one, x) + log_bounded(m, two, x)
+    if bound < enough:
+        return bound
+    low, high = EDGE, 1.0 - EDGE
+    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    at_left = log_bounded(n, one, left) + log_bounded(m, two, left)
+    at_right = log_bounded(n, one, right) + log_bounded(m, two, right)
+    for _ in range(STEPS):
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - GOLDEN * (high - low)
+            at_left = log_bounded(n, one, left) + log_bounded(m, two, left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + GOLDEN * (high - low)
+            at_right = log_bounded(n, one, right) + log_bounded(m, two, right)
+    x = 0.5 * (low + high)
+    is_ordered = log_bounded(n, one, x) >= log_bounded(n, one, min(max(mean, EDGE), 1.0 - EDGE))
+    is_ordered = is_ordered and log_bounded(m, two, x) >= log_bounded(m, two, min(max(other, EDGE), 1.0 - EDGE))
+    return min(bound, at_left, at_right) if is_ordered and other < x < mean else -math.inf
