@@ -60,7 +60,8 @@ def select_arm(e: Episode, s: UGapEState, rng: np.random.Generator) -> int:
 
 def select_until_accurate(e: Episode, s: UGapEState, rng: np.random.Generator) -> int:
     """Stop once the value of J is below epsilon (Figure 1, right)."""
-    s.a = s.rate * math.log(4.0 * e.num_arms * (e.made + s.aware) ** 3.0 / s.delta)
+    if not s.mixed:
+        s.a = s.rate * math.log(4.0 * e.num_arms * (e.made + s.aware) ** 3.0 / s.delta)
     arm = select_arm(e, s, rng)
     if s.value < s.epsilon:
         s.kept_value = -np.inf
@@ -127,8 +128,12 @@ def begin_adaptive(agent: AUGapEb | AUGapEbV, info: ProblemInfo) -> None:
 def begin_with_confidence(agent: UGapEc | UGapEcV, info: ProblemInfo) -> None:
     """Check the parameters."""
     probability(agent.delta, f"delta of {agent.name}")
-    real(agent.c, f"c of {agent.name}", above=0)
-    agent.values = {**shared_values(agent, range_of(agent)), "rate": agent.c, "delta": agent.delta, "last": True}
+    values = {"rate": real(agent.c, f"c of {agent.name}", above=0), "delta": agent.delta, "last": True}
+    if isinstance(agent, UGapEc):
+        thresholds = ("mixture", "paper")
+        values["mixed"] = choice(agent.threshold, thresholds, f"threshold of {agent.name}") == "mixture"
+        values["a"] = math.log(agent.num_arms / agent.delta)
+    agent.values = {**shared_values(agent, range_of(agent)), **values}
 
 
 def exploration_rate(agent: UGapEb | UGapEbV | AUGapEb | AUGapEbV) -> float:
@@ -249,17 +254,22 @@ class AUGapEbV(SetAgent):
 class UGapEc(SetAgent):
     """UGapEb's choice of arms until the value of the set to recommend is below epsilon.
 
-    Widths are b sqrt(c log(4 K (t - 1)^3 / delta) / T), with t - 1 pulls made. With probability 1 - delta all arms
+    Widths are those of LUCB, b sqrt((1 + r / T) (log(K / delta) + log(1 + T / r) / 2) / (2 T)) with r = 20; in the
+    paper b sqrt(c log(4 K (t - 1)^3 / delta) / T), with t - 1 pulls made. With probability 1 - delta all arms
     recommended are at most epsilon worse than the m-th best. With epsilon = 0 and tied arms only the cap of the
     environment stops it. With a fixed budget it may leave pulls unspent.
 
     Paper: Gabillon, Ghavamzadeh and Lazaric (2012), Figures 1 and 2, Theorem 2 for c = 1/2.
+
+    Args:
+        threshold: ``"mixture"`` (default) or ``"paper"``: the widths.
     """
 
     delta: float = 0.1
     b: float | None = None
     sigma: float | None = None
     c: float = 0.5
+    threshold: str = "mixture"
 
     name: ClassVar[str] = "UGapEc"
     stops: ClassVar[bool] = True

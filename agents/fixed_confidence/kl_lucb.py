@@ -7,17 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.fixed_confidence.stopping import (
-    INTERVALS,
-    ConfidenceAgent,
-    ConfidenceState,
-    fits,
-    interval_rate,
-    mean_of,
-)
-from bai_gym.agents.tools.divergences import arm_of_largest_bound, divergence
+from bai_gym.agents.fixed_confidence.intervals import INTERVALS, arm_of_largest_upper_end, excess
+from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, ConfidenceState, fits, mean_of
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, PerArm, Rule, leader
+from bai_gym.sampling import STOP, Episode, Rule, leader
 
 __all__ = ["KLLUCB"]
 
@@ -29,7 +22,6 @@ class KLLUCBState(ConfidenceState):
 
     epsilon: float  # accuracy of the task
     challenger: int = NONE  # C, which is pulled next
-    rate: PerArm  # b of each interval
 
 
 def pull_pair(e: Episode, s: KLLUCBState, rng: np.random.Generator) -> int:
@@ -40,12 +32,10 @@ def pull_pair(e: Episode, s: KLLUCBState, rng: np.random.Generator) -> int:
         other, s.challenger = s.challenger, NONE
         return other
     best = leader(e.tournament)
-    for arm in range(e.num_arms):
-        s.rate[arm] = interval_rate(e, s, arm)
-    other, bound = arm_of_largest_bound(e, s, s.rate, best, rng)
+    other, bound = arm_of_largest_upper_end(e, s, best, rng)
     goal = bound - s.epsilon
     # L_B is at least U_C - epsilon where that is not inside the interval of B.
-    if goal <= e.mean[best] and e.pulls[best] * divergence(e, s, best, goal) >= s.rate[best]:
+    if goal <= e.mean[best] and excess(e, s, best, goal) >= 0.0:
         return STOP
     s.challenger = other
     return best
@@ -55,16 +45,16 @@ def pull_pair(e: Episode, s: KLLUCBState, rng: np.random.Generator) -> int:
 class KLLUCB(ConfidenceAgent):
     """In each round pulls B, the arm of largest mean, and C, the arm of largest upper bound among the others.
 
-    The confidence interval of an arm holds all q with N d(m, q) at most a rate. It stops when the lower bound of B
-    is at least the upper bound of C, less epsilon, and recommends B. On some instances there is a positive probability
-    that it never stops (Balagopalan, Nguyen, Zhao and Jun 2025).
+    It stops when the lower bound of B is at least the upper bound of C, less epsilon, and recommends B. On some
+    instances there is a positive probability that it never stops (Balagopalan, Nguyen, Zhao and Jun 2025).
 
     Paper: Kaufmann and Kalyanakrishnan (2013), "Information Complexity in Bandit Subset Selection", for one best arm.
-    Differences: the intervals are compared before the first pair is pulled, and the default rate is ours.
+    Differences: the intervals are compared before the first pair is pulled, and the default intervals are ours.
 
     Args:
-        threshold: The rate: ``"union"`` (default, also for None), log(4 K N^2 / delta), proved by Chernoff's
-            inequality; or ``"gk16"``, log((1 + log t) / delta), a heuristic that is usual in experiments.
+        threshold: The intervals, see :mod:`bai_gym.agents.fixed_confidence.intervals`: ``"mixture"`` (default, also
+            for None); ``"union"``, all q with N d(m, q) at most log(4 K N^2 / delta), proved by Chernoff's inequality;
+            or ``"gk16"``, log((1 + log t) / delta) in its place, a heuristic that is usual in experiments.
         family: ``"bernoulli"``, which holds for all rewards in [0, 1], or ``"gaussian"``. None (default): by the kind
             of rewards.
 

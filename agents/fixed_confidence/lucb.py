@@ -10,11 +10,11 @@ import numpy as np
 
 from bai_gym.agents.tools.ranges import range_choice, range_of
 from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, rivals
-from bai_gym.agents.tools.widths import hoeffding
+from bai_gym.agents.tools.widths import hoeffding, mixed
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule
 from bai_gym.tasks import BestArm, TopM
-from bai_gym.validation import probability
+from bai_gym.validation import choice, probability
 
 __all__ = ["LUCB"]
 
@@ -26,6 +26,7 @@ class LUCBState(SetState):
 
     b: float  # bound of the rewards
     delta: float  # allowed error probability
+    mixed: bool  # whether intervals hold at all times
     challenger: int  # l, which is pulled after h
 
 
@@ -34,9 +35,9 @@ def pull_pair(e: Episode, s: LUCBState, rng: np.random.Generator) -> int:
     made = e.made - e.num_arms
     if made % 2 == 1 and e.pulled >= 0:
         return s.challenger
-    level = exploration(e.num_arms, made // 2 + 1.0, s.delta)
+    level = math.log(e.num_arms / s.delta) if s.mixed else exploration(e.num_arms, made // 2 + 1.0, s.delta)
     for k in range(e.num_arms):
-        s.width[k] = hoeffding(level, s.b, 2.0 * e.pulls[k])
+        s.width[k] = mixed(level, s.b, e.pulls[k]) if s.mixed else hoeffding(level, s.b, 2.0 * e.pulls[k])
         s.upper[k] = e.mean[k] + s.width[k]
         s.lower[k] = e.mean[k] - s.width[k]
         s.index[k] = -e.mean[k]
@@ -62,19 +63,22 @@ def exploration(num_arms: int, t: float, delta: float) -> float:
 class LUCB(SetAgent):
     """In each round pulls h, the arm of smallest lower bound in the set J of best means, and l, the largest outside.
 
-    Widths are b sqrt(log(k1 K t^4 / delta) / (2 T)) in round t, with k1 = 5/4. It stops when the upper bound of l is
+    Widths are b sqrt((1 + r / T) (log(K / delta) + log(1 + T / r) / 2) / (2 T)) with r = 20, for which the intervals of
+    all arms hold at all times with probability 1 - delta; in the paper b sqrt(log(k1 K t^4 / delta) / (2 T)) in round
+    t, with k1 = 5/4. It stops when the upper bound of l is
     less than epsilon above the lower bound of h, and recommends J. With epsilon = 0 and tied arms only the cap of the
     environment stops it. With a fixed budget it may leave pulls unspent, and an odd last pull goes to the wider of the
     two.
 
     Paper: Kalyanakrishnan, Tewari, Auer and Stone (2012), "PAC Subset Selection in Stochastic Multi-armed Bandits".
-    The constants are from a secondary description.
+    The paper's constants are from a secondary description.
 
     Args:
         delta: Allowed error probability, in (0, 1). Default 0.1.
         b: Length of an interval that contains the rewards. None (default): that of bounded rewards; for others 1.
         sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma. This holds for
             Gaussian rewards, with sigma the largest standard deviation.
+        threshold: ``"mixture"`` (default) or ``"paper"``: the widths.
 
     Requires no oracle knowledge. Minimum budget: K.
     """
@@ -82,6 +86,7 @@ class LUCB(SetAgent):
     delta: float = 0.1
     b: float | None = None
     sigma: float | None = None
+    threshold: str = "mixture"
 
     name: ClassVar[str] = "LUCB"
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, TopM.name})
@@ -93,4 +98,5 @@ class LUCB(SetAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters, and set the rule."""
         probability(self.delta, f"delta of {self.name}")
-        self.values = {**self.task_values(), "b": range_of(self), "delta": self.delta}
+        mixed = choice(self.threshold, ("mixture", "paper"), f"threshold of {self.name}") == "mixture"
+        self.values = {**self.task_values(), "b": range_of(self), "delta": self.delta, "mixed": mixed}

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.fixed_confidence.stopping import (
-    INTERVALS,
-    ConfidenceAgent,
-    ConfidenceState,
-    fits,
-    interval_rate,
-)
+from bai_gym.agents.fixed_confidence.intervals import INTERVALS, excess, upper_end
+from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, ConfidenceState, fits
 from bai_gym.agents.tools.choosing import best_remaining
-from bai_gym.agents.tools.divergences import divergence, upper_bound, variance_of
 from bai_gym.agents.tools.scanning import active_arm_of_smallest, fewest_pulls
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Outcome, PerArm, Rule
@@ -35,8 +28,8 @@ class RacingState(ConfidenceState):
 def race(e: Episode, s: RacingState, rng: np.random.Generator) -> int:
     """Drop the worst arm if its upper bound is below the lower bound of the best; return when the next round ends."""
     best, worst = best_active(e), active_arm_of_smallest(e.mean, e, s.score, rng)
-    bound = upper_bound(e, s, worst, interval_rate(e, s, worst))
-    if bound < e.mean[best] and e.pulls[best] * divergence(e, s, best, bound) > interval_rate(e, s, best):
+    bound = upper_end(e, s, worst)
+    if bound < e.mean[best] and excess(e, s, best, bound) > 0.0:
         drop(e, s, worst)
     return e.made + s.remaining
 
@@ -44,12 +37,10 @@ def race(e: Episode, s: RacingState, rng: np.random.Generator) -> int:
 def eliminate(e: Episode, s: RacingState, rng: np.random.Generator) -> int:
     """Drop all arms whose interval lies below that of the best one; return when the next round ends."""
     best = best_active(e)
-    width = math.sqrt(2.0 * variance_of(e, s, best) * interval_rate(e, s, best) / e.pulls[best])
+    lower = 2.0 * e.mean[best] - upper_end(e, s, best)
     for arm in range(e.num_arms):
-        if e.active[arm] == 1 and arm != best:
-            other = math.sqrt(2.0 * variance_of(e, s, arm) * interval_rate(e, s, arm) / e.pulls[arm])
-            if e.mean[best] - e.mean[arm] >= width + other:
-                drop(e, s, arm)
+        if e.active[arm] == 1 and arm != best and lower >= upper_end(e, s, arm):
+            drop(e, s, arm)
     return e.made + s.remaining
 
 
@@ -98,10 +89,10 @@ class KLRacing(EliminationAgent):
     Intervals are those of KL-LUCB. An arm that was dropped by mistake does not return.
 
     Paper: Kaufmann and Kalyanakrishnan (2013), "Information Complexity in Bandit Subset Selection", for one best arm.
-    Difference: the default rate is ours.
+    Difference: the default intervals are ours.
 
     Args:
-        threshold: The rate of the intervals, as in KL-LUCB: ``"union"`` (default) or the heuristic ``"gk16"``.
+        threshold: The intervals, as in KL-LUCB: ``"mixture"`` (default), ``"union"`` or the heuristic ``"gk16"``.
         family: ``"bernoulli"``, which holds for all rewards in [0, 1], or ``"gaussian"``. None (default): by the kind
             of rewards.
 
@@ -117,18 +108,22 @@ class KLRacing(EliminationAgent):
 class SuccessiveElimination(EliminationAgent):
     """Pulls all remaining arms once in each round, and drops every arm that is worse than the best one by two widths.
 
-    After n rounds the width is sigma sqrt(2 log(4 K n^2 / delta) / n). An arm that was dropped by mistake does not
-    return; on some instances it then never stops (Balagopalan, Nguyen, Zhao and Jun 2025).
+    An arm that was dropped by mistake does not return; on some instances it then never stops (Balagopalan, Nguyen, Zhao
+    and Jun 2025).
 
     Paper: Even-Dar, Mannor and Mansour (2006), "Action Elimination and Stopping Conditions for the Multi-Armed Bandit
-    and Reinforcement Learning Problems". The constant is derived here, by a union bound.
+    and Reinforcement Learning Problems". The intervals are ours.
+
+    Args:
+        threshold: The intervals: ``"mixture"`` (default), or ``"union"``, where the width after n rounds is
+            sigma sqrt(2 log(4 K n^2 / delta) / n).
 
     Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K.
     """
 
     name: ClassVar[str] = "SE"
     families: ClassVar[tuple[str, ...]] = ("gaussian",)
-    thresholds: ClassVar[dict[str, tuple[str, ...]]] = {"gaussian": ("union",)}
+    thresholds: ClassVar[dict[str, tuple[str, ...]]] = {"gaussian": ("mixture", "union")}
     rule: ClassVar[Rule] = Rule(
         index=fewest_pulls, refresh=eliminate, only_drops=True, stops=is_decided, state=RacingState
     )

@@ -9,7 +9,7 @@ Thresholds, with t pulls in all and K arms (proved: the recommendation is wrong 
 
 | name | formula | proved for |
 |---|---|---|
-| `mixture` | log((K - 1) / delta), for mixtures of likelihood ratios in place of the largest one | the family's rewards |
+| `mixture` | log((K - 1) / delta), for mixtures of likelihood ratios, not the largest | rewards of each family |
 | `gk16` | log((1 + log t) / delta) | nothing; the usual one in experiments |
 | `gk16-bernoulli` | log(2 t (K - 1) / delta) | rewards in [0, 1] |
 | `kk21` | 3 log(1 + log N_i) + 3 log(1 + log N_j) + 2 C_exp(log((K - 1) / delta) / 2) | in [0, 1], Gaussian |
@@ -45,13 +45,7 @@ import numpy as np
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_mean
 from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence, variance_of
-from bai_gym.agents.tools.mixtures import (
-    bounded_evidence,
-    gaussian_evidence,
-    gaussian_rate,
-    student_level,
-    student_threshold,
-)
+from bai_gym.agents.tools.mixtures import bounded_evidence, gaussian_evidence, student_level, student_threshold
 from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, RewardFamily, pool_variances
 from bai_gym.agents.tools.ranges import ORACLE, length_of
 from bai_gym.bandits import Bandit
@@ -67,7 +61,6 @@ __all__ = [
     "BERNOULLI",
     "FAMILIES",
     "GAUSSIAN",
-    "INTERVALS",
     "STUDENT",
     "ConfidenceAgent",
     "ConfidenceState",
@@ -75,7 +68,6 @@ __all__ = [
     "confidence_note",
     "evidence",
     "fits",
-    "interval_rate",
     "is_separated",
     "mean_of",
     "own_term",
@@ -88,8 +80,6 @@ THRESHOLDS: dict[str, tuple[str, ...]] = {
     "student": ("mixture", "student", "gk16"),
 }
 """Thresholds of each family, the default first."""
-INTERVALS: dict[str, tuple[str, ...]] = {"gaussian": ("union", "gk16"), "bernoulli": ("union", "gk16")}
-"""Those of agents that compare confidence intervals."""
 HEURISTIC = {
     ("gaussian", "gk16"),
     ("gaussian", "tt-bounded"),
@@ -252,17 +242,6 @@ def fits(e: Episode, s: ConfidenceState) -> bool:
         inside = inside and 0.0 <= e.mean[arm] <= 1.0
     s.misfit = not inside
     return inside
-
-
-def interval_rate(e: Episode, s: ConfidenceState, arm: int) -> float:
-    """Return the rate b of an arm's confidence interval, the means q with N d(m, q) <= b.
-
-    ``union``: log(4 K N^2 / delta). By Chernoff's inequality an interval of fixed N misses its mean on one side with
-    probability delta / (4 K N^2); the sum over both sides, all arms and all N is below delta.
-    """
-    if s.threshold == UNION:
-        return s.level + math.log(4.0 * e.num_arms) + 2.0 * math.log(e.pulls[arm])
-    return s.level + math.log(1.0 + math.log(float(e.made)))
 
 
 def confidence_note(agent: str, family: str, sigma: float | str | None, bandit: Bandit) -> tuple[str, ...]:

@@ -11,21 +11,17 @@ import math
 import numpy as np
 
 from bai_gym.agents.tools.posteriors import BERNOULLI, STUDENT, RewardFamily
-from bai_gym.agents.tools.scanning import fewer_pulls
 from bai_gym.agents.tools.variances import floored
-from bai_gym.sampling import TO_FIRST, Episode, noinline
-from bai_gym.statistics import FloatArray
+from bai_gym.sampling import Episode, noinline
 from bai_gym.theory.proportions import bernoulli_divergence
 
 __all__ = [
-    "arm_of_largest_bound",
     "bernoulli_divergence",
     "bernoulli_upper_bound",
     "divergence",
     "divergence_inside",
     "inside",
     "meeting_mean",
-    "upper_bound",
     "variance_of",
 ]
 
@@ -53,44 +49,6 @@ def divergence(e: Episode, s: RewardFamily, arm: int, q: float) -> float:
 def gaussian_divergence(e: Episode, s: RewardFamily, arm: int, q: float) -> float:
     """Return d(m, q) of an arm's sample mean m, for Gaussian rewards."""
     return float(0.5 * (e.mean[arm] - q) * (e.mean[arm] - q) / variance_of(e, s, arm))
-
-
-def upper_bound(e: Episode, s: RewardFamily, arm: int, rate: float) -> float:
-    """Return U = max {q: N d(m, q) <= rate} of an arm."""
-    if s.family == BERNOULLI:
-        return bernoulli_upper_bound(e.mean[arm], rate / e.pulls[arm])
-    return float(e.mean[arm] + math.sqrt(2.0 * variance_of(e, s, arm) * rate / e.pulls[arm]))
-
-
-@noinline
-def arm_of_largest_bound(
-    e: Episode, s: RewardFamily, rates: FloatArray, without: int, rng: np.random.Generator
-) -> tuple[int, float]:
-    """Return the arm of largest U among the others, and U; arms of equal U are tied, such as those of mean 1.
-
-    A number above an arm's mean is below U only where N d(m, number) is below the rate, so few bounds are computed.
-
-    Args:
-        e: The episode.
-        s: The family of the rewards.
-        rates: ``(k,)`` rate of each arm.
-        without: An arm that is left out.
-        rng: Breaks ties.
-    """
-    best, bound, ties = -1, -np.inf, 1.0
-    for arm in range(e.num_arms):
-        if arm == without:
-            continue
-        is_same = best >= 0 and e.mean[arm] == e.mean[best] and e.pulls[arm] == e.pulls[best]
-        if is_same or best < 0 or e.mean[arm] >= bound or e.pulls[arm] * divergence(e, s, arm, bound) < rates[arm]:
-            found = bound if is_same else upper_bound(e, s, arm, rates[arm])
-            if found != bound:
-                best, bound, ties = arm, found, 1.0
-                continue
-            ties += 1.0
-            is_chosen = fewer_pulls(e, arm, best) if e.tie == TO_FIRST else rng.random() * ties < 1.0
-            best = arm if is_chosen else best
-    return best, bound
 
 
 @noinline

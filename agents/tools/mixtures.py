@@ -7,8 +7,8 @@ averaged over a prior that is fixed in advance. With N pulls, S the sum of the r
   log E(x) = N^2 (m - x)^2 / (2 v (N + rho)) - log(1 + N / rho) / 2.
 - Rewards in [0, 1], the prior Beta(rho x, rho (1 - x)), centred at the mean under test: E(x) is
   B(S + rho x, N - S + rho (1 - x)) / B(rho x, rho (1 - x)) / (x^S (1 - x)^(N - S)), B the beta function.
-- Gaussian rewards of unknown variance, with v the biased sample variance, u = (m - x)^2 / v and kappa = rho / (N + rho):
-  log E(x) = log(kappa) / 2 + (N / 2) log((1 + u) / (1 + kappa u)).
+- Gaussian rewards of unknown variance, with v the biased sample variance, u = (m - x)^2 / v and
+  kappa = rho / (N + rho): log E(x) = log(kappa) / 2 + (N / 2) log((1 + u) / (1 + kappa u)).
 
 That arm i has a larger mean than arm j is proved once log E_i(x) + log E_j(y) is large for all means x <= y. The page
 docs/mixtures.md has the proofs. Sources: Robbins (1970), "Statistical Methods Related to the Law of the Iterated
@@ -26,7 +26,6 @@ from bai_gym.sampling import noinline
 __all__ = [
     "RHO",
     "bounded_evidence",
-    "bounded_reach",
     "gaussian_evidence",
     "gaussian_rate",
     "log_bounded",
@@ -62,7 +61,7 @@ def gaussian_rate(n: float, level: float) -> float:
 
 
 def student_level(level: float) -> float:
-    """Return L with log((1 + L) exp(-L)) = -level: the sum of two independent suprema of log E exceeds it that rarely."""
+    """Return L with (1 + L) exp(-L) = exp(-level), the most that the sum of two independent suprema can exceed L."""
     found = level + 1.0
     for _ in range(100):
         found = level + math.log1p(found)

@@ -2,6 +2,7 @@
 
 import math
 
+from bai_gym.agents.tools.mixtures import gaussian_rate
 from bai_gym.sampling import Episode, State
 
 
@@ -11,6 +12,7 @@ class WidthState(State):
     a: float  # exploration; where H is estimated, it may be times H
     b: float  # bound of the rewards
     aware: bool  # whether widths depend on the variances
+    mixed: bool = False  # whether a is the level of intervals that hold at all times, see :mod:`.mixtures`
 
 
 class EllipsoidState(State):
@@ -28,12 +30,22 @@ class EllipsoidState(State):
 
 def width(s: WidthState, a: float, pulls: float, variance: float) -> float:
     """Return the width of the interval of an arm, with an exploration `a`: empirical Bernstein's or Hoeffding's."""
+    if s.mixed:
+        return mixed(a, s.b, pulls)
     return bernstein(a, s.b, pulls, variance) if s.aware else hoeffding(a, s.b, pulls)
 
 
 def hoeffding(a: float, b: float, pulls: float) -> float:
     """Return the width `b sqrt(a / T)` of an arm with `T` pulls, for rewards in an interval of length `b`."""
     return b * math.sqrt(a / pulls)
+
+
+def mixed(level: float, b: float, pulls: float) -> float:
+    """Return the width of an interval that holds at all times with probability 1 - exp(-level).
+
+    It is for rewards in an interval of length b, or (b / 2)-sub-Gaussian ones.
+    """
+    return hoeffding(gaussian_rate(pulls, level), b, 2.0 * pulls)
 
 
 def bernstein(a: float, b: float, pulls: float, variance: float) -> float:

@@ -1,0 +1,119 @@
+"""Confidence intervals that hold for all arms at all times with probability 1 - delta, for compiled rules.
+
+Thresholds, with N pulls of an arm, m their mean and K arms:
+
+- ``mixture``: all x with log E(x) below log(K / delta), E the mixture of likelihood ratios of
+  :mod:`bai_gym.agents.tools.mixtures`. By Ville's inequality the interval of an arm ever misses its mean with
+  probability at most delta / K.
+- ``union``: all x with N d(m, x) at most log(4 K N^2 / delta). By Chernoff's inequality an interval of fixed N misses
+  its mean on one side with probability delta / (4 K N^2); the sum over both sides, all arms and all N is below delta.
+- ``gk16``: all x with N d(m, x) at most log((1 + log t) / delta), t the pulls of all arms; a heuristic.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bai_gym.agents.fixed_confidence.stopping import MIXTURE, UNION, ConfidenceState
+from bai_gym.agents.tools.divergences import bernoulli_upper_bound, divergence, variance_of
+from bai_gym.agents.tools.mixtures import gaussian_rate, log_bounded
+from bai_gym.agents.tools.posteriors import BERNOULLI
+from bai_gym.agents.tools.scanning import fewer_pulls
+from bai_gym.sampling import TO_FIRST, Episode, noinline
+
+__all__ = ["INTERVALS", "arm_of_largest_upper_end", "excess", "rate_of", "upper_end"]
+
+INTERVALS: dict[str, tuple[str, ...]] = {
+    "gaussian": ("mixture", "union", "gk16"),
+    "bernoulli": ("mixture", "union", "gk16"),
+}
+"""Thresholds of agents that compare confidence intervals, for each family, the default first."""
+
+
+def rate_of(e: Episode, s: ConfidenceState, arm: int) -> float:
+    """Return the b of an interval of all x with N d(m, x) <= b."""
+    if s.threshold == MIXTURE:
+        return gaussian_rate(e.pulls[arm], s.level + math.log(e.num_arms))
+    if s.threshold == UNION:
+        return s.level + math.log(4.0 * e.num_arms) + 2.0 * math.log(e.pulls[arm])
+    return s.level + math.log(1.0 + math.log(float(e.made)))
+
+
+def excess(e: Episode, s: ConfidenceState, arm: int, x: float) -> float:
+    """Return a number that is negative inside an arm's interval, 0 at its ends and positive outside."""
+    if s.family == BERNOULLI and s.threshold == MIXTURE and 0.0 < x < 1.0:
+        return log_bounded(e.pulls[arm], e.pulls[arm] * e.mean[arm], x) - s.level - math.log(e.num_arms)
+    return e.pulls[arm] * divergence(e, s, arm, x) - rate_of(e, s, arm)
+
+
+def upper_end(e: Episode, s: ConfidenceState, arm: int) -> float:
+    """Return the upper end of an arm's interval."""
+    n, mean = e.pulls[arm], e.mean[arm]
+    if s.family != BERNOULLI:
+        return float(mean + math.sqrt(2.0 * variance_of(e, s, arm) * rate_of(e, s, arm) / n))
+    if s.threshold == MIXTURE:
+        return float(bounded_upper_end(n, mean, s.level + math.log(e.num_arms)))
+    return bernoulli_upper_bound(mean, rate_of(e, s, arm) / n)
+
+
+@noinline
+def bounded_upper_end(n: float, mean: float, level: float) -> float:
+    """Return the largest x with log E(x) <= level, for rewards in [0, 1].
+
+    It is beyond the x of the largest likelihood ratio, N d(mean, x) = level. The root of the convex function is found
+    between two points by secants, halving the value of an end that stays (the Illinois method).
+    """
+    low = bernoulli_upper_bound(mean, level / n)
+    if low >= 1.0:
+        return 1.0
+    step = max(low - mean, 1e-12)
+    high = min(low + step, 0.5 * (1.0 + low))
+    below, above = log_bounded(n, n * mean, low) - level, log_bounded(n, n * mean, high) - level
+    while above < 0.0 and 1.0 - high > 1e-12:
+        low, below, step = high, above, 2.0 * step
+        high = min(low + step, 0.5 * (1.0 + low))
+        above = log_bounded(n, n * mean, high) - level
+    if above < 0.0:
+        return 1.0
+    for _ in range(60):
+        x = high - above * (high - low) / (above - below)
+        value = log_bounded(n, n * mean, x) - level
+        if value < 0.0:
+            low, below, above = x, value, 0.5 * above
+        else:
+            high, above, below = x, value, 0.5 * below
+        if high - low <= 1e-12 or abs(value) <= 1e-10:
+            break
+    return high if value < 0.0 else x
+
+
+@noinline
+def arm_of_largest_upper_end(
+    e: Episode, s: ConfidenceState, without: int, rng: np.random.Generator
+) -> tuple[int, float]:
+    """Return the arm of largest upper end among the others, and that end; arms of equal ends are tied, as of mean 1.
+
+    Few ends are computed: a number above an arm's mean is below its upper end only inside its interval.
+
+    Args:
+        e: The episode.
+        s: The family of the rewards, and the threshold.
+        without: An arm that is left out.
+        rng: Breaks ties.
+    """
+    best, bound, ties = -1, -np.inf, 1.0
+    for arm in range(e.num_arms):
+        if arm == without:
+            continue
+        is_same = best >= 0 and e.mean[arm] == e.mean[best] and e.pulls[arm] == e.pulls[best]
+        if is_same or best < 0 or e.mean[arm] >= bound or excess(e, s, arm, bound) < 0.0:
+            found = bound if is_same else upper_end(e, s, arm)
+            if found != bound:
+                best, bound, ties = arm, found, 1.0
+                continue
+            ties += 1.0
+            is_chosen = fewer_pulls(e, arm, best) if e.tie == TO_FIRST else rng.random() * ties < 1.0
+            best = arm if is_chosen else best
+    return best, bound
