@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import betainc, betaln, stdtrit
+from scipy.special import betainc, betaln
 
 from bai_gym.agents.fixed_confidence.stopping import confidence_note
+from bai_gym.agents.tools.mixtures import log_student
 from bai_gym.agents.tools.rounds import BoolArray, RaceAgent, RoundState
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError, ParameterError
@@ -33,20 +34,19 @@ class PairedState(RoundState):
 class PairedRace(RaceAgent):
     """Plays every remaining arm on each item, and drops an arm once its differences to another one prove it worse.
 
-    After item t arm i is dropped if the mean D of X_j - X_i over the items exceeds a width for some remaining arm j; V
-    is the sample variance of X_j - X_i, and d_t = 6 delta / (pi^2 (K - 1) (t - t_0 + 1)^2), t_0 the first item with a
-    test. It ends when one arm is left, and recommends the largest mean among those that remain.
+    After item t arm i is dropped if some remaining arm j is proved better. D is the mean of X_j - X_i over the items,
+    and V their sample variance. It ends when one arm is left, and recommends the largest mean among those that remain.
 
-    - Normal rewards of any covariance: the width is the (1 - d_t)-quantile of Student's t with t - 1 degrees of
-      freedom, times sqrt(V / t).
-    - Rewards in [low, high]: sqrt(2 V log(2 / d_t) / t) + 14 (high - low) log(2 / d_t) / (3 (t - 1)).
-    - Rewards of 0 and 1: no width. With a items where only j has 1, and b where only i has, i is dropped when
-      2^(a + b + 1) B(a + 1, b + 1) (1 - I_1/2(a + 1, b + 1)) >= (K - 1) / delta, B the beta function, I its regularised
-      integral.
+    - Normal rewards of any covariance: D > 0 and E >= (K - 1) / delta, E the mixture of likelihood ratios for unknown
+      variances (:mod:`bai_gym.agents.tools.mixtures`) of the differences, against the mean 0.
+    - Rewards in [low, high]: D exceeds sqrt(2 V log(2 / d_t) / t) + 14 (high - low) log(2 / d_t) / (3 (t - 1)), with
+      d_t = 6 delta / (pi^2 (K - 1) (t - t_0 + 1)^2), t_0 the first item with a test.
+    - Rewards of 0 and 1: with a items where only j has 1, and b where only i has, 2^(a + b + 1) B(a + 1, b + 1)
+      (1 - I_1/2(a + 1, b + 1)) >= (K - 1) / delta, B the beta function, I its regularised integral.
 
     Proved, if items are drawn independently of each other: the probability of recommending a wrong arm before the cap
     is at most delta. The best arm is dropped only if one of the K - 1 others passes a test against it, and for each of
-    them the probability that this ever happens is at most delta / (K - 1): the sum of all d_t, or Ville's inequality.
+    them the probability that this ever happens is at most delta / (K - 1): Ville's inequality, or the sum of all d_t.
 
     An agent of this library. Idea: Saad, Blanchard and Verzelen (2023), "Covariance-adaptive Best Arm Identification",
     which we could not consult; the inequality for bounded rewards is Theorem 4 of Maurer and Pontil (2009), "Empirical
@@ -56,7 +56,8 @@ class PairedRace(RaceAgent):
         delta: Allowed error probability, in (0, 1). Default 0.1.
         family: Rewards of the tests: ``"gaussian"``, ``"binary"`` or ``"bounded(low, high)"``. None (default):
             by the kind of rewards, normal unless they are binary or bounded.
-        first_items: Items before the first test, at least 2; for binary rewards there is a test after each. Default 10.
+        first_items: Items before the first test of bounded rewards, at least 2; others are tested after each item.
+            Default 10.
 
     Requires no oracle knowledge. Minimum budget: K.
     """
@@ -121,15 +122,15 @@ class PairedRace(RaceAgent):
             wins = np.rint(t * mean[:, :, None]) - both
             threshold = math.log((self.num_arms - 1) / self.delta)
             return np.asarray(log_evidence(wins, wins.swapaxes(1, 2)) >= threshold)
-        variance = np.maximum(spread[:, :, None] + spread[:, None, :] - 2.0 * products, 0.0) / np.maximum(t - 1.0, 1.0)
+        squares = np.maximum(spread[:, :, None] + spread[:, None, :] - 2.0 * products, 0.0)
+        if self.kind.kind == "real":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                u = np.where(difference > 0.0, t * difference**2 / squares, 0.0)
+            return np.asarray(log_student(t, u) >= math.log((self.num_arms - 1) / self.delta))
         look = np.maximum(t - self.first_items + 1.0, 1.0)
-        d = 6.0 * self.delta / (np.pi**2 * (self.num_arms - 1) * look * look)
-        if self.kind.kind == "bounded":
-            rate = np.log(2.0 / d)
-            width = np.sqrt(2.0 * variance * rate / t)
-            width += 14.0 * self.kind.width * rate / (3.0 * np.maximum(t - 1.0, 1.0))
-        else:
-            width = -stdtrit(np.maximum(t - 1.0, 1.0), d) * np.sqrt(variance / t)
+        rate = np.log(np.pi**2 * (self.num_arms - 1) * look * look / (3.0 * self.delta))
+        width = np.sqrt(2.0 * squares / np.maximum(t - 1.0, 1.0) * rate / t)
+        width += 14.0 * self.kind.width * rate / (3.0 * np.maximum(t - 1.0, 1.0))
         return np.asarray((difference > width) & (t >= self.first_items))
 
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:

@@ -21,7 +21,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from bai_gym.sampling import noinline
+from bai_gym.statistics import FloatArray
 
 __all__ = [
     "RHO",
@@ -29,6 +32,7 @@ __all__ = [
     "gaussian_evidence",
     "gaussian_rate",
     "log_bounded",
+    "log_student",
     "student_level",
     "student_threshold",
 ]
@@ -58,6 +62,19 @@ def gaussian_evidence(n: float, v: float, m: float, w: float, gap: float) -> flo
 def gaussian_rate(n: float, level: float) -> float:
     """Return the b for which log E(x) <= level is the interval of all x with N (m - x)^2 / (2 v) <= b."""
     return (1.0 + RHO / n) * (level + 0.5 * math.log1p(n / RHO))
+
+
+def log_student(n: FloatArray, u: FloatArray) -> FloatArray:
+    """Return log E(x) for Gaussian rewards of unknown variance.
+
+    Args:
+        n: Pulls, of any shape.
+        u: (m - x)^2 / v with the biased sample variance v, of the same shape; may be infinite.
+    """
+    kappa = RHO_STUDENT / (n + RHO_STUDENT)
+    with np.errstate(invalid="ignore"):
+        ratio = np.where(np.isinf(u), 1.0 / kappa, (1.0 + u) / (1.0 + kappa * u))
+    return np.asarray(0.5 * np.log(kappa) + 0.5 * n * np.log(ratio))
 
 
 def student_level(level: float) -> float:
