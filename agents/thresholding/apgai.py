@@ -58,8 +58,8 @@ class APGAI(GoodArmAgent):
     arms below.
 
     Paper: Jourdan, Delahaye-Duriez and Reda, "An Anytime Algorithm for Good Arm Identification" (arXiv 2310.10359), as
-    far as a description and a public implementation show it. Intervals have the radius of APT-G, which a union bound
-    proves; the paper's stopping threshold, of another form, could not be checked and is left out.
+    far as a description and a public implementation show it. Intervals are those of APT-G, which are
+    proved; the paper's stopping threshold, of another form, could not be checked and is left out.
 
     ``b`` and ``sigma`` matter for stopping alone: the choice of arms does not depend on them.
 

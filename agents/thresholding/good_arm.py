@@ -11,6 +11,7 @@ import numpy as np
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.ranges import range_assumptions, range_choice, range_of
 from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.agents.tools.widths import mixed
 from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Outcome, PerArm, Rule, State
@@ -80,8 +81,8 @@ def classify(e: Episode, s: GoodArmState, rng: np.random.Generator) -> bool:
 
 
 def radius(pulls: float, arms: int, b: float, delta: float) -> float:
-    """Return b sqrt(log(4 K T^2 / delta) / (2 T)): covers all means at all times, with probability 1 - delta."""
-    return b * math.sqrt(math.log(4.0 * arms * pulls * pulls / delta) / (2.0 * pulls))
+    """Return the width of intervals that cover all means at all times with probability 1 - delta."""
+    return mixed(math.log(arms / delta), b, pulls)
 
 
 @dataclass(kw_only=True)
@@ -126,7 +127,7 @@ class GoodArmAgent(SequentialAgent):
 class APTG(GoodArmAgent):
     """Pulls the arm of smallest sqrt(T) |mean - threshold| until intervals show one to be above it, or all below.
 
-    Intervals have the radius b sqrt(log(4 K T^2 / delta) / (2 T)). An arm whose interval lies below the threshold is
+    Intervals hold at all times with probability 1 - delta (:mod:`bai_gym.agents.tools.mixtures`). An arm whose interval lies below the threshold is
     not pulled any more. The first one whose interval lies above is the recommendation; if no arm is left, it is none.
     With a fixed budget it may leave pulls unspent; if it does not stop, the arm of largest mean is recommended where
     that is at least the threshold.

@@ -160,7 +160,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             for setup, m in ((3, 2), (3, 3), (4, 2), (5, 2), (5, 3), (6, 2))
             for epsilon in (0.0, 0.05, 0.1)
         ),
-        ("Uniform", "SAR", "UGapEb(scale=8.0, b=1.0)", "A-UGapEb", "A-UGapEb-V", "UGapEc", "LUCB"),
+        ("Uniform", "SAR", "UGapEb(scale=8.0, b=1.0)", "A-UGapEb", "A-UGapEb-V", UGAPEC, LUCB),
         (
             Claim(
                 "UGapE that estimates the complexity outperforms uniform allocation at most budgets.",
@@ -216,11 +216,11 @@ EXPERIMENTS: tuple[Experiment, ...] = (
                 "setup",
             ),
         ),
-        ("UGapEc", "UGapEc-V", "LUCB"),
+        (UGAPEC, "UGapEc-V", LUCB),
         (
             Claim(
                 "UGapEc, UGapEc-V and LUCB err with probability below delta = 0.1.",
-                tuple(Below(agent, 0.1) for agent in ("UGapEc", "UGapEc-V", "LUCB")),
+                tuple(Below(agent, 0.1) for agent in (UGAPEC, "UGapEc-V", LUCB)),
             ),
         ),
         runs=500,

@@ -219,15 +219,20 @@ def test_ugapeb_v_by_hand(trace: Play) -> None:
 def test_ugapec_by_hand(trace: Play) -> None:
     # Arms that pay 1 and 0 are pulled in turn until the widths sum to less than 1:
     # n = 68: sqrt(log(80 x 68^3) / 2) (2 / sqrt 34) = 1.0012; n = 69: 2.92271 (1 / sqrt 35 + 1 / sqrt 34) = 0.9953.
-    played = trace(UGapEc(tie="first"), [[1.0], [0.0]], 1000, fixed_confidence=True)
+    played = trace(UGapEc(threshold="paper", tie="first"), [[1.0], [0.0]], 1000, fixed_confidence=True)
     assert (played.arms, played.recommendation) == ([0, 1] * 34 + [0], 0)
     # In an episode of fixed budget, the rest is left over.
-    played = trace(UGapEc(tie="first"), [[1.0], [0.0]], 100)
+    played = trace(UGapEc(threshold="paper", tie="first"), [[1.0], [0.0]], 100)
     assert (played.arms, played.idle, played.recommendation) == ([0, 1] * 34 + [0], [0] * 31, 0)
     # An accuracy of 1 needs widths of no more than 1: n = 13: 2.446 (1/sqrt 7 + 1/sqrt 6) = 1.92;
     # n = 12: sqrt(log(80 x 12^3) / 2) (2 / sqrt 6) = 1.986; n = 11: 2.396 (1 / sqrt 6 + 1 / sqrt 5) = 2.05.
-    played = trace(UGapEc(tie="first"), [[1.0], [0.0]], 1000, fixed_confidence=True, task=BestArm(1.0))
+    played = trace(
+        UGapEc(threshold="paper", tie="first"), [[1.0], [0.0]], 1000, fixed_confidence=True, task=BestArm(1.0)
+    )
     assert (len(played.arms), played.recommendation) == (12, 0)
+    # With mixtures: (1 + 20 / T) (log 20 + log(1 + T / 20) / 2) = 7.644, 7.402 at T = 15, 16, widths 0.5048, 0.4810.
+    played = trace(UGapEc(tie="first"), [[1.0], [0.0]], 1000, fixed_confidence=True)
+    assert (played.arms, played.recommendation) == ([0, 1] * 15 + [0], 0)
 
 
 def test_ugapec_v_by_hand(trace: Play) -> None:
@@ -282,7 +287,7 @@ def test_ties_are_broken_without_regard_to_labels(kind: Any, task: Task) -> None
 @pytest.mark.each("kind", [UGapEc, UGapEcV])
 def test_each_episode_of_a_batch_stops_for_itself(episode: Play, kind: Any, task: Task) -> None:
     bandit = GaussianBandit(np.tile([0.1, 0.9, 0.4, 1.3], (40, 1)), 0.02)
-    agent = kind(b=0.3)
+    agent = UGapEc(b=0.3, threshold="paper") if kind is UGapEc else UGapEcV(b=0.3)
     rollout = play(agent, bandit, 20_000, task, fixed=True)
     spent = rollout.pulls.sum(axis=1)
     assert len(set(spent.tolist())) > 10 and spent.max() < 20_000

@@ -20,7 +20,7 @@ from bai_gym.agents.fixed_confidence.lil_ucb import LilState
 from bai_gym.agents.fixed_confidence.stopping import BERNOULLI, ConfidenceAgent, ConfidenceState
 from bai_gym.agents.fixed_confidence.top_two import TopTwoState
 from bai_gym.agents.fixed_confidence.track_and_stop import TrackingState
-from bai_gym.agents.tools.divergences import divergence_inside, meeting_mean, upper_bound
+from bai_gym.agents.tools.divergences import divergence_inside, meeting_mean
 from bai_gym.agents.tools.games import solve_game
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
@@ -170,25 +170,15 @@ def test_kl_lucb_by_hand(episode: Play) -> None:
     # Rates log(120 N^2): U_1 = sqrt(2 log 120) = 3.094, U_2 = 0.5 + 1.137, L_0 = 1 - 1.944: 4.038 too little.
     e = episode([4, 1, 16], [1.0, 0.0, 0.5])
     for epsilon, expected in ((0.0, [0, 1, 0]), (4.03, [0, 1, 0]), (4.05, [STOP] * 3)):
-        s = KLLUCBState.of(
-            epsilon=epsilon, threshold=UNION, level=math.log(10), variances=np.ones(3), **zeros(3, "rate")
-        )
+        s = KLLUCBState.of(epsilon=epsilon, threshold=UNION, level=math.log(10), variances=np.ones(3))
         assert [kl_lucb.pull_pair(e, s, RNG) for _ in range(3)] == expected
-
-
-def test_bounds_of_bernoulli_means_are_at_the_rate(episode: Play) -> None:
-    for mean in (0.0, 0.01, 0.3, 0.9):
-        for pulls in (20, 5000):
-            bound = upper_bound(episode([pulls], [mean]), ConfidenceState.of(family=BERNOULLI), 0, 6.0)
-            assert mean < bound < 1 and pulls * bernoulli_kl(mean, bound) == pytest.approx(6.0, rel=1e-6)
-    assert upper_bound(episode([3], [1.0]), ConfidenceState.of(family=BERNOULLI), 0, 6.0) == 1.0
 
 
 def test_a_dropped_arm_is_not_recommended(trace: Play) -> None:
     # With n pulls widths are 0.31 and 0.25: arm 0 is dropped after round 1 (1.3 against 2), and arm 2 after round 2
     # (0.3 against 1.2). The arm that is left then has a smaller mean than arm 0.
     for name in ("SE", "KL-Racing"):
-        agent = agents.make(name, sigma=0.1, delta=0.1, tie="first")
+        agent = agents.make(name, sigma=0.1, delta=0.1, threshold="union", tie="first")
         played = trace(agent, [[1.3], [2.0, 0.4], [1.5, -0.9]], 20, fixed_confidence=True)
         assert (played.arms, played.recommendation) == ([0, 1, 2, 1, 2], 1), name
 

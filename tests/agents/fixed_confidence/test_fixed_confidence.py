@@ -137,10 +137,10 @@ TWO = {"means": [1.0, 0.5], "budget": 20_000}
 
 @pytest.mark.each("name", ["UGapEc", "LUCB"])
 def test_with_the_scale_of_the_rewards_the_confidence_holds(name: str) -> None:
-    noisy = {**TWO, "variances": 4.0}
+    noisy = {**TWO, "variances": 16.0}
     without, given = (
         bai_gym.evaluate(agent, "BAI-FC-Custom-v0", runs=300, env_kwargs=noisy)
-        for agent in (name, f"{name}(sigma=2.0)")
+        for agent in (name, f"{name}(sigma=4.0)")
     )
     assert without.error_probability > 0.1 >= given.error_probability
     assert without.notes and not given.notes

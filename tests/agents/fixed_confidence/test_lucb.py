@@ -41,15 +41,25 @@ def test_widths_by_hand() -> None:
 )
 def test_two_arms_by_hand(trace: Play, epsilon: float, rounds: int) -> None:
     for rewards, best in (([[1.0], [0.0]], 0), ([[0.0], [1.0]], 1)):
-        played = trace(LUCB(tie="first"), rewards, 1000, fixed_confidence=True, task=BestArm(epsilon))
+        played = trace(
+            LUCB(threshold="paper", tie="first"), rewards, 1000, fixed_confidence=True, task=BestArm(epsilon)
+        )
         assert played.arms[2:] == [best, 1 - best] * (rounds - 1)
         assert played.recommendation == best
+
+
+def test_two_arms_with_mixtures_by_hand(trace: Play) -> None:
+    # It stops when 4 (1 + 20 / t) (log 20 + log(1 + t / 20) / 2) / (2 t) < 1: 7.64 and 7.5 at t = 15, 7.40 and 8 at 16.
+    played = trace(LUCB(tie="first"), [[1.0], [0.0]], 1000, fixed_confidence=True)
+    assert played.arms[2:] == [0, 1] * 15 and played.recommendation == 0
 
 
 def test_a_set_by_hand(trace: Play) -> None:
     # J = {0, 1}, the challenger is arm 2. In round 1 widths are equal, and arm 1 has the smaller lower bound; in round
     # 2 they are 1.79 for the one pull of arm 0 and 1.26 for the two of arm 1: -0.79 and -0.36. And so on, in turn.
-    played = trace(LUCB(tie="first"), [[1.0], [0.9], [0.0]], 2000, fixed_confidence=True, task=TopM(2))
+    played = trace(
+        LUCB(threshold="paper", tie="first"), [[1.0], [0.9], [0.0]], 2000, fixed_confidence=True, task=TopM(2)
+    )
     assert played.arms[:11] == [0, 1, 2, 1, 2, 0, 2, 1, 2, 0, 2]
     assert played.recommendation == [1, 1, 0]
 
@@ -71,7 +81,9 @@ def test_an_odd_last_pull_goes_to_the_wider_arm(
     trace: Play, rewards: Any, task: Task, budget: int, arms: list[int]
 ) -> None:
     for fixed_confidence in (False, True):
-        played = trace(LUCB(tie="first"), rewards, budget, task=task, fixed_confidence=fixed_confidence)
+        played = trace(
+            LUCB(threshold="paper", tie="first"), rewards, budget, task=task, fixed_confidence=fixed_confidence
+        )
         assert (played.arms, played.idle) == (arms, [])
         best = np.argsort([-arm[0] for arm in rewards])
         expected = (
@@ -82,7 +94,7 @@ def test_an_odd_last_pull_goes_to_the_wider_arm(
 
 def test_each_episode_of_a_batch_stops_for_itself() -> None:
     bandit = GaussianBandit(np.tile([0.1, 0.9, 0.4, 1.3], (40, 1)), 0.02)
-    task, agent = TopM(2, 0.1), LUCB(b=0.3)
+    task, agent = TopM(2, 0.1), LUCB(b=0.3, threshold="paper")
     info = ProblemInfo(4, 20_000, 40, task=task, fixed_confidence=True)
     agent.reset(info, np.random.default_rng(0))
     rollout = play_blocks(agent, bandit, 20_000, np.random.default_rng(1), task)

@@ -30,12 +30,13 @@ def state_of(num_arms: int, **values: Any) -> GoodArmState:
 
 
 def test_indices_by_hand(episode: Play) -> None:
-    # Means 0.6, 0.2, 0.5 after 4, 1 and 9 pulls: log 14 = 2.639, and log(120 T^2) = 7.560, 4.787, 9.182.
+    # Means 0.6, 0.2, 0.5 after 4, 1 and 9 pulls: log 14 = 2.639, and the rates
+    # (1 + 20 / T) (log 30 + log(1 + T / 20) / 2) are 20.953, 71.938, 11.558.
     e = episode([4, 1, 9], [0.6, 0.2, 0.5])
     for kind, arm, index in (
         (APTG, 2, [-0.2, -0.3, 0.0]),
         (HDoC, 1, [0.6 + math.sqrt(2.639 / 8), 0.2 + math.sqrt(2.639 / 2), 0.5 + math.sqrt(2.639 / 18)]),
-        (LUCBG, 1, [0.6 + math.sqrt(7.560 / 8), 0.2 + math.sqrt(4.787 / 2), 0.5 + math.sqrt(9.182 / 18)]),
+        (LUCBG, 1, [0.6 + math.sqrt(20.953 / 8), 0.2 + math.sqrt(71.938 / 2), 0.5 + math.sqrt(11.558 / 18)]),
     ):
         s = state_of(3)
         assert kind.rule.choose is not None and kind.rule.choose(e, s, RNG) == arm
@@ -43,33 +44,33 @@ def test_indices_by_hand(episode: Play) -> None:
 
 
 def test_classification_by_hand(episode: Play) -> None:
-    # As above with b = 0.1: radii 0.097, 0.155, 0.071. At the start the best arm is tried first, and it is certain.
+    # As above with b = 0.05: radii 0.081, 0.29987, 0.040. At the start the best arm is tried first, and it is certain.
     e = episode([4, 1, 9], [0.6, 0.2, 0.5])
-    s = state_of(3, b=0.1)
+    s = state_of(3, b=0.05)
     assert pull_closest(e, s, RNG) == STOP and s.certain == 0
     # After a pull of arm 1 that arm alone is looked at, and dropped.
     assert pull_closest(e._replace(pulled=1), s, RNG) == 2
     assert (s.below, s.index[1], e.active.tolist()) == (1, -np.inf, [1, 0, 1])
     # All arms are below: 3 stands for none.
-    s = state_of(3, b=0.1)
+    s = state_of(3, b=0.05)
     assert pull_closest(episode([4, 1, 9], [0.3, 0.2, 0.4]), s, RNG) == STOP and s.certain == 3
-    # One arm: the radius is b sqrt(log(40) / 2), or with twice the delta b sqrt(log(20) / 2).
-    e = episode([1], [0.5 + 0.1 * math.sqrt(math.log(30) / 2)])
+    # One arm: the radius is b sqrt(21 (log 10 + log(1.05) / 2) / 2) = 4.943 b, or with twice the delta 4.141 b.
+    e = episode([1], [0.5 + 0.05 * 4.5])
     for delta, expected in ((0.1, 0), (0.2, STOP)):
-        assert pull_closest(e, state_of(1, b=0.1, delta=delta), RNG) == expected
+        assert pull_closest(e, state_of(1, b=0.05, delta=delta), RNG) == expected
 
 
 def test_stops_of_apgai_by_hand(episode: Play) -> None:
-    # Radii as above. Arm 0 is certainly above; without it arm 2 of mean 0.44 is certain to be below only with 0.42.
+    # Radii as above. Arm 0 is certainly above; without it arm 2 of mean 0.44 is certain to be below only with 0.45.
     for means, expected, certain in (
         ([0.6, 0.2, 0.5], STOP, 0),
-        ([0.59, 0.2, 0.5], 0, 0),  # 0.59 - 0.097 is below the threshold
-        ([0.3, 0.2, 0.44], 2, 3),
-        ([0.3, 0.2, 0.42], STOP, 3),
+        ([0.58, 0.2, 0.5], 0, 0),  # 0.58 - 0.081 is below the threshold
+        ([0.3, 0.2, 0.47], 2, 3),
+        ([0.3, 0.2, 0.45], STOP, 3),
         ([0.3, 0.2, 0.5], 2, 3),  # at the threshold is not above it
     ):
         for stops in (True, False):
-            s = APGAIState.of(threshold=0.5, b=0.1, delta=0.1, stops=stops, index=np.zeros(3))
+            s = APGAIState.of(threshold=0.5, b=0.05, delta=0.1, stops=stops, index=np.zeros(3))
             chosen = apgai_rule(episode([4, 1, 9], means), s, RNG)
             assert chosen == expected if stops else chosen == int(np.argmax(s.index))
             assert s.certain == certain or not stops

@@ -1,0 +1,181 @@
+"""Mixtures of likelihood ratios: values by hand and by integrals, supermartingales, least sums, and intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import beta, norm
+
+from bai_gym.agents.fixed_confidence.intervals import bounded_upper_end
+from bai_gym.agents.tools import mixtures
+from bai_gym.agents.tools.mixtures import (
+    bounded_evidence,
+    gaussian_evidence,
+    gaussian_rate,
+    log_bounded,
+    log_student,
+    student_level,
+    student_threshold,
+)
+
+FIRST, SECOND = math.log(0.99), math.log(0.01)  # weights of the two priors for rewards in [0, 1]
+
+
+def log_gaussian(n: float, mean: float, x: float, variance: float = 1.0) -> float:
+    """log E(x), by the formula of the page."""
+    return n * n * (mean - x) ** 2 / (2 * variance * (n + 20)) - 0.5 * math.log(1 + n / 20)
+
+
+def test_values_that_were_computed_before() -> None:
+    assert gaussian_evidence(100.0, 1.0, 80.0, 1.0, 0.3) == pytest.approx(-0.0716, abs=1e-4)
+    assert bounded_evidence(100.0, 0.6, 80.0, 0.375, -math.inf) - 2 * FIRST == pytest.approx(2.0000, abs=1e-4)
+    assert student_level(math.log(3 / 0.1)) == pytest.approx(5.2307, abs=1e-4)
+    level = student_level(2.0)
+    assert (1 + level) * math.exp(-level) == pytest.approx(math.exp(-2.0))
+
+
+def test_evidence_is_the_integral_over_the_prior() -> None:
+    for n, total, x in [(1, 0.0, 0.3), (3, 3.0, 0.3), (12, 4.0, 0.05), (12, 4.0, 0.9), (30, 17.5, 0.4)]:
+
+        def ratio(q: float, n: float = n, total: float = total, x: float = x) -> float:
+            return float((q / x) ** total * ((1 - q) / (1 - x)) ** (n - total) * beta.pdf(q, 20 * x, 20 * (1 - x)))
+
+        assert log_bounded(n, total, x) - FIRST == pytest.approx(math.log(quad(ratio, 0, 1, limit=200)[0]), abs=1e-6)
+    assert log_bounded(2.0, 0.4, 0.1) - SECOND == pytest.approx(
+        math.log(quad(lambda q: (q / 0.1) ** 0.4 * ((1 - q) / 0.9) ** 1.6 * beta.pdf(q, 0.5, 0.5), 0, 1)[0]), abs=1e-5
+    )
+    rewards = np.array([0.4, -0.3, 1.1, 0.2])  # unknown variances, by integrals over effect size and deviation
+
+    def likelihood(effect: float) -> float:
+        def at(log_sd: float) -> float:
+            sd = math.exp(log_sd)
+            return float(np.prod(norm.pdf(rewards, 0.1 + effect * sd, sd)))
+
+        return quad(at, -12, 12, limit=300)[0]
+
+    mixed = quad(lambda z: likelihood(z) * norm.pdf(z, 0, math.sqrt(0.1)), -4, 4)[0]
+    u = (rewards.mean() - 0.1) ** 2 / rewards.var()
+    assert float(log_student(np.array(4.0), np.array(u))) == pytest.approx(math.log(mixed / likelihood(0.0)), abs=1e-6)
+
+
+def test_rewards_in_the_unit_interval_make_convex_functions_below_the_sum_of_both_priors() -> None:
+    rng, grid = np.random.default_rng(0), np.linspace(0.002, 0.998, 499)
+    for _ in range(60):
+        n = int(rng.integers(1, 40))
+        total = float(rng.choice([rng.integers(0, n + 1), n * rng.random(), rng.random() * 0.9, n - 0.5]))
+        values = np.array([log_bounded(float(n), total, x) for x in grid])
+        assert (np.diff(values, 2) >= -1e-9).all(), (n, total)
+        assert log_bounded(float(n), total, min(max(total / n, 1e-9), 1 - 1e-9)) <= 1e-6, (n, total)
+
+
+@pytest.mark.each("kind", ["gaussian", "bounded", "student"])
+def test_nothing_of_less_evidence_has_the_other_order(kind: str) -> None:
+    """The evidence against all means x <= y is not above any point of a grid, and close to the least of them."""
+    rng, checked = np.random.default_rng(1), 0
+    for _ in range(60):
+        n, m = (float(value) for value in rng.integers(2, 300, 2))
+        one, two = np.sort(rng.random(2))[::-1]
+        if kind == "gaussian":
+            v, w = rng.exponential(0.05, 2)
+            found = gaussian_evidence(n, v, m, w, one - two)
+            logs: list[Callable[[float], float]] = [
+                lambda x, n=n, one=one, v=v: log_gaussian(n, one, x, v),  # type: ignore[misc]
+                lambda x, m=m, two=two, w=w: log_gaussian(m, two, x, w),  # type: ignore[misc]
+            ]
+        elif kind == "bounded":
+            if rng.random() < 0.5:
+                one, two = round(one * n) / n, round(two * m) / m
+            if one <= two:
+                continue
+            found = bounded_evidence(n, one, m, two, -math.inf)
+            logs = [
+                lambda x, n=n, one=one: log_bounded(n, n * one, min(max(x, 1e-9), 1 - 1e-9)),  # type: ignore[misc]
+                lambda x, m=m, two=two: log_bounded(m, m * two, min(max(x, 1e-9), 1 - 1e-9)),  # type: ignore[misc]
+            ]
+        else:
+            v, w = rng.exponential(0.05, 2)
+            logs = [
+                lambda x, n=n, one=one, v=v: float(log_student(n, (one - x) ** 2 / v)),  # type: ignore[arg-type, misc]
+                lambda x, m=m, two=two, w=w: float(log_student(m, (two - x) ** 2 / w)),  # type: ignore[arg-type, misc]
+            ]
+            found = 0.0
+        grid = np.linspace(0.0, 1.0, 201)
+        first, second = np.array([logs[0](x) for x in grid]), np.array([logs[1](x) for x in grid])
+        sums = np.minimum.accumulate(first) + second  # of each y, the best x <= y
+        least = float(sums.min())
+        if kind == "student":  # a threshold for the likelihood ratio: where it is reached, so is the level
+            ratios = [0.5 * n * math.log1p((one - x) ** 2 / v) + 0.5 * m * math.log1p((two - x) ** 2 / w) for x in grid]
+            level = least - 0.05
+            if min(ratios) >= student_threshold(n, m, max(level, 0.0)):
+                continue
+            assert min(ratios) <= student_threshold(n, m, max(least + 0.05, 0.0)), (n, m)
+            checked += least > 0
+            continue
+        assert found <= least + 1e-9, (kind, n, m, one, two)
+        if least > 0.5:
+            assert found == pytest.approx(least, abs=0.05 + 0.01 * least), (kind, n, m, one, two)
+            checked += 1
+    assert checked > 5
+
+
+def test_a_bound_that_does_not_suffice_is_enough() -> None:
+    exact = bounded_evidence(100.0, 0.6, 80.0, 0.375, -math.inf)
+    assert bounded_evidence(100.0, 0.6, 80.0, 0.375, exact - 1e-6) == pytest.approx(exact)
+    assert exact <= bounded_evidence(100.0, 0.6, 80.0, 0.375, 50.0) < 50.0
+
+
+def test_intervals_end_where_the_evidence_suffices() -> None:
+    assert gaussian_rate(50.0, 3.0) == pytest.approx(1.4 * (3.0 + 0.5 * math.log(3.5)))
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        n = float(rng.integers(1, 2000))
+        mean = float(rng.choice([0.0, rng.random(), rng.integers(0, n + 1) / n, 1.0]))
+        end = bounded_upper_end(n, mean, 4.0)
+        assert mean <= end <= 1.0
+        if end < 1.0:
+            assert log_bounded(n, n * mean, end) == pytest.approx(4.0, abs=1e-6), (n, mean)
+        else:
+            assert log_bounded(n, n * mean, 1.0 - 1e-9) <= 4.0, (n, mean)
+
+
+@pytest.mark.slow
+@pytest.mark.each("kind", ["gaussian", "binary", "uniform", "rare", "student", "two"])
+def test_streams_rarely_reach_what_they_should_rarely_reach(kind: str) -> None:
+    """20,000 streams of 2,000 rewards; by Ville's inequality at most a share of 0.05 ever has evidence of log 20."""
+    rng, runs, mean = np.random.default_rng(3), 20_000, 0.3
+    sums, squares = np.zeros((2, runs)), np.zeros((2, runs))
+    largest = np.zeros((2, runs))
+    vector = np.vectorize(log_bounded)
+    for n in range(1, 2001):
+        draws = {
+            "gaussian": lambda: rng.standard_normal((1, runs)),
+            "binary": lambda: (rng.random((1, runs)) < mean) * 1.0,
+            "uniform": lambda: rng.random((1, runs)) * 2 * mean,
+            "rare": lambda: (rng.random((1, runs)) < 0.01) * 1.0,
+        }.get(kind, lambda: mean + 3 * rng.standard_normal((2, runs)))()
+        sums[: len(draws)] += draws
+        squares[: len(draws)] += draws**2
+        if n < 3 or (n > 50 and n % (100 if kind in ("binary", "uniform", "rare") else 10) != 0):
+            continue
+        m = sums / n
+        if kind == "gaussian":
+            now: Any = n * n * m**2 / (2 * (n + 20)) - 0.5 * math.log(1 + n / 20)
+        elif kind in ("student", "two"):
+            v = np.maximum(squares / n - m * m, 1e-300)
+            now = log_student(np.full(m.shape, float(n)), (m - mean) ** 2 / v)
+        else:
+            x = 0.01 if kind == "rare" else mean
+            now = np.broadcast_to(vector(float(n), sums[0], x), m.shape)
+        largest = np.maximum(largest, now)
+    if kind == "two":  # P(s_i + s_j >= L) <= (1 + L) exp(-L)
+        level = student_level(math.log(20))
+        share = float((largest.sum(axis=0) >= level).mean())
+    else:
+        share = float((largest[0] >= math.log(20)).mean())
+    assert 0.004 < share < 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs), share
+    assert mixtures.RHO == 20.0
