@@ -58,7 +58,7 @@ def find_direction(e: Episode, s: FWSState, best: int, r: float) -> None:
         z[j] = 0.0
     count, nearest, most = 0, 0, smallest(s.f) + r
     for j in range(e.num_arms):
-        if s.f[j] < most:
+        if s.f[j] <= most:  # the nearest one in any case, although r may be lost in rounding
             for k in range(e.num_arms):
                 slope = by_best[j] if k == best else by_other[j] if k == j else 0.0
                 s.tableau[k * width + count] = slope - s.f[j]

@@ -19,6 +19,7 @@ __all__ = ["EXPERIMENTS"]
 SCALES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 UNIFORM = "Uniform"
 UCB_E = "UCB-E(b=1.0)"
+UGAPEC, LUCB = "UGapEc(threshold=paper)", "LUCB(threshold=paper)"
 
 EVERY_AGENT = (
     UNIFORM,
