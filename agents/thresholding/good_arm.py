@@ -127,10 +127,10 @@ class GoodArmAgent(SequentialAgent):
 class APTG(GoodArmAgent):
     """Pulls the arm of smallest sqrt(T) |mean - threshold| until intervals show one to be above it, or all below.
 
-    Intervals hold at all times with probability 1 - delta (:mod:`bai_gym.agents.tools.mixtures`). An arm whose interval lies below the threshold is
-    not pulled any more. The first one whose interval lies above is the recommendation; if no arm is left, it is none.
-    With a fixed budget it may leave pulls unspent; if it does not stop, the arm of largest mean is recommended where
-    that is at least the threshold.
+    Intervals hold at all times with probability 1 - delta (:mod:`bai_gym.agents.tools.mixtures`). An arm whose interval
+    lies below the threshold is not pulled any more. The first one whose interval lies above is the recommendation; if
+    no arm is left, it is none. With a fixed budget it may leave pulls unspent; if it does not stop, the arm of largest
+    mean is recommended where that is at least the threshold.
 
     Paper: Kano, Honda, Sakamaki, Matsuura, Nakamura and Sugiyama (2019), "Good arm identification via bandit feedback",
     which lists all good arms; here the first one ends the episode.

@@ -35,6 +35,7 @@ __all__ = [
     "log_student",
     "student_level",
     "student_threshold",
+    "student_width",
 ]
 
 RHO = 20.0
@@ -75,6 +76,19 @@ def log_student(n: FloatArray, u: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore"):
         ratio = np.where(np.isinf(u), 1.0 / kappa, (1.0 + u) / (1.0 + kappa * u))
     return np.asarray(0.5 * np.log(kappa) + 0.5 * n * np.log(ratio))
+
+
+def student_width(n: float, v: float, level: float) -> float:
+    """Return half the width of the interval of all x with log E(x) <= level; infinite if that holds for all x.
+
+    Args:
+        n: Pulls.
+        v: Biased sample variance.
+        level: The level.
+    """
+    kappa = RHO_STUDENT / (n + RHO_STUDENT)
+    ratio = math.exp(min((2.0 * level - math.log(kappa)) / n, 700.0))
+    return math.sqrt(v * (ratio - 1.0) / (1.0 - kappa * ratio)) if kappa * ratio < 1.0 else math.inf
 
 
 def student_level(level: float) -> float:

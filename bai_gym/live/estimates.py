@@ -8,11 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bai_gym.agents.fixed_confidence.intervals import bounded_upper_end
+from bai_gym.agents.tools.mixtures import student_width
 from bai_gym.analysis.intervals import are_binary, mean_intervals, normal
 from bai_gym.live.posterior import Posterior
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Estimates", "Pull"]
+
+
+_EVER = 0.05  # probability that a lasting interval ever misses its mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,9 @@ class Estimates:
             unknown or 0: equal rewards are no certainty.
         intervals: ``(K, 2)`` ends of 95 % intervals, Wilson's where all rewards were 0 or 1, else normal ones; NaN
             where nothing can be estimated.
+        lasting: ``(K, 2)`` ends of intervals that hold with probability 95 % at all times at once, however often one
+            looks, if rewards are of the kind given and independent; rewards of which nothing is known are taken for
+            normal. NaN where nothing is known, as of counts; see :mod:`bai_gym.agents.tools.mixtures`.
         binary: Whether all rewards were 0 or 1.
         earlier: ``(K,)`` earlier results, which all others include; None: there are none.
     """
@@ -49,19 +58,22 @@ class Estimates:
     means: FloatArray
     standard_errors: FloatArray
     intervals: FloatArray
+    lasting: FloatArray
     binary: bool
     earlier: IntArray | None
 
     @classmethod
-    def of(cls, log: Sequence[Pull], num_arms: int, earlier: Statistics | None = None) -> Estimates:
+    def of(
+        cls, log: Sequence[Pull], num_arms: int, earlier: Statistics | None = None, rewards: Rewards = REAL
+    ) -> Estimates:
         """Compute them from the log, in two passes, for accuracy, and from earlier statistics, ``(1, K)``."""
         arms = np.array([pull.arm for pull in log], np.int64)
-        rewards = np.array([pull.reward for pull in log], np.float64)
+        values = np.array([pull.reward for pull in log], np.float64)
         pulls = np.bincount(arms, minlength=num_arms).astype(np.int64)
         before = None
         with np.errstate(invalid="ignore", divide="ignore"):
-            means = np.bincount(arms, rewards, num_arms) / pulls  # 0 / 0 is NaN
-            squares = np.bincount(arms, (rewards - means[arms]) ** 2, num_arms)
+            means = np.bincount(arms, values, num_arms) / pulls  # 0 / 0 is NaN
+            squares = np.bincount(arms, (values - means[arms]) ** 2, num_arms)
             variances = squares / (pulls - 1)
             if earlier is not None:
                 before = earlier.pulls[0].copy()
@@ -69,9 +81,10 @@ class Estimates:
             errors = np.sqrt(variances / pulls)
         errors[(pulls < 2) | (errors == 0.0)] = np.nan
         intervals = np.stack(mean_intervals(pulls, means, variances), axis=1)
-        for array in (pulls, means, errors, intervals, *(() if before is None else (before,))):
+        lasting = _lasting(pulls, means, variances, rewards)
+        for array in (pulls, means, errors, intervals, lasting, *(() if before is None else (before,))):
             array.setflags(write=False)
-        return cls(pulls, means, errors, intervals, are_binary(pulls, means, variances), before)
+        return cls(pulls, means, errors, intervals, lasting, are_binary(pulls, means, variances), before)
 
     def difference(self, one: int, other: int) -> tuple[float, float, float]:
         """Return the mean of one arm less that of another, and its normal 95 % interval; NaN where that is unknown."""
@@ -83,6 +96,23 @@ class Estimates:
     def posterior(self) -> Posterior:
         """What the rewards say about which arm is best."""
         return Posterior(self.pulls, self.means, self.standard_errors, binary=self.binary)
+
+
+def _lasting(pulls: IntArray, means: FloatArray, variances: FloatArray, rewards: Rewards) -> FloatArray:
+    """Return ``(K, 2)`` ends of intervals that hold at all times with probability 1 - ``_EVER``."""
+    ends = np.full((pulls.size, 2), np.nan)
+    if rewards.kind == "counts":
+        return ends
+    for arm in np.flatnonzero(pulls):
+        n, mean, level = float(pulls[arm]), float(means[arm]), math.log(1.0 / _EVER)
+        if np.isfinite(rewards.width):
+            scaled = min(max((mean - rewards.low) / rewards.width, 0.0), 1.0)
+            upper, lower = bounded_upper_end(n, scaled, level), 1.0 - bounded_upper_end(n, 1.0 - scaled, level)
+            ends[arm] = rewards.low + rewards.width * lower, rewards.low + rewards.width * upper
+        elif n > 1.0 and variances[arm] > 0.0:
+            width = student_width(n, float(variances[arm]) * (n - 1.0) / n, level)
+            ends[arm] = (mean - width, mean + width) if math.isfinite(width) else (np.nan, np.nan)
+    return ends
 
 
 def _with_earlier(

@@ -29,7 +29,8 @@ class Identification:
     """The recommended arm and its evidence.
 
     The standard errors are those of fixed samples. The agent chose the samples adaptively, so means are slightly biased
-    downwards, and an interval of two standard errors is a guide, not a proof.
+    downwards, and an interval of two standard errors is a guide, not a proof. The lasting intervals hold whatever the
+    agent chose and however often one looks.
 
     Attributes:
         recommendation: The arm that the agent recommends, 0 to K-1.
@@ -91,7 +92,7 @@ class Identification:
         Raises:
             ParameterError: If there is neither a recommendation nor a reward.
         """
-        estimates = Estimates.of(log, num_arms, earlier)
+        estimates = Estimates.of(log, num_arms, earlier, rewards)
         notes = []
         failed = sum(pull.error is not None for pull in log)
         if failed:
@@ -148,6 +149,11 @@ class Identification:
     def intervals(self) -> FloatArray:
         """``(K, 2)`` ends of 95 % intervals; NaN where nothing can be estimated."""
         return self.estimates.intervals
+
+    @property
+    def lasting(self) -> FloatArray:
+        """``(K, 2)`` ends of 95 % intervals that hold at all times at once; NaN where nothing is known."""
+        return self.estimates.lasting
 
     @property
     def earlier(self) -> IntArray | None:
@@ -227,14 +233,18 @@ class Identification:
         lines = []
         order = self.order
         width = max(5, *(min(len(self.names[arm]), _WIDTH) for arm in order[:_SHOWN]))
-        lines.append(f"{'arm':>{width}} {'pulls':>7} {'mean':>12} {'std. error':>12}   95 % interval")
+        lines.append(
+            f"{'arm':>{width}} {'pulls':>7} {'mean':>12} {'std. error':>12}   {'95 % interval':<20} at all times"
+        )
         for arm in order[:_SHOWN]:
             name = one_line(self.names[arm], _WIDTH)
             moments = self.means[arm], self.standard_errors[arm]
             mean, error = (f"{value:.6g}" if np.isfinite(value) else "-" for value in moments)
-            low, high = self.intervals[arm]
-            interval = "not estimable" if np.isnan(low) else f"{low:.4g} to {high:.4g}"
-            lines.append(f"{name:>{width}} {self.pulls[arm]:7} {mean:>12} {error:>12}   {interval}")
+            interval, lasting = (
+                "not estimable" if np.isnan(low) else f"{low:.4g} to {high:.4g}"
+                for low, high in (self.intervals[arm], self.lasting[arm])
+            )
+            lines.append(f"{name:>{width}} {self.pulls[arm]:7} {mean:>12} {error:>12}   {interval:<20} {lasting}")
         if order.size > _SHOWN:
             lines.append(f"and {order.size - _SHOWN} more arms")
         return lines

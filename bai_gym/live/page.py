@@ -128,7 +128,9 @@ def evidence_page(page: Page) -> str:
 their 95 % intervals, and bars behind them the share of the observations.</p>
 {"" if page.growth is None else _figure(page.growth)}
 <p>Where more observations were made of the alternatives that did well, the averages of the others are slightly too low,
-so intervals and probabilities are a guide, not a proof.</p>
+so intervals and probabilities are a guide, not a proof. The intervals "at all times" are a proof, if
+observations are of the kind that is stated below: each misses the true average of its alternative with a probability of
+at most 5 %, however often one looks, and however many observations were made of which alternative.</p>
 <details><summary>Details for analysts</summary><ul>{details}</ul></details>"""
     return html_page(page.title, body, _STYLE)
 

@@ -62,7 +62,7 @@ def summary(
         )
     if not ended:
         sentences.append("The experiment has not ended: this is the best alternative so far.")
-    headings = ["observations", "rate" if rates else "average", "95 % interval"]
+    headings = ["observations", "rate" if rates else "average", "95 % interval", "at all times"]
     headings[1:1] = [] if earlier is None else ["earlier observations"]
     headings += [] if control is None else [f"compared with {names[control]}"]
     headings.append("probability of being the best")
@@ -133,13 +133,15 @@ def _decision(posterior: Posterior, names: Sequence[str], first: int, rates: boo
 
 
 def _cells(estimates: Estimates, posterior: Posterior, arm: int, control: int | None) -> list[str]:
-    low, high = estimates.intervals[arm]
     earlier = 0 if estimates.earlier is None else int(estimates.earlier[arm])
     mean = estimates.means[arm]
     cells = [
         f"{estimates.pulls[arm] - earlier:,}",
         amount(mean, estimates.binary) if math.isfinite(mean) else "-",
-        "not estimable" if math.isnan(low) else _range(low, high, estimates.binary, points=False),
+        *(
+            "not estimable" if math.isnan(low) else _range(low, high, estimates.binary, points=False)
+            for low, high in (estimates.intervals[arm], estimates.lasting[arm])
+        ),
     ]
     cells[1:1] = [] if estimates.earlier is None else [f"{earlier:,}"]
     if control is not None:

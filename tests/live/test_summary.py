@@ -42,11 +42,11 @@ def test_rates_are_in_per_cent_and_compared_with_the_control(tmp_path: Path) -> 
     before = Statistics(np.array([[100, 0, 50]]), np.array([[0.1, 0.0, 0.1]]), np.array([[9 / 99, 0.0, 4.5 / 49]]))
     text, rows = saved(identification([20, 60, 5], [200, 300, 50], earlier=before), tmp_path, control="control")
     assert rows[0] == [
-        *("alternative", "observations", "earlier observations", "rate", "95 % interval"),
+        *("alternative", "observations", "earlier observations", "rate", "95 % interval", "at all times"),
         *("compared with control", "probability of being the best"),
     ]
     # 30 of 300, 60 of 300, 10 of 100; Wilson's intervals.
-    assert [row[:6] for row in rows[1:]] == [
+    assert [row[:5] + row[6:7] for row in rows[1:]] == [
         ["large", "300", "0", "20 %", "15.9 to 24.9 %", "+10 points (+100 %)"],
         ["control", "200", "100", "10 %", "7.09 to 13.9 %", "-"],
         ["small", "50", "50", "10 %", "5.52 to 17.4 %", "+0 points (+0 %)"],
@@ -92,4 +92,4 @@ def test_other_rewards_and_a_study_that_runs(tmp_path: Path) -> None:
         rows[0][1:3] == ["observations", "average"]
         and "1 of 12 observations failed and count as the worst value" in text
     )
-    assert rows[2][4] == "-" and re.fullmatch(r"[+]\d.*", rows[1][4]) and "points" not in text
+    assert rows[2][5] == "-" and re.fullmatch(r"[+]\d.*", rows[1][5]) and "points" not in text

@@ -1,0 +1,40 @@
+"""Intervals that hold at all times: ends where the evidence suffices, kinds of rewards, and streams that are watched."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from bai_gym.agents.tools.mixtures import log_bounded, log_student
+from bai_gym.live.estimates import Estimates, Pull
+from bai_gym.rewards import BINARY, COUNTS, REAL, Rewards
+
+
+def test_ends_are_where_the_evidence_is_twenty_to_one() -> None:
+    ones = [1.0] * 12 + [0.0] * 28
+    for rewards, shift, width in ((BINARY, 0.0, 1.0), (Rewards.of("bounded(-2, 3)"), -2.0, 5.0)):
+        log = [Pull(0, shift + width * value) for value in ones] + [Pull(1, shift)] * 3
+        low, high = (Estimates.of(log, 3, rewards=rewards).lasting[0] - shift) / width
+        for end in (low, high):
+            assert log_bounded(40.0, 12.0, end) == pytest.approx(math.log(20.0), abs=1e-6), rewards
+        assert low < 0.3 < high
+    assert np.isnan(Estimates.of(log, 3, rewards=rewards).lasting[2]).all()
+    values = np.random.default_rng(0).normal(5.0, 2.0, 60)
+    lasting = Estimates.of([Pull(0, value) for value in values], 2, rewards=REAL).lasting
+    u = (lasting[0] - values.mean()) ** 2 / values.var()
+    assert log_student(np.full(2, 60.0), u).tolist() == pytest.approx([math.log(20.0)] * 2, abs=1e-9)
+    few = [Pull(0, 1.0), Pull(0, 2.0), Pull(1, 4.0), Pull(1, 4.0)]  # too few, or equal: nothing can be said
+    assert np.isnan(Estimates.of(few, 2, rewards=REAL).lasting).all()
+    assert np.isnan(Estimates.of(few, 2, rewards=COUNTS).lasting).all()
+
+
+def test_whoever_watches_rarely_sees_a_lasting_interval_miss() -> None:
+    rng, missed, fixed, streams = np.random.default_rng(1), 0, 0, 150
+    for _ in range(streams):
+        log = [Pull(0, float(value)) for value in rng.random(300) < 0.2]
+        looks = [Estimates.of(log[:end], 2, rewards=BINARY) for end in range(5, 301, 10)]
+        missed += any(not look.lasting[0, 0] <= 0.2 <= look.lasting[0, 1] for look in looks)
+        fixed += any(not look.intervals[0, 0] <= 0.2 <= look.intervals[0, 1] for look in looks)
+    assert missed <= 15 < fixed  # at most 5 % are expected of one kind, and about 20 % of the other
