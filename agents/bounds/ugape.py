@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.bounds.ugape_fast import TIED, Cache, fast_complexity, select_untied, upper
+from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.ranges import ORACLE, range_choice, range_of, reward_bounds
 from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, rivals, smallest
 from bai_gym.agents.tools.widths import WidthState, width
@@ -63,7 +64,7 @@ def select_until_accurate(e: Episode, s: UGapEState, rng: np.random.Generator) -
     if not s.mixed:
         s.a = s.rate * math.log(4.0 * e.num_arms * (e.made + s.aware) ** 3.0 / s.delta)
     arm = select_arm(e, s, rng)
-    if s.value < s.epsilon:
+    if is_look(e, s) and s.value < s.epsilon:
         s.kept_value = -np.inf
         return STOP
     return arm
@@ -129,6 +130,7 @@ def begin_with_confidence(agent: UGapEc | UGapEcV, info: ProblemInfo) -> None:
     """Check the parameters."""
     probability(agent.delta, f"delta of {agent.name}")
     values = {"rate": real(agent.c, f"c of {agent.name}", above=0), "delta": agent.delta, "last": True}
+    values["batch_size"] = integer(agent.batch_size, f"batch_size of {agent.name}", least=1)
     if isinstance(agent, UGapEc):
         thresholds = ("mixture", "paper")
         values["mixed"] = choice(agent.threshold, thresholds, f"threshold of {agent.name}") == "mixture"
@@ -270,6 +272,7 @@ class UGapEc(SetAgent):
     sigma: float | None = None
     c: float = 0.5
     threshold: str = "mixture"
+    batch_size: int = 1
 
     name: ClassVar[str] = "UGapEc"
     stops: ClassVar[bool] = True
@@ -289,6 +292,7 @@ class UGapEcV(SetAgent):
     delta: float = 0.1
     b: float | None = None
     c: float = 1.0
+    batch_size: int = 1
 
     name: ClassVar[str] = "UGapEc-V"
     stops: ClassVar[bool] = True

@@ -163,6 +163,8 @@ class FCDSH(ConfidenceAgent):
             raise ParameterError(
                 f"family and threshold of {self.name} need reuse=True: the proved form has its own widths"
             )
+        if not self.reuse and self.batch_size != 1:
+            raise ParameterError(f"batch_size of {self.name} needs reuse=True: the proved form looks after its phases")
         super().begin(info)
         self.values.update(factor=growth, stages=num_stages(self.num_arms))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from bai_gym.agents.fixed_confidence.intervals import INTERVALS, arm_of_largest_upper_end, excess
 from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, ConfidenceState, fits, mean_of
+from bai_gym.agents.tools.batches import is_look
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule, leader
 
@@ -35,7 +36,7 @@ def pull_pair(e: Episode, s: KLLUCBState, rng: np.random.Generator) -> int:
     other, bound = arm_of_largest_upper_end(e, s, best, rng)
     goal = bound - s.epsilon
     # L_B is at least U_C - epsilon where that is not inside the interval of B.
-    if goal <= e.mean[best] and excess(e, s, best, goal) >= 0.0:
+    if is_look(e, s) and goal <= e.mean[best] and excess(e, s, best, goal) >= 0.0:
         return STOP
     s.challenger = other
     return best

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, ConfidenceState
+from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.choosing import most_pulled
 from bai_gym.agents.tools.ranges import ORACLE
 from bai_gym.errors import ParameterError
@@ -41,9 +42,11 @@ def upper_bound(pulls: float, mean: float, variance: float, s: LilState) -> floa
 
 
 def dominates(e: Episode, s: LilState) -> bool:
-    """Return whether the arm pulled last has N >= 1 + lambda times the pulls of all others; at the start any arm."""
-    for arm in range(e.num_arms):
-        if (arm == e.pulled or e.pulled < 0) and e.pulls[arm] >= 1.0 + s.ratio * (e.made - e.pulls[arm]):
+    """Return whether the arm pulled last has N >= 1 + lambda times the pulls of all others; at a later look any arm."""
+    for arm in range(e.num_arms if is_look(e, s) else 0):
+        if (arm == e.pulled or e.pulled < 0 or s.batch_size > 1) and e.pulls[arm] >= 1.0 + s.ratio * (
+            e.made - e.pulls[arm]
+        ):
             return True
     return False
 

@@ -8,13 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.ranges import range_choice, range_of
 from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, rivals
 from bai_gym.agents.tools.widths import hoeffding, mixed
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule
 from bai_gym.tasks import BestArm, TopM
-from bai_gym.validation import choice, probability
+from bai_gym.validation import choice, integer, probability
 
 __all__ = ["LUCB"]
 
@@ -44,7 +45,7 @@ def pull_pair(e: Episode, s: LUCBState, rng: np.random.Generator) -> int:
     _, s.challenger, weakest = rivals(s, 0, e.num_arms)  # l and h
     s.value = s.upper[s.challenger] - s.lower[weakest]
     keep(s, np.inf)
-    if s.value < s.epsilon:
+    if is_look(e, s) and s.value < s.epsilon:
         s.kept_value = -np.inf
         return STOP
     if e.made < e.end - 1:
@@ -79,6 +80,7 @@ class LUCB(SetAgent):
         sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma. This holds for
             Gaussian rewards, with sigma the largest standard deviation.
         threshold: ``"mixture"`` (default) or ``"paper"``: the widths.
+        batch_size: Pulls between two looks at whether to stop, at least 1, the default.
 
     Requires no oracle knowledge. Minimum budget: K.
     """
@@ -87,6 +89,7 @@ class LUCB(SetAgent):
     b: float | None = None
     sigma: float | None = None
     threshold: str = "mixture"
+    batch_size: int = 1
 
     name: ClassVar[str] = "LUCB"
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, TopM.name})
@@ -99,4 +102,6 @@ class LUCB(SetAgent):
         """Check the parameters, and set the rule."""
         probability(self.delta, f"delta of {self.name}")
         mixed = choice(self.threshold, ("mixture", "paper"), f"threshold of {self.name}") == "mixture"
-        self.values = {**self.task_values(), "b": range_of(self), "delta": self.delta, "mixed": mixed}
+        look = integer(self.batch_size, f"batch_size of {self.name}", least=1)
+        values = {"b": range_of(self), "delta": self.delta, "mixed": mixed, "batch_size": look}
+        self.values = {**self.task_values(), **values}

@@ -9,6 +9,7 @@ import numpy as np
 
 from bai_gym.agents.fixed_confidence.intervals import INTERVALS, excess, upper_end
 from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, ConfidenceState, fits
+from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.scanning import active_arm_of_smallest, fewest_pulls
 from bai_gym.problems import ProblemInfo
@@ -46,7 +47,7 @@ def eliminate(e: Episode, s: RacingState, rng: np.random.Generator) -> int:
 
 def is_decided(e: Episode, s: RacingState) -> bool:
     """Return whether one arm remains, or a reward does not fit the family."""
-    return s.remaining == 1 or not fits(e, s)
+    return (is_look(e, s) and s.remaining == 1) or not fits(e, s)
 
 
 def best_active(e: Episode) -> int:

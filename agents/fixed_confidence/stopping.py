@@ -43,6 +43,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.agents.tools.batches import BatchState, is_look
 from bai_gym.agents.tools.choosing import best_mean
 from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence, variance_of
 from bai_gym.agents.tools.mixtures import bounded_evidence, gaussian_evidence, student_level, student_threshold
@@ -55,7 +56,7 @@ from bai_gym.rewards import Rewards
 from bai_gym.sampling import Episode, Outcome, leader, noinline
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
 from bai_gym.theory.deviations import exponential_family_c, gaussian_c
-from bai_gym.validation import choice, probability, real
+from bai_gym.validation import choice, integer, probability, real
 
 __all__ = [
     "BERNOULLI",
@@ -102,7 +103,7 @@ NAMES = (
 GK16, GK16_BERNOULLI, KK21, KK21_GAUSS, TT_BOUNDED, BY_STUDENT, UNION, MIXTURE = range(8)
 
 
-class ConfidenceState(RewardFamily):
+class ConfidenceState(RewardFamily, BatchState):
     """What stopping rules use."""
 
     threshold: int  # its place among NAMES
@@ -120,6 +121,8 @@ def is_separated(e: Episode, s: ConfidenceState) -> bool:
     pool_variances(e, s)
     if not fits(e, s):
         return True
+    if not is_look(e, s):
+        return False
     best = leader(e.tournament)
     if s.rival != best and not is_better(e, s, best, s.rival):
         return False
@@ -278,12 +281,15 @@ class ConfidenceAgent(SequentialAgent):
             variances of the arms, which is oracle knowledge.
         threshold: Name of the threshold, see :mod:`bai_gym.agents.fixed_confidence.stopping`. None (default): the
             smallest proved one, ``"mixture"``. ``"gk16"``, usual in papers, is a heuristic.
+        batch_size: Pulls between two looks at whether to stop, at least 1, the default. What is proved for a look after
+            every pull holds for fewer looks. Pulls are chosen by all rewards so far.
     """
 
     delta: float = 0.1
     family: str | None = None
     sigma: float | str | None = None
     threshold: str | None = None
+    batch_size: int = 1
 
     stops: ClassVar[bool] = True
     families: ClassVar[tuple[str, ...]] = FAMILIES
@@ -348,6 +354,7 @@ class ConfidenceAgent(SequentialAgent):
             "family": FAMILIES.index(family),
             "threshold": NAMES.index(threshold),
             "level": level,
+            "batch_size": integer(self.batch_size, f"batch_size of {self.name}", least=1),
             "constant": constant,
         }
         if family == "gaussian":

@@ -15,17 +15,18 @@ import numpy as np
 
 from bai_gym.agents.base import Plan
 from bai_gym.agents.sequential import SequentialAgent, first_block
+from bai_gym.agents.tools.batches import BatchState
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms
 from bai_gym.agents.tools.ranges import range_assumptions
 from bai_gym.bandits import Bandit
-from bai_gym.sampling import TO_FIRST, Engine, Episode, PerArm, State, Vector, section
+from bai_gym.sampling import TO_FIRST, Engine, Episode, PerArm, Vector, section
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks import BestArm, BestOfEach, TopM
 
 __all__ = ["SetAgent", "SetState", "keep", "prefers", "rivals", "smallest"]
 
 
-class SetState(State):
+class SetState(BatchState):
     """What rules share that look for the m best arms of each bandit."""
 
     epsilon: float  # accuracy of the task
@@ -62,6 +63,7 @@ class SetAgent(SequentialAgent):
             default 1, as in Maurer and Pontil (2009), Theorem 4.
         sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma. This holds for
             Gaussian rewards, with sigma the largest standard deviation.
+        batch_size: Pulls between two looks at whether to stop, at least 1, the default.
     """
 
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, TopM.name, BestOfEach.name})

@@ -87,6 +87,8 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["TTUCB"], "family", ["bernoulli"]),
     (["T3C"], "threshold", ["kk", "gk16-bernoulli"]),
     (["KL-LUCB"], "threshold", ["kk21"]),
+    (["LUCB", "UGapEc"], "threshold", ["union"]),
+    (["T3C", "KL-LUCB", "SE", "LUCB", "UGapEc", "UGapEc-V"], "batch_size", COUNT),
     (["T3C"], "sigma", POSITIVE),
     (["lil-UCB"], "sigma", ["oracle"]),
     (["TrackAndStop"], "tracking", WORD),

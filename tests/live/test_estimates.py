@@ -1,4 +1,4 @@
-"""Intervals that hold at all times: ends where the evidence suffices, kinds of rewards, and streams that one watches."""
+"""Intervals that hold at all times: ends where the evidence suffices, kinds of rewards, and watched streams."""
 
 from __future__ import annotations
 
