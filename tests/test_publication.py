@@ -1,4 +1,4 @@
-"""What a public forge, an index or a journal reads says the same as the project: commands, versions, names, addresses."""
+"""What a public forge, an index or a journal reads says what the project says: commands, versions, names, addresses."""
 
 from __future__ import annotations
 
