@@ -11,7 +11,8 @@ DEMO := .venv$(SUFFIX)
 TEST := .venv-test$(SUFFIX)
 LOWEST := .venv-lowest$(SUFFIX)
 SETTINGS := pyproject.toml constraints.txt setup.py
-PIP := bin/python -m pip --disable-pip-version-check install --quiet
+BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 # Tests start many processes, which all read the same modules: they are compiled once, whatever the surroundings say.
 export PYTHONDONTWRITEBYTECODE :=
@@ -23,45 +24,45 @@ help:  ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
 
 demo: $(DEMO)/ready  ## compare seven agents on BAI-Gaussian64-v0; results in results/demo
-	$(DEMO)/bin/bai-gym run BAI-Gaussian64-v0 --agent Uniform --agent SH-Reuse --agent SHVar-Reuse --agent SHAdaVar-Reuse \
+	$(DEMO)/$(BIN)/bai-gym run BAI-Gaussian64-v0 --agent Uniform --agent SH-Reuse --agent SHVar-Reuse --agent SHAdaVar-Reuse \
 		--agent GapE --agent GapE-V --agent VBR $(DEMO_ARGS)
 
 # One thread each: the test processes have the cores to themselves. A file goes to one process, and so makes its fixtures
 # once.
 test: $(TEST)/ready  ## run the fast tests; PYTEST_ARGS="-k gaussian" runs some
-	OMP_NUM_THREADS=1 $(TEST)/bin/python -m pytest -m "not slow" $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 $(TEST)/$(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
 
 test-all: $(TEST)/ready  ## run all tests: statistics at full size, clusters, browser, notebooks, pages too
-	OMP_NUM_THREADS=1 $(TEST)/bin/python -m pytest $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 $(TEST)/$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 # What the lowest versions use of their own requirements may be deprecated by now, which is no fault of ours.
 test-lowest: $(LOWEST)/ready  ## run the fast tests with the lowest versions that pyproject.toml allows
-	OMP_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -m "not slow" -W ignore::DeprecationWarning $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 $(LOWEST)/$(BIN)/python -m pytest -m "not slow" -W ignore::DeprecationWarning $(PYTEST_ARGS)
 
 lint: $(TEST)/ready  ## check style, format and types
-	$(TEST)/bin/ruff check
-	$(TEST)/bin/ruff format --check
-	$(TEST)/bin/mypy
+	$(TEST)/$(BIN)/ruff check
+	$(TEST)/$(BIN)/ruff format --check
+	$(TEST)/$(BIN)/mypy
 
 docs: $(TEST)/ready  ## build the documentation into site/; open site/index.html
-	NO_MKDOCS_2_WARNING=1 $(TEST)/bin/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(TEST)/$(BIN)/mkdocs build --strict --quiet
 
 figure: demo  ## draw the figure of README again
 	cp results/demo/figure.png docs/images/demo.png
 
 catalogue: $(TEST)/ready  ## store what `bai-gym list` says about agents and experiments
-	$(TEST)/bin/python -m bai_gym.cli.catalogue
+	$(TEST)/$(BIN)/python -m bai_gym.cli.catalogue
 
 format: $(TEST)/ready  ## write the format, and repair what can be repaired
-	$(TEST)/bin/ruff check --fix-only
-	$(TEST)/bin/ruff format
+	$(TEST)/$(BIN)/ruff check --fix-only
+	$(TEST)/$(BIN)/ruff format
 
 # Each distribution is installed and tried by itself, outside the checkout, which would else be what is imported.
 release: $(TEST)/ready  ## build sdist and wheel into dist/, check them, and try each in a fresh environment
 	rm -rf build dist
-	$(TEST)/bin/python -m build
-	$(TEST)/bin/twine check --strict dist/*
-	$(TEST)/bin/check-wheel-contents dist/*.whl
+	$(TEST)/$(BIN)/python -m build
+	$(TEST)/$(BIN)/twine check --strict dist/*
+	$(TEST)/$(BIN)/check-wheel-contents dist/*.whl
 	@for distribution in dist/*; do .ci/smoke "$(PYTHON)" "$$distribution" || exit; done
 
 clean:  ## remove what was built or installed here; results stay
@@ -94,6 +95,6 @@ $(TEST)/ready: $(SETTINGS)
 # Tools keep their versions: it is the library that is tested.
 $(LOWEST)/ready: $(SETTINGS) .ci/lowest.py
 	$(call venv,$(LOWEST))
-	$(LOWEST)/bin/python .ci/lowest.py >$(LOWEST)/constraints.txt
+	$(LOWEST)/$(BIN)/python .ci/lowest.py >$(LOWEST)/constraints.txt
 	$(LOWEST)/$(PIP) -c $(LOWEST)/constraints.txt -e ".[all,docs,test]"
 	@touch $@

@@ -81,4 +81,4 @@ def _written(found: Catalogue) -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_text(_written(collected()), encoding="utf-8")
+    FILE.write_text(_written(collected()), encoding="utf-8", newline="\n")

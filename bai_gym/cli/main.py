@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import io
 import os
 import sys
 import warnings
@@ -93,6 +94,8 @@ def main() -> None:
     """Run the command line."""
     atexit.register(gc.freeze)  # a last garbage collection over all that was imported would take 0.4 s
     warnings.showwarning = _show_warning
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="replace")  # redirected output on Windows lacks letters that tables have
     try:
         code = app(standalone_mode=False, prog_name="bai-gym") or 0
     except BaiGymError as error:

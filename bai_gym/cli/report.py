@@ -56,7 +56,7 @@ def report(
         on_stage("writing the page", 0, None)
         page = build_page(content, ranked, SIZE_LIMIT if size_limit is None else size_limit)
         with write_atomically(out / PAGE) as draft:
-            draft.write_text(page.html, encoding="utf-8")
+            draft.write_text(page.html, encoding="utf-8", newline="\n")
         paths = [out / PAGE, *save_tables(content, ranked, out)]
     print_paths(paths)
     OUT.print(f"{page.size / 1e6:.1f} MB; open {out / PAGE} with a browser, it needs no network", soft_wrap=True)

@@ -217,7 +217,7 @@ class Identification:
             )
         )
         try:
-            Path(path).write_text(page, encoding="utf-8")
+            Path(path).write_text(page, encoding="utf-8", newline="\n")
         except OSError as error:
             raise OutputError(f"{path} cannot be written: {error.strerror}") from None
 

@@ -255,7 +255,7 @@ class ResultsWriter:
         """Write a text file."""
         path = self.folder / name
         with write_atomically(path) as draft:
-            draft.write_text(text, encoding="utf-8")
+            draft.write_text(text, encoding="utf-8", newline="\n")
         return path
 
 
@@ -270,7 +270,7 @@ def write_atomically(path: Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield draft
-        with draft.open("rb") as written:
+        with draft.open("r+b") as written:  # Windows flushes only what is open for writing
             os.fsync(written.fileno())
         draft.replace(path)
     except OSError as error:

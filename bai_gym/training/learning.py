@@ -198,7 +198,7 @@ def claim(folder: Path, recipe: str) -> None:
             )
         return
     with write_atomically(path) as draft:
-        draft.write_text(text, encoding="utf-8")
+        draft.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _difference(there: str, here: str) -> str:

@@ -402,7 +402,7 @@ def _write_curve(
     for name in ("error", "log_error"):
         log(f"validation/{name}", found[name], done)
     with write_atomically(path) as draft:
-        draft.write_text("\n".join([*lines, json.dumps(found)]) + "\n", encoding="utf-8")
+        draft.write_text("\n".join([*lines, json.dumps(found)]) + "\n", encoding="utf-8", newline="\n")
 
 
 def _export(path: Path, recipe: dict[str, Any], done: int, average: Any) -> None:

@@ -55,7 +55,7 @@ def save_tables(content: Content, ranked: Sequence[Standings], folder: Path) -> 
             for suffix, text in ((".md", table.markdown()), (".csv", table.csv()), (".tex", table.latex())):
                 path = folder / f"{file}{suffix}"
                 with write_atomically(path) as draft:
-                    draft.write_text(text, encoding="utf-8")
+                    draft.write_text(text, encoding="utf-8", newline="\n")
                 paths.append(path)
     return paths
 
