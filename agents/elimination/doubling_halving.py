@@ -44,6 +44,14 @@ class DoublingHalving(Agent):
         """The winner of the last run does not follow from the statistics of all samples."""
         return self.output == "mean"
 
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """A sentence for tables, unless all samples are used."""
+        used = (
+            "recommends the winner of its last complete run, which has at least a quarter of the pulls, often no more"
+        )
+        return () if self.output == "mean" else (f"{self.name}: {used} than half, and forgets all others",)
+
     def minimum_budget(self, num_arms: int) -> int:
         """Return the pulls of the first run."""
         return num_arms * num_stages(num_arms)
