@@ -47,10 +47,8 @@ class DoublingHalving(Agent):
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """A sentence for tables, unless all samples are used."""
-        used = (
-            "recommends the winner of its last complete run, which has at least a quarter of the pulls, often no more"
-        )
-        return () if self.output == "mean" else (f"{self.name}: {used} than half, and forgets all others",)
+        used = "decides by its last complete run alone, about a quarter to a half of the budget; output=mean uses all"
+        return () if self.output == "mean" else (f"{self.name}: {used} samples",)
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return the pulls of the first run."""
