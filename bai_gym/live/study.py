@@ -321,7 +321,7 @@ class Study:
         with self._synchronised() as state:
             log, arms = state.log, list(state.arms)
             recommendation, confident, exhausted = state.recommendation, state.confident, state.exhausted
-        player = self._source.make()
+        player = suited(self._source.make(), self.rewards)
         found = Identification.of(
             recommendation,
             log,

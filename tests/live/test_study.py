@@ -406,6 +406,13 @@ def test_a_study_keeps_to_the_kind_of_its_rewards(tmp_path: Path) -> None:
             bai_gym.Study(NAMES, 12, "UCB1", journal=journal, **{**keywords, "rewards": "bounded(-9, 9)"})
 
 
+def test_the_notes_say_what_the_agent_has_chosen_for_its_rewards() -> None:
+    for rewards, posterior in (("binary", "bernoulli"), ("real", "student")):
+        study = bai_gym.Study(3, 30, "TTTS", rewards=rewards)
+        study.tell(study.ask()[0], 1.0)
+        assert f"TTTS: posterior='{posterior}', chosen for {rewards} rewards" in study.result().notes
+
+
 def test_strong_earlier_evidence_decides() -> None:
     rng = np.random.default_rng(0)
     earlier = {"arm": ["0", "1", "2"] * 200, "reward": rng.normal([5.0, 0.0, 0.0] * 200)}
