@@ -24,7 +24,10 @@ from bai_gym.errors import BudgetError
 
 RUNS = {"GPQA": 2000, "BFCL": 2000, "HotpotQA": 1000, "MathQA": 1000}
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
-BY_CALLS = ("Uniform", "SH", "SH-Reuse(rounding=equal)", "SR", "Universal")
+PAIRED = ("PairedSR(cap=items)", "PairedRace")  # for common questions alone
+CAPPED = ("SH-Reuse(rounding=equal, cap=items)", "SR(cap=items)")  # ask no model a question twice
+BY_CALLS = ("Uniform", "SH", "SH-Reuse(rounding=equal)", "SR", *CAPPED, *PAIRED, "Universal")
+DRAWN = ("Uniform", "SH", *CAPPED, PAIRED[0], "Universal")
 BY_MONEY = ("Uniform", "Uniform(costs=sqrt)", "SH-Reuse(rounding=equal)", "SR")
 STOPPING = "T3C(delta=0.1)"
 ORDERS = {"independent": False, "common": True}
@@ -138,10 +141,11 @@ def draw(path: Path, climbs: dict[tuple[str, str, str], list[Played]]) -> None:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, len(RUNS), figsize=(12, 3.4), sharey=True, layout="constrained")
-    algorithms = list(dict.fromkeys(algorithm for _, algorithm, _ in climbs))
     for (matrix, algorithm, order), played in climbs.items():
+        if algorithm not in DRAWN:
+            continue
         panel = axes[list(RUNS).index(matrix)]
-        color = f"C{algorithms.index(algorithm)}"
+        color = f"C{DRAWN.index(algorithm)}"
         shares = [one.share for one in played]
         estimates = [one.errors / one.runs for one in played]
         low, high = zip(*(limits(one, "errors") for one in played), strict=True)
@@ -174,6 +178,8 @@ def main() -> None:
         print("| --- | --- | ---: | ---: | ---: | ---: |")
         for algorithm in BY_MONEY if options.money else BY_CALLS:
             for order, paired in ORDERS.items():
+                if algorithm in PAIRED and not paired:
+                    continue
                 played = climb(algorithm, matrix, paired, options.money, options.out)
                 climbs[matrix, algorithm, order] = played
                 found = " | ".join(needed(played, failures) for failures in ("errors", "misses"))

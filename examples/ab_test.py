@@ -37,7 +37,7 @@ if __name__ == "__main__":
             with bai_gym.Study(
                 SALES,  # the names of the arms
                 budget=400,
-                agent="TTTS(posterior=bernoulli)",  # for rewards of 0 and 1
+                agent="TTTS",  # by the posterior for rewards of 0 and 1
                 earlier=log,
                 arm_column="page",
                 reward_column="sale",

@@ -60,6 +60,9 @@ class FCVote(Agent):
     sigma: float | None = None
 
     name: ClassVar[str] = "FCVote"
+    notes: ClassVar[tuple[str, ...]] = (
+        "FCVote: its runs forget each other's samples, and with a small budget none of them stops by itself",
+    )
 
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]

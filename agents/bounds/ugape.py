@@ -145,6 +145,14 @@ def exploration_rate(agent: UGapEb | UGapEbV | AUGapEb | AUGapEbV) -> float:
     return agent.scale * pulls / (2.0 if agent.uses_variances else 4.0)
 
 
+def conservative(agent: UGapEb | UGapEbV) -> tuple[str, ...]:
+    """A sentence for tables where the exploration is that of the theorem, or less."""
+    if agent.scale > 1.0:
+        return ()
+    small = "its exploration is the one that its error bound covers, so small that it may leave a good arm for good"
+    return (f"{agent.name}: {small} after a few low rewards; a larger scale, or A-{agent.name}, explores more",)
+
+
 class FastState(UGapEState, Cache):
     """What the fast forms use."""
 
@@ -192,6 +200,7 @@ class UGapEb(SetAgent):
     name: ClassVar[str] = "UGapEb"
     uses_variances: ClassVar[bool] = False
     knows = property(oracle)
+    notes = property(conservative)
     rule: ClassVar[Rule] = GIVEN
     fast = FAST
     begin = begin_with_complexity
@@ -212,6 +221,7 @@ class UGapEbV(SetAgent):
     name: ClassVar[str] = "UGapEb-V"
     first_pulls: ClassVar[int] = 2
     knows = property(oracle)
+    notes = property(conservative)
     rule: ClassVar[Rule] = GIVEN
     fast = FAST
     begin = begin_with_complexity

@@ -44,6 +44,12 @@ class DoublingHalving(Agent):
         """The winner of the last run does not follow from the statistics of all samples."""
         return self.output == "mean"
 
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """A sentence for tables, unless all samples are used."""
+        used = "decides by its last complete run alone, about a quarter to a half of the budget; output=mean uses all"
+        return () if self.output == "mean" else (f"{self.name}: {used} samples",)
+
     def minimum_budget(self, num_arms: int) -> int:
         """Return the pulls of the first run."""
         return num_arms * num_stages(num_arms)

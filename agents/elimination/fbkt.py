@@ -12,13 +12,16 @@ import numpy as np
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import first_block
 from bai_gym.agents.tools.choosing import best_mean, keep_best, shuffled_arms
-from bai_gym.agents.tools.halving import num_stages
+from bai_gym.agents.tools.halving import FORGETS, num_stages
+from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import Statistics
 from bai_gym.validation import choice, integer
 
 __all__ = ["FBKT", "round_shares"]
+
+NEGLIGIBLE = 0.1  # share of the budget
 
 
 @dataclass(kw_only=True)
@@ -45,6 +48,7 @@ class FBKT(Agent):
 
     name: ClassVar[str] = "FBKT"
     uses_variances: ClassVar[bool] = False
+    notes: ClassVar[tuple[str, ...]] = (f"FBKT: {FORGETS}",)
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return the smallest budget with a pull of each arm in every round."""
@@ -53,6 +57,16 @@ class FBKT(Agent):
             needs.append(math.ceil((left - left % 2) / share))
             left = -(-left // 2)
         return max(needs)
+
+    def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
+        """Return a note if arms are so few that much of the budget is left for rounds that are not played."""
+        unspent = 1.0 - float(sum(round_shares(bandit.num_arms, self.phi, self.leftover)))
+        if unspent < NEGLIGIBLE:
+            return ()
+        return (
+            f"{self.name}: with {bandit.num_arms} arms it leaves {unspent:.0%} of the budget unspent, as published; "
+            "leftover=scale spends it",
+        )
 
     def reset(self, info: ProblemInfo, rng: np.random.Generator | None = None) -> None:
         """Check the parameters, on which the minimum budget depends, and begin new episodes."""

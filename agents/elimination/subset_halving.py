@@ -9,7 +9,7 @@ import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import random_subset, spread_evenly
-from bai_gym.agents.tools.halving import Stage, num_stages, observed_means, run_stages
+from bai_gym.agents.tools.halving import FORGETS, Stage, num_stages, observed_means, run_stages
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Statistics
@@ -38,6 +38,7 @@ class SubsetHalving(Agent):
 
     name: ClassVar[str] = "SubsetSH"
     uses_variances: ClassVar[bool] = False
+    notes: ClassVar[tuple[str, ...]] = (f"SubsetSH: {FORGETS}",)
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return one pull per arm of the subset in the first stage."""

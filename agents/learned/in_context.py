@@ -134,6 +134,13 @@ class InContextAgent(Agent):
         """Provenance of the weights: environment, budget, recipe, versions."""
         return self.networks.facts
 
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """A sentence for tables: what the weights have been trained for."""
+        facts = self.trained_on
+        learned = f"trained on {facts['env']} with {facts['budget']} pulls"
+        return (f"{self.name}: {learned}, it may err far more often where means or budgets are others",)
+
     def begin(self, info: ProblemInfo) -> None:
         """Make sure that the prior was declared."""
         info.check_granted("prior")

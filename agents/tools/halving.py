@@ -16,7 +16,9 @@ from bai_gym.sampling import Block, Request
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.validation import choice
 
-__all__ = ["HalvingAgent", "Stage", "all_samples", "num_stages", "run_stages"]
+__all__ = ["FORGETS", "HalvingAgent", "Stage", "all_samples", "num_stages", "run_stages"]
+
+FORGETS = "each stage forgets the samples of the stages before, which usually raises the error probability"
 
 Stage = Generator[Request, Any, Statistics]
 """Yields the requests of one stage, and returns the ``(N, k)`` statistics of its pulls."""
@@ -52,6 +54,11 @@ class HalvingAgent(Agent):
 
     samples: str = "stage"
     leftover: str = "drop"
+
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """A sentence for tables if stages forget samples."""
+        return () if self.samples == "all" else (f"{self.name}: {FORGETS}; samples=all keeps them",)
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return one pull per arm in the first stage."""

@@ -104,7 +104,7 @@ class QueueAgent(Agent):
         """Play until the budget is spent."""
         values: dict[str, Any] = {"remains": np.ones(self.num_arms), **self.values()}
         outcome = yield Sequential(
-            self.rule, self.budget, self.tie, self.rng, values, supply=self.line_up, agent=self.name
+            self.rule, self.budget, self.tie, self.rng, values, supply=self.line_up, in_rounds=True, agent=self.name
         )
         return self.conclude(outcome)
 

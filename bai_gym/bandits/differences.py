@@ -14,6 +14,7 @@ __all__ = ["PairStatistics"]
 
 _FIRST = np.zeros(1, np.int64)
 REWARDS_AT_ONCE = 1 << 21  # of a block, so that memory does not grow with the budget
+ITEMS_KEPT = 1000  # of which rewards need not be computed again for the next arm, so that memory does not grow either
 
 
 class PairStatistics:
@@ -34,6 +35,7 @@ class PairStatistics:
         self.variances: FloatArray = np.zeros((batch, num_arms, num_arms))
         self._sums: FloatArray = np.zeros((batch, num_arms, num_arms))
         self._pulls: IntArray = np.zeros((batch, num_arms), np.int64)  # those that :meth:`advance` has seen
+        self._rewards: dict[int, FloatArray] = {}  # of the last items of :meth:`add_one`
 
     def copy(self) -> Self:
         """Return a deep copy."""
@@ -43,6 +45,7 @@ class PairStatistics:
         """Begin some episodes again."""
         for values in (self.means, self.variances, self._sums, self._pulls):
             values[rows] = 0
+        self._rewards.clear()
 
     def add(self, bandit: Bandit, rows: IntArray, arms: IntArray, pulls: IntArray) -> None:
         """Add the items of the last pulls: Welford's update of the pairs of the pulled arms.
@@ -66,7 +69,15 @@ class PairStatistics:
             arm: The arm that has just been pulled.
             pulls: ``(K,)`` pulls of all arms, this one included.
         """
-        self.add_rewards(bandit.item_rewards(_FIRST, pulls[arm : arm + 1] - 1)[0], arm, pulls)
+        item = int(pulls[arm]) - 1
+        if np.count_nonzero(pulls > item) == 1:
+            return  # no other arm has come to the item yet
+        rewards = self._rewards.get(item)
+        if rewards is None:
+            if len(self._rewards) == ITEMS_KEPT:
+                del self._rewards[next(iter(self._rewards))]  # the oldest
+            rewards = self._rewards[item] = bandit.item_rewards(_FIRST, np.array([item]))[0]
+        self.add_rewards(rewards, arm, pulls)
 
     def add_rewards(self, rewards: FloatArray, arm: int, pulls: IntArray) -> None:
         """Add the item of the last pull of the only episode, given its rewards.

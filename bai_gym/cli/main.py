@@ -30,7 +30,7 @@ COMMANDS = {
     "train": ("bai_gym.cli.train:train", "Train an agent, then compare it with analytic ones."),
     "cite": ("bai_gym.cli.cite:cite", "Print BibTeX entries of the library or of agents."),
     "list": ("bai_gym.cli.listing:app", "List environments, agents or experiments."),
-    "show": ("bai_gym.cli.show:show", "Show what an agent does, and its parameters."),
+    "show": ("bai_gym.cli.show:show", "Show what an agent does, or what an environment is."),
     "data": ("bai_gym.cli.data:app", "List data sets, or fetch one."),
 }
 """Each command: where it is, and what the list of commands says. It is imported when it is called."""

@@ -1,25 +1,39 @@
-"""``bai-gym show``: what an agent does, what it needs, and its parameters."""
+"""``bai-gym show``: what an agent does, what it needs, and its parameters; or what an environment is."""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
 from bai_gym.cli.catalogue import needs, plain
-from bai_gym.cli.complete import AGENTS
+from bai_gym.cli.complete import AGENTS, ENVIRONMENTS
 from bai_gym.cli.console import OUT
+from bai_gym.envs.registration import IDS, Registration
+from bai_gym.errors import MissingDataError, unknown_name
 
 __all__ = ["show"]
 
 
 def show(
-    agent: Annotated[
-        str, typer.Argument(help="Agent, for example SHAdaVar, or your own: mine.py:Thirds.", autocompletion=AGENTS)
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="Agent, for example SHAdaVar, or your own: mine.py:Thirds; or an id, for example BAI-Gaussian64-v0.",
+            autocompletion=lambda incomplete: AGENTS(incomplete) + ENVIRONMENTS(incomplete),
+        ),
     ],
 ) -> None:
-    """Show an agent: what it does, its parameters, its oracle knowledge, and the tasks that it supports."""
+    """Show an agent: what it does, its parameters, its oracle knowledge, and its tasks; or an environment."""
+    if name.startswith("BAI-"):
+        _environment(name)
+    else:
+        _agent(name)
+
+
+def _agent(agent: str) -> None:
     from bai_gym.agents.registry import BUILT_IN, find, make
     from bai_gym.api import parse_agent
     from bai_gym.benchmark.protocol import knowledge
@@ -35,11 +49,54 @@ def show(
         "parameters": ", ".join(_shown(parameter) for parameter in inspect.signature(kind).parameters.values()),
         "paper": "" if entry is None or entry.own else f"`bai-gym cite {name}`",
     }
-    OUT.print(agent, style="bold")
+    _print(agent, facts, kind)
+
+
+def _environment(env_id: str) -> None:
+    from bai_gym.problems import FAMILIES
+
+    entry = next((entry for entry in IDS if entry.id == env_id), None)
+    if entry is None:
+        raise unknown_name("environment", env_id, [entry.id for entry in IDS], "`bai-gym list envs` shows all")
+    facts = {
+        "what": entry.summary,
+        "rewards": entry.rewards,
+        **_made(entry),
+        "parameters": ", ".join(f"{name}={value!r}" for name, value in entry.keywords.items()),
+    }
+    _print(env_id, facts, FAMILIES[entry.family])
+
+
+def _made(entry: Registration) -> dict[str, str]:
+    """Return what only the environment knows; without its data, how to get them."""
+    import gymnasium as gym
+
+    from bai_gym.envs.scalar import BestArmEnv
+    from bai_gym.problems import FixedProblem
+
+    try:
+        env = gym.make(entry.id).unwrapped
+    except MissingDataError as error:
+        return {"budget": f"{entry.budget:,} pulls", "data": str(error)}
+    assert isinstance(env, BestArmEnv)
+    spec, problem = env.episode_spec, env.problem
+    return {
+        "arms": str(problem.num_arms),
+        "features of an arm": "" if problem.num_features is None else str(problem.num_features),
+        "instance": "fixed" if isinstance(problem, FixedProblem) else "fresh in every episode",
+        "task": spec.task.describe(),
+        "budget": f"{spec.budget:,} pulls{', at most: fixed confidence' if spec.fixed_confidence else ''}",
+        "data": entry.data or "none needed",
+        "every report says": "; ".join(problem.notes),
+    }
+
+
+def _print(title: str, facts: Mapping[str, str], documented: object) -> None:
+    OUT.print(title, style="bold")
     for fact, value in facts.items():
         if value:
             OUT.print(f"  {fact}: {value}", soft_wrap=True)
-    OUT.print(f"\n{plain(inspect.getdoc(kind) or '')}", soft_wrap=True)
+    OUT.print(f"\n{plain(inspect.getdoc(documented) or '')}", soft_wrap=True)
 
 
 def _shown(parameter: inspect.Parameter) -> str:

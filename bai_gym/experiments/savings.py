@@ -16,9 +16,15 @@ SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
 MATRICES = {"GPQA": (9, 198), "BFCL": (9, 200), "HotpotQA": (81, 190), "MathQA": (81, 135)}
 """Number of arms, and of questions that all of them have a score for."""
 
+MANY = 9
+"""Arms above which PairedRace is left out: it takes long there, and proves nothing with so few questions."""
+
 UNIFORM, SR, UNIVERSAL = "Uniform", "SR", "Universal"
 HALVING, REUSE = "SH(rounding=equal)", "SH-Reuse(rounding=equal)"
-AGENTS = (UNIFORM, HALVING, REUSE, SR, UNIVERSAL)
+REUSE_CAPPED, SR_CAPPED = "SH-Reuse(rounding=equal, cap=items)", "SR(cap=items)"
+PAIRED_SR, PAIRED_RACE = "PairedSR(cap=items)", "PairedRace"
+AGENTS = (UNIFORM, HALVING, REUSE, REUSE_CAPPED, SR, SR_CAPPED, PAIRED_SR, PAIRED_RACE, UNIVERSAL)
+"""With ``cap=items`` no question is asked twice."""
 
 
 def _calls(name: str, share: float) -> int:
@@ -28,10 +34,13 @@ def _calls(name: str, share: float) -> int:
 
 
 def _panel(name: str, paired: bool) -> Panel:
-    """Return a matrix at all shares, without halving where it needs more pulls."""
+    """Return a matrix at all shares, without agents that need common questions, fewer arms or more pulls."""
     arms, questions = MATRICES[name]
     budgets = [_calls(name, share) for share in SHARES]
     needed = arms * math.ceil(math.log2(arms))
+    without = set() if paired else {PAIRED_SR, PAIRED_RACE}
+    if arms > MANY:
+        without.add(PAIRED_RACE)
     return Panel(
         _common(name) if paired else _independent(name),
         f"{name}: {arms} arms, {questions} questions, {'common' if paired else 'independent'}",
@@ -41,7 +50,7 @@ def _panel(name: str, paired: bool) -> Panel:
                 budget,
                 budget,
                 {"paired": paired},
-                frozenset({HALVING, REUSE} if budget < needed else ()),
+                frozenset(without | ({HALVING, REUSE, REUSE_CAPPED} if budget < needed else set())),
             )
             for budget in budgets
         ),
@@ -93,7 +102,17 @@ EXPERIMENTS: tuple[Experiment, ...] = (
                 panels=frozenset({_common("HotpotQA")}),
             ),
             Claim(
-                "With independent questions it does not.",
+                "On HotpotQA, with a fifth of the calls, SR errs less often if it asks no agent a question twice.",
+                (Lower(SR_CAPPED, SR, _at("HotpotQA", 0.2)),),
+                panels=_both("HotpotQA"),
+            ),
+            Claim(
+                "With common questions PairedRace finds the best of 9 models on GPQA with 60 % of the calls.",
+                (Below(PAIRED_RACE, 0.1, _at("GPQA", 0.6)),),
+                panels=frozenset({_common("GPQA")}),
+            ),
+            Claim(
+                "With independent questions SR does not find it with a fifth of them.",
                 (Above(SR, 0.1, _at("HotpotQA", 0.2)),),
                 panels=frozenset({_independent("HotpotQA")}),
             ),

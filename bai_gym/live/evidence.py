@@ -73,6 +73,7 @@ class Identification:
         rewards: Rewards = REAL,
         asked: int | None = None,
         cost: tuple[float, float] | None = None,
+        on_items: bool = False,
     ) -> Identification:
         """Compute the estimates from the log.
 
@@ -88,6 +89,7 @@ class Identification:
             rewards: See above.
             asked: Pulls handed out; None: those of the log.
             cost: What they have cost, and what they may cost; None: the budget is a number of pulls.
+            on_items: Whether all arms were played on the same items, which a note says then.
 
         Raises:
             ParameterError: If there is neither a recommendation nor a reward.
@@ -110,6 +112,8 @@ class Identification:
             notes.append(f"the study has not ended: this is the arm of largest mean so far ({handed_out})")
         if cost is not None:
             notes.append(f"the pulls have cost {cost[0]:g} of {cost[1]:g}")
+        if on_items:
+            notes.append("all arms were played on the same items, which intervals of differences leave out of account")
         named = tuple(map(str, range(num_arms))) if names is None else tuple(names)
         return cls(
             recommendation,

@@ -28,6 +28,7 @@ class Overview:
         budget: Pulls over all arms; with costs, their total cost.
         rewards: The kind of rewards.
         asked: Pulls handed out.
+        items: In a study with items, on how many of them an arm has been played, and how many there are; else None.
         log: The pulls with rewards, in the order in which they were handed out.
         found: The evidence; None before the first reward.
     """
@@ -36,6 +37,7 @@ class Overview:
     budget: float
     rewards: Rewards
     asked: int
+    items: tuple[int, int] | None
     log: tuple[Pull, ...]
     found: Identification | None
 
@@ -64,6 +66,8 @@ class Overview:
         state = (
             f"rewards {len(self.log):,} ({self.rewards}), outstanding pulls {outstanding:,}, budget {self.budget:,g}"
         )
+        if self.items is not None:
+            state += f", items {self.items[0]:,} of {self.items[1]:,}"
         lines = [f"{self.agent}: {'ended' if self.ended else 'running'}, {state}"]
         return lines if self.found is None else [*lines, *str(self.found).splitlines()]
 
@@ -73,11 +77,13 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
     kind = Rewards.of(facts["rewards"])
     places = {name: arm for arm, name in enumerate(names)}
     arms: list[int] = []
+    played: set[int] = set()
     rewards: dict[int, Pull] = {}
     recommendation = None
     for entry in entries:
         if entry.kind == "ask" and entry.arm is not None:
             arms.append(places[entry.arm])
+            played.update(() if entry.item is None else (entry.item,))
         elif entry.kind == "recommend" and entry.arm is not None:
             recommendation = places[entry.arm]
         elif entry.kind == "tell" and entry.reward is not None:
@@ -101,5 +107,7 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
             rewards=kind,
             asked=len(arms),
             cost=None if costs is None else (sum(costs[arm] for arm in arms), budget),
+            on_items=facts["items"] is not None,
         )
-    return Overview(agent, budget, kind, len(arms), log, found)
+    items = None if facts["items"] is None else (len(played), int(facts["items"][0]))
+    return Overview(agent, budget, kind, len(arms), items, log, found)

@@ -321,7 +321,7 @@ class Study:
         with self._synchronised() as state:
             log, arms = state.log, list(state.arms)
             recommendation, confident, exhausted = state.recommendation, state.confident, state.exhausted
-        player = self._source.make()
+        player = suited(self._source.make(), self.rewards)
         found = Identification.of(
             recommendation,
             log,
@@ -334,6 +334,7 @@ class Study:
             rewards=self.rewards,
             asked=len(arms),
             cost=None if self._costs is None or self._total is None else (self._costs[arms].sum(), self._total),
+            on_items=self._items is not None,
         )
         said: list[str] = []
         if exhausted is not None:
@@ -344,8 +345,6 @@ class Study:
         elif self._stops and recommendation is not None and not confident:
             cap = f"{self.budget} pulls" if self._total is None else f"{self._total:g}"
             said.append(f"{self.agent} was stopped by the budget of {cap}: its confidence was not reached")
-        if self._items is not None:
-            said.append("all arms were played on the same items, which intervals of differences leave out of account")
         prior = (f"{self.agent} uses a prior, given by its parameters",) if knowledge(player) & _FROM_PARAMETERS else ()
         return replace(found, notes=(*found.notes, *said, *notes(player), *prior))
 

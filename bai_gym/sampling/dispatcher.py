@@ -274,7 +274,8 @@ class _Sequential:
 
     Rules expect one choice before each reward, since some learn the last reward when they choose. So the choice made
     after a reward is kept, further ones are made on a copy, in which the outstanding pulls have assumed rewards, and a
-    reward that no choice precedes is preceded by one that is not used. Only a choice without assumptions stops.
+    reward that no choice precedes is preceded by one that is not used. Only a choice without assumptions stops, or
+    begins the next round of a request in rounds.
     """
 
     def __init__(
@@ -286,6 +287,7 @@ class _Sequential:
         self._engine = Engine(request, window, int(seen.pulls[0].sum()), features, variances=True)
         self.arms = range(seen.pulls.shape[1]) if request.arms is None else request.arms[0].tolist()
         self._random = request.rng.bit_generator
+        self._in_rounds = request.in_rounds
         self._assumed = assumed
         self._to_ask = self._missing = request.steps
         self._outstanding: list[int] = []  # slots, in the order in which they were handed out
@@ -323,7 +325,7 @@ class _Sequential:
 
     def _choose(self) -> int:
         self._before = self._engine.state()
-        slot = int(self._engine.choose()[0])
+        slot = self._chosen()
         self.stopped = slot < 0
         return slot
 
@@ -333,20 +335,23 @@ class _Sequential:
         if self._ahead is not None:
             self._engine.restore(self._ahead)
             self._add(self._outstanding[-1])
-            slot = int(self._engine.choose()[0])
+            slot = self._chosen(supply=not self._in_rounds)
         else:
             self._engine.restore(actual if self._before is None else self._before)
-            slot = int(self._engine.choose()[0])
+            slot = self._chosen(supply=not self._in_rounds)
             for outstanding in self._outstanding:
                 if slot >= 0:
                     self._add(outstanding)
-                    slot = int(self._engine.choose()[0])
+                    slot = self._chosen(supply=not self._in_rounds)
         if slot < 0:
             self._random.state = random
         else:
             self._ahead = self._engine.state()
         self._engine.restore(actual)
         return slot
+
+    def _chosen(self, *, supply: bool = True) -> int:
+        return int(self._engine.choose(supply=supply)[0])
 
     def _add(self, slot: int, reward: float | None = None) -> None:
         reward = self._assumed(self.arms[slot]) if reward is None else reward

@@ -135,13 +135,17 @@ class Engine:
             rewards[rows] = pull(rows, slots[rows])
             self.update(slots, rewards)
 
-    def choose(self) -> IntArray:
-        """Return the ``(N,)`` slots to pull next, ``STOP`` where the episode has ended."""
+    def choose(self, *, supply: bool = True) -> IntArray:
+        """Return the ``(N,)`` slots to pull next, ``STOP`` where the episode has ended.
+
+        Args:
+            supply: Whether episodes that wait are supplied; if not, ``WAIT`` is returned for them.
+        """
         chosen = np.full(len(self._ints), WAIT)
         while True:
             with np.errstate(all="ignore"):
                 self._player.choose_all(chosen, *self._state)
-            if not self._supply():
+            if not (supply and self._supply()):
                 return chosen
 
     def update(self, slots: IntArray, rewards: FloatArray) -> None:

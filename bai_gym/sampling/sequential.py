@@ -75,6 +75,8 @@ class Sequential:
         rng: Source of randomness of the agent.
         supply: Called with ``(m,)`` numbers of the episodes that wait, the states of all, of which it may change
             theirs, and the ``(N, k)`` statistics; then the rule is called again.
+        in_rounds: Whether the rule waits because it needs the rewards of all pulls so far. Where several pulls may be
+            outstanding, those after that are then not chosen before these rewards have arrived.
         agent: Name, for messages.
     """
 
@@ -86,6 +88,7 @@ class Sequential:
     arms: IntArray | None = None
     window: Statistics | None = None
     supply: Callable[[IntArray, States, Statistics], None] | None = None
+    in_rounds: bool = False
     agent: str = "the agent"
 
 

@@ -83,7 +83,7 @@ def test_run_prints_what_it_found_and_where(command: Command, tmp_path: Path) ->
     header, *rows = [line for line in out.splitlines() if line[:1] in "┃│"]
     assert header.split("┃")[-3].strip() == "oracle knowledge"
     knows = {row.split("│")[1].strip(): row.split("│")[-3].strip() for row in rows}
-    assert knows == {"GapE [1]": "complexity, range", "SH": "none"}
+    assert knows == {"GapE [1]": "complexity, range", "SH [2]": "none"}
     assert "BAI-Custom-v0(means=[1, 0, 0])" in out
     written = [tmp_path / "results" / name for name in ("results.parquet", "results.csv", "results.md", "figure.png")]
     for path in written:

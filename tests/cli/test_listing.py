@@ -8,13 +8,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 
+import gymnasium as gym
 import pytest
 
 from bai_gym import agents
 from bai_gym.cli import connect
 from bai_gym.cli.catalogue import catalogue, collected
 from bai_gym.cli.main import COMMANDS, app
-from bai_gym.envs.registration import IDS
+from bai_gym.datasets.locate import find as find_data
+from bai_gym.envs.registration import IDS, Registration
 from bai_gym.errors import ParameterError, UnknownNameError
 from bai_gym.parallel import BACKENDS
 
@@ -91,6 +93,24 @@ def test_an_agent_is_shown_with_parameters_that_it_has(command: Command) -> None
         command("show", "SH(rate=3)")
 
 
+@pytest.mark.each("entry", IDS)
+def test_every_environment_can_be_shown(command: Command, entry: Registration) -> None:
+    text = command("show", entry.id)
+    assert text.startswith(entry.id) and entry.summary in text and f"rewards: {entry.rewards}" in text
+    assert f"budget: {entry.budget:,} pulls" in text
+    if entry.data is not None and find_data(entry.data) is None:
+        assert f"data: data set '{entry.data}' is not in" in text and "\n  arms: " not in text
+    else:
+        assert f"\n  arms: {gym.make(entry.id).unwrapped.problem.num_arms}\n" in text  # type: ignore[attr-defined]
+
+
+def test_an_environment_is_shown_with_the_notes_of_its_reports(command: Command) -> None:
+    text = command("show", "BAI-LLMAgents-MathQA-v0")
+    assert "every report says: 1,239 of 16,200 scores" in text and "Apache License 2.0" in text
+    with pytest.raises(UnknownNameError, match="BAI-Gaussian64-v0"):
+        command("show", "BAI-Gaussian65-v0")
+
+
 @pytest.mark.each(
     "words, expected",
     [
@@ -98,6 +118,7 @@ def test_an_agent_is_shown_with_parameters_that_it_has(command: Command) -> None
         *((f"bai-gym {name} BAI-Pi", ["BAI-Pilot-v0"]) for name in ("run", "plan", "advise", "train")),
         ("bai-gym reproduce shvar-2", ["shvar-2"]),
         ("bai-gym show UGapEc", ["UGapEc", "UGapEc-V"]),
+        ("bai-gym show BAI-Pi", ["BAI-Pilot-v0"]),
         ("bai-gym rep", ["report", "reproduce"]),
     ],
 )

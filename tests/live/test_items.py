@@ -96,9 +96,10 @@ def test_a_pull_that_is_handed_out_again_has_its_item_and_the_data_frame_shows_i
         assert frame["item_number"].tolist()[:5] == [pull.item_number for pull in lost]
         assert frame["item"].tolist()[:5] == [pull.item for pull in lost]
         assert "item" not in bai_gym.Study(NAMES, 30).pulls_dataframe()
-    lines = [json.loads(line) for line in journal.read_text().splitlines()[1:6]]
-    assert [line["item"] for line in lines] == [pull.item_number for pull in lost]
-    assert "outstanding pulls 10" in Overview.of(journal).lines()[0]
+    told = [line for line in map(json.loads, journal.read_text().splitlines()) if "ask" in line]
+    assert [line["item"] for line in told[:5]] == [pull.item_number for pull in lost]
+    assert "outstanding pulls 10" in (head := Overview.of(journal).lines()[0])
+    assert head.endswith(f"items {len({line['item'] for line in told})} of 12")
     assert bai_gym.Study(NAMES, 30).ask()[0].item is None
 
 
@@ -244,6 +245,31 @@ class Blocks:
     def recommend(self, observation: dict[str, Any]) -> Any:
         assert observation["differences"].shape == (1, 3, 3)
         return observation["means"].argmax(axis=-1)
+
+
+def test_a_race_ends_once_one_arm_is_left(tmp_path: Path) -> None:
+    """Arms are 2 apart, items 15, and rewards differ from that by .3 at most: only differences show it at once."""
+    rng = np.random.default_rng(4)
+    rewards = rng.normal(0.0, 15.0, (60, 1)) + rng.uniform(-0.3, 0.3, (60, 3)) + [0.0, 4.0, 2.0]
+    for agent, tests in (("PairedRace", 10), ("FRace", 5), ("FRace(test=t)", 5), ("WilcoxonRace", 1)):
+        made = {}
+        for outstanding in (1, 3):
+            journal = tmp_path / f"{agent}-{outstanding}"
+            arguments: dict[str, Any] = {"budget": 180, "agent": agent, "items": range(60), "journal": journal}
+            with bai_gym.Study(NAMES, **arguments) as study:
+                while pulls := study.ask(outstanding):
+                    for pull in reversed(pulls):
+                        study.tell(pull, float(rewards[pull.item, pull.arm]))
+                assert study.ended, agent
+                found = study.result()
+            played = Counter(pull.arm for pull in found.log)
+            assert found.recommendation == 1 and max(played.values()) <= 60, agent
+            if agent != "WilcoxonRace":  # which plays the first arm on all items
+                assert min(played.values()) >= tests and sum(played.values()) < 90, (agent, played)
+            with bai_gym.Study(NAMES, **arguments) as again:
+                assert again.ended and again.result().log == found.log, agent
+            made[outstanding] = found.log
+        assert made[1] == made[3], agent  # a round begins when it has all rewards of the one before, in any order
 
 
 # ------------------------------------------------------------------------------------------------ identify

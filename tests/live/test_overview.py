@@ -34,6 +34,7 @@ def reward(pull: PendingPull) -> float:
         {"agent": "TTTS", "budget": 12, "earlier": {"arm": ["red", "red", "blue"], "reward": [0.5, 0.1, 7.0]}},
         {"agent": "TTTS", "budget": 30.0, "costs": [1.0, 2.0, 3.0]},
         {"agent": "LUCB(b=0.5)", "budget": 500},  # it stops early
+        {"agent": "SH-Reuse", "budget": 60, "items": range(30)},
     ],
 )
 def test_the_journal_shows_what_the_study_knows(arguments: dict[str, Any], tmp_path: Path) -> None:
