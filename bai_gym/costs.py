@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
@@ -17,14 +18,27 @@ Costs = tuple[float, ...]
 """Costs of one pull of each arm, positive, in the unit of the budget."""
 
 
-def check_costs(costs: object, num_arms: int) -> Costs | None:
+def check_costs(costs: object, num_arms: int, names: Sequence[str] | None = None) -> Costs | None:
     """Return the costs of the arms; None stays None: every pull costs 1.
+
+    Args:
+        costs: In the order of the arms, or by their names.
+        num_arms: K.
+        names: Names of the arms; None: ``"0"`` to ``"K-1"``.
 
     Raises:
         ParameterError: If they are not one positive number for each arm.
     """
     if costs is None:
         return None
+    if isinstance(costs, Mapping):
+        names = names or tuple(map(str, range(num_arms)))
+        missing = next((name for name in names if name not in costs), None)
+        unknown = next((name for name in costs if name not in names), None)
+        if missing is not None or unknown is not None:
+            what = f"no cost of arm {missing!r}" if missing is not None else f"a cost of {unknown!r}, which is no arm"
+            raise ParameterError(f"costs must be one for each arm, and there is {what}")
+        costs = [costs[name] for name in names]
     numbers = array(costs, "costs", above=0)
     if numbers.shape != (num_arms,):
         raise ParameterError(

@@ -19,6 +19,7 @@ from bai_gym.analysis.intervals import quantile_interval
 from bai_gym.bandits import GaussianBandit, SampleTable
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
+from bai_gym.planning.advice import SPLIT_BY_COST
 from bai_gym.planning.goals import ERROR, REGRET, Goal, quantile
 from bai_gym.planning.now import NOW, DecideNow
 from bai_gym.problems import Problem
@@ -324,3 +325,65 @@ def test_a_plan_resumes_its_own_runs_of_an_agent_whose_code_cannot_be_known(tmp_
     assert plans[0].budget is not None
     with pytest.raises(AgentError, match="empty folder"):
         plan(Locked, "BAI-Bernoulli4-v0", error=0.4, most=200, out=tmp_path)
+
+
+# ------------------------------------------------------------------------------------------------ costs
+
+
+def test_a_budget_in_money_is_what_the_normal_distribution_says() -> None:
+    """Equal counts of two arms that cost 3 and 1, T / 4 of each: the error is Phi(-0.5 / sqrt(8 / T)), 0.1 at 52.6."""
+    costs = {"0": 3.0, "1": 1.0}
+    for agent, factor in (("Uniform", 4.0), ("Uniform(costs=sqrt)", 0.5 * (np.sqrt(3.0) + 1.0) ** 2)):
+        found = plan(agent, "BAI-Custom-v0", error=0.1, env_kwargs={**TWO_ARMS, "costs": costs})[0]
+        exact_budget = 2.0 * factor * (1.2816 / 0.5) ** 2
+        assert found.budget is not None and found.confirmed is not None
+        assert found.budget == float(f"{found.budget:.3g}"), agent  # three digits
+        assert 0.97 * exact_budget < found.budget < 1.35 * exact_budget, agent
+        result = found.confirmed.result
+        assert 0.9 * found.budget < result.money_spent <= found.budget and result.costs == (3.0, 1.0)
+        assert f"({result.sample_complexity:,.0f} pulls on average)" in str(found), agent
+    assert result.sample_complexity > 0.5 * found.budget  # the square-root rule buys more pulls than equal counts
+
+
+def test_equal_costs_are_pulls_at_a_price() -> None:
+    """Where a pull costs 0.01, agents that know nothing of costs can be planned for; 26.3 pulls are needed."""
+    found = plan("TTTS", "BAI-Custom-v0", error=0.1, env_kwargs={**TWO_ARMS, "costs": [0.01, 0.01]})[0]
+    assert found.budget is not None and 0.26 <= found.budget <= 0.4
+
+
+def test_who_takes_no_account_of_costs_is_refused_before_anything_is_played() -> None:
+    priced, played = {**TWO_ARMS, "costs": [3.0, 1.0]}, []
+    with pytest.raises(AgentError, match="no account of costs"):
+        plan(["SR", "TTTS"], "BAI-Custom-v0", env_kwargs=priced, on_budget=lambda *what: played.append(what))
+    assert not played
+    with pytest.raises(ParameterError, match="most"):  # two pulls cost 4
+        plan("Uniform", "BAI-Custom-v0", env_kwargs=priced, most=3.9)
+
+
+def test_the_first_plan_in_money_is_to_decide_now(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("bai_gym.planning.budget.AGENTS_WITH_DATA_AND_COSTS", ("Uniform(costs=sqrt)",))
+    env = log_of([0.3, 0.0], 100)
+    priced = BestArmEnv(env.problem, 100.0, costs=[4.0, 0.25])
+    plans = plan(None, priced, error=0.01)
+    assert [row.agent for row in plans][:2] == [NOW, "Uniform"] and plans[0].budget == 0 and not plans[0].reached
+    assert plans[0].confirmed is not None and plans[0].confirmed.result.money_spent == 0.0
+    best = plans.advised
+    assert best is not None and best.budget is not None and f"with a budget of {best.budget:,.12g} (" in plans.advice
+    table = plans_table(plans)
+    assert "mean pulls" in table.markdown() and table.csv().splitlines()[0].count("mean_pulls") == 1
+    assert plan_curves(plans, tmp_path / "plan.svg").exists()
+    sure = plan("Uniform", priced, error=0.5, certainty=0.9)
+    assert sure[0].reached and sure[1].confirmed is not None and sure[1].confirmed.result.costs == (4.0, 0.25)
+
+
+def test_advice_for_money(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Agents that take account of costs are played, three of them also with the square-root rule."""
+    monkeypatch.setattr(registry, "names", lambda: ("Uniform", "SR", "TTTS"))
+    keywords = {"means": [1.0, 0.0, 0.0], "costs": [4.0, 1.0, 1.0]}
+    advice = advise("BAI-Custom-v0", budget=120.5, runs=400, env_kwargs=keywords)
+    assert {row.agent for row in advice.screened} == {"Uniform", "SR", *SPLIT_BY_COST}
+    assert dict(advice.left_out) == {"TTTS": "takes no account of costs"}
+    assert f"Use {advice.best}: with a budget of 120.5 (" in advice.summary
+    assert "mean pulls" in advice_table(advice).markdown() and "120.5" in advice_table(advice).markdown()
+    with pytest.raises(BaiGymError):
+        advise("BAI-Custom-v0", budget=3.0, env_kwargs=keywords)  # a pull of the first arm costs 4

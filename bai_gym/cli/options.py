@@ -6,12 +6,14 @@ import ast
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from bai_gym.errors import ParameterError
 
 __all__ = [
     "AMOUNT",
+    "Costs",
     "FOLDER",
     "WHOLE",
     "Bounds",
@@ -21,6 +23,7 @@ __all__ = [
     "Reuse",
     "Seed",
     "Workers",
+    "env_keywords",
     "keywords",
     "read_checkpoints",
 ]
@@ -78,6 +81,14 @@ Out = Annotated[
         help="Folder for results, table and figure; the same command resumes an interrupted one.",
     ),
 ]
+Costs = Annotated[
+    str | None,
+    typer.Option(
+        metavar="<costs>",
+        help="Cost of a pull of each arm, by name as A=1,B=2.5, or in order as 1,2.5,4, or a column of a log (--set "
+        "path=), whose means count; budgets are then money.",
+    ),
+]
 Reuse = Annotated[
     bool | None,
     typer.Option(
@@ -112,6 +123,50 @@ def keywords(pairs: list[str]) -> dict[str, Any]:
         except (SyntaxError, TypeError, ValueError):
             read[name] = text
     return read
+
+
+def env_keywords(pairs: list[str] | None, costs: str | None) -> dict[str, Any]:
+    """Return the keyword arguments of an environment that ``--set`` and ``--costs`` give.
+
+    Raises:
+        ParameterError: If one cannot be read, or costs are given twice.
+    """
+    given = keywords(pairs or [])
+    if costs is None:
+        return given
+    if "costs" in given:
+        raise ParameterError("costs are given twice, by --costs and by --set: leave one of them out")
+    return {**given, "costs": _read_costs(costs, given)}
+
+
+def _read_costs(text: str, given: dict[str, Any]) -> list[float] | dict[str, float]:
+    """Return ``"1,2.5"`` as a list, ``"A=1,B=2.5"`` as a dict, and a column of the log as the mean of each arm."""
+    named = [part.rpartition("=") for part in text.split(",")]
+    names = [name.strip() for name, equals, _ in named if equals]
+    try:
+        numbers = [float(number) for _, _, number in named]
+    except ValueError:
+        if {"path", "arm_column"} <= given.keys() and len(named) == 1 and not names:
+            return _mean_costs(text, given)
+    else:
+        if not names:
+            return numbers
+        if len(set(names)) == len(numbers):
+            return dict(zip(names, numbers, strict=True))
+    raise ParameterError(
+        f"--costs {text!r} cannot be read; write the cost of a pull of each arm, by name as A=1,B=2.5, in order as "
+        "1,2.5,4, or the name of a column of the log"
+    )
+
+
+def _mean_costs(column: str, given: dict[str, Any]) -> dict[str, float]:
+    from bai_gym.datasets import read_table
+
+    reading = {word: given[word] for word in ("separator", "bins", "arms") if word in given}
+    missing = "drop" if given.get("paired") else given.get("missing", "error")
+    log = read_table(given["path"], arm_column=given["arm_column"], reward_column=column, missing=missing, **reading)
+    parts = np.split(log.rewards, log.offsets[1:-1])
+    return {name: float(part.mean()) for name, part in zip(log.names, parts, strict=True)}
 
 
 def read_checkpoints(text: str | None) -> int | list[int] | None:

@@ -9,7 +9,7 @@ import typer
 
 from bai_gym.cli.complete import AGENTS, ENVIRONMENTS
 from bai_gym.cli.console import OUT, progress_bars
-from bai_gym.cli.options import FOLDER, WHOLE, Out, Reuse, Seed, Workers, keywords
+from bai_gym.cli.options import AMOUNT, FOLDER, WHOLE, Costs, Out, Reuse, Seed, Workers, env_keywords
 from bai_gym.cli.output import check_files, draw, print_paths
 from bai_gym.errors import ParameterError
 from bai_gym.planning import advise as advise_agent
@@ -55,7 +55,15 @@ def plan(
             show_default=False,
         ),
     ] = None,
-    most: Annotated[int, typer.Option(**WHOLE, help="Largest budget to try.")] = 100_000,
+    costs: Costs = None,
+    most: Annotated[
+        float | None,
+        typer.Option(
+            **AMOUNT,
+            help="Largest budget to try. [default: 100000 pulls, or the money for as many at the mean cost]",
+            show_default=False,
+        ),
+    ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="Keyword of the environment, repeatable: --set means=[0.5,0.4,0.4]"),
@@ -74,16 +82,17 @@ def plan(
 ) -> None:
     """Plan a budget: the smallest number of pulls with which each agent reaches a target, found by simulation.
 
-    With a log (BAI-Pilot-v0) agents start from its rewards, and the first row is to decide now, for no pulls.
+    With --costs budgets are money. With a log (BAI-Pilot-v0) agents start from its rewards, and the first row is to
+    decide now, for no pulls.
     """
     if out is not None:
         check_files(out, FILES)
-    given = keywords(set_ or [])
+    given = env_keywords(set_, costs)
     if (env is None) == (zone is None):
         raise ParameterError("give the id of an environment, or --zone with --arms and --deviation")
     if zone is not None:
         if given:
-            raise ParameterError("--set belongs to an environment; with --zone there is none")
+            raise ParameterError("--set and --costs belong to an environment; with --zone there is none")
         if regret is not None:
             raise ParameterError("--zone plans an error probability; leave --regret out")
         if certainty is not None:
@@ -108,7 +117,7 @@ def plan(
             env_kwargs=given,
             out=out,
             reuse=reuse,
-            on_budget=lambda name, budget: on_stage(f"{name}, {budget:,} pulls", 0, None),
+            on_budget=lambda name, budget: on_stage(f"{name}, budget {budget:,.12g}", 0, None),
         )
     table, points = plans_table(plans), plan_points(plans)
     if curve:
@@ -131,8 +140,12 @@ def advise(
         str, typer.Argument(help="Id of the environment, for example BAI-Pilot-v0.", autocompletion=ENVIRONMENTS)
     ],
     budget: Annotated[
-        int | None, typer.Option(**WHOLE, help="Pulls of the experiment. [default: that of the environment]")
+        float | None,
+        typer.Option(
+            **AMOUNT, help="Pulls of the experiment, or money with --costs. [default: that of the environment]"
+        ),
     ] = None,
+    costs: Costs = None,
     regret: Annotated[
         bool, typer.Option("--regret", help="Look for a small simple regret, not error probability.")
     ] = False,
@@ -160,7 +173,7 @@ def advise(
             runs=runs,
             seed=seed,
             workers=workers,
-            env_kwargs=keywords(set_ or []),
+            env_kwargs=env_keywords(set_, costs),
             out=out,
             on_round=lambda words: on_stage(words, 0, None),
         )

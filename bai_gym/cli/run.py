@@ -8,7 +8,19 @@ import typer
 
 from bai_gym.cli.complete import AGENTS, ENVIRONMENTS
 from bai_gym.cli.connect import Address, Backend, check_backend_options, connected
-from bai_gym.cli.options import AMOUNT, WHOLE, Bounds, Optimum, Out, Record, Reuse, Seed, keywords, read_checkpoints
+from bai_gym.cli.options import (
+    AMOUNT,
+    WHOLE,
+    Bounds,
+    Costs,
+    Optimum,
+    Out,
+    Record,
+    Reuse,
+    Seed,
+    env_keywords,
+    read_checkpoints,
+)
 
 __all__ = ["run"]
 
@@ -32,9 +44,10 @@ def run(
         list[float] | None,
         typer.Option(
             **AMOUNT,
-            help="Pulls per episode, or money with --set costs=[...]; repeatable. [default: that of each environment]",
+            help="Pulls per episode, or money with --costs; repeatable. [default: that of each environment]",
         ),
     ] = None,
+    costs: Costs = None,
     runs: Annotated[int, typer.Option(**WHOLE, help="Independent episodes of each agent at each budget.")] = 1000,
     seed: Seed = 0,
     workers: Annotated[int | None, typer.Option(**WHOLE, help="Processes; -1 for all cores. [default: 1]")] = None,
@@ -78,7 +91,7 @@ def run(
         check_files(out, (*result_files(), FIGURE))
     check_runs(runs, workers)
     check_backend_options(backend, address, workers)
-    given, points = keywords(set_ or []), read_checkpoints(checkpoints)
+    given, points = env_keywords(set_, costs), read_checkpoints(checkpoints)
     agents = agent or default_agents(envs, budget, seed, given)
     with connected(backend, address, workers, 1) as processes:
         comparison = compare(

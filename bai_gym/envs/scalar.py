@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import gymnasium as gym
@@ -59,11 +59,12 @@ class BestArmEnv(gym.Env[Observation, Any]):
     end); with a fixed budget ``remaining == 0`` in the observation means the same.
 
     ## Costs
-    With ``costs``, K positive numbers, a pull of arm i costs ``costs[i]``, and ``budget`` is money, a positive number
-    that pays for a pull of any arm. ``remaining`` is then the money left (float64), and the observation holds ``costs``
-    of shape (K,). A pull that costs more than is left raises :class:`bai_gym.BudgetError`, and changes nothing. The
-    recommendation is due when no arm can be paid for (``info["phase"]``), and may be given before: actions are those of
-    fixed confidence, K + i recommends arm i. Its ``info`` holds ``unspent``, the money left.
+    With ``costs``, K positive numbers (in order, or a dict by the names of the arms), a pull of arm i costs
+    ``costs[i]``, and ``budget`` is money, a positive number that pays for a pull of any arm. ``remaining`` is then the
+    money left (float64), and the observation holds ``costs`` of shape (K,). A pull that costs more than is left raises
+    :class:`bai_gym.BudgetError`, and changes nothing. The recommendation is due when no arm can be paid for
+    (``info["phase"]``), and may be given before: actions are those of fixed confidence, K + i recommends arm i. Its
+    ``info`` holds ``unspent``, the money left.
 
     ## Observation space
     The sufficient statistics of the episode, see :func:`bai_gym.envs.spaces.observation_space`: ``pulls``, ``means``
@@ -124,7 +125,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         threshold: float | None = None,
         fixed_confidence: bool = False,
         pull_cost: float = 0.0,
-        costs: Iterable[float] | None = None,
+        costs: Mapping[str, float] | Iterable[float] | None = None,
         pairs: bool = False,
         render_mode: str | None = None,
         **keywords: Any,
@@ -149,6 +150,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             fixed_confidence=fixed_confidence,
             pull_cost=pull_cost,
             costs=costs,
+            arm_names=self.problem.arm_names,
         )
         spec = self.episode_spec
         self.budget = spec.budget

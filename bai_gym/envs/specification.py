@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast, get_args
 
@@ -82,9 +82,10 @@ class EpisodeSpec:
         threshold: float | None = None,
         fixed_confidence: bool = False,
         pull_cost: float = 0.0,
-        costs: Iterable[float] | None = None,
+        costs: Mapping[str, float] | Iterable[float] | None = None,
+        arm_names: Sequence[str] | None = None,
     ) -> EpisodeSpec:
-        """Check the keyword arguments.
+        """Check the keyword arguments; ``arm_names`` are those of the problem, by which costs may be given.
 
         Raises:
             BaiGymError: If one is invalid; the message is one line.
@@ -95,7 +96,7 @@ class EpisodeSpec:
         if pull_cost and not fixed_confidence:
             raise ParameterError("pull_cost needs fixed_confidence=True: a fixed budget is spent in any case")
         made = make_task(task, num_arms=num_arms, m=m, num_bandits=num_bandits, epsilon=epsilon, threshold=threshold)
-        checked = check_costs(costs, num_arms)
+        checked = check_costs(costs, num_arms, arm_names)
         limit = check_budget(budget) if checked is None else check_money(budget, checked)
         return cls(limit, made, cast(RewardKind, reward), fixed_confidence, pull_cost, checked)
 

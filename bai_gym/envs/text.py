@@ -21,8 +21,8 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
     """An environment of best-arm identification in plain English.
 
     An observation is the rules (with the kind of rewards) and the state of the episode: pulls, mean and standard
-    deviation of each arm, its name and features where it has some, and the pulls left. An action is a text such as
-    ``"pull arm 3"``, ``"pull 1 x5, 3 x2"`` or ``"recommend arm 5"``, see
+    deviation of each arm, its name, features and cost where it has some, and the pulls or money left. An action is a
+    text such as ``"pull arm 3"``, ``"pull 1 x5, 3 x2"`` or ``"recommend arm 5"``, see
     :class:`bai_gym.envs.text_encoding.TextEncoding`. An action that names several pulls makes them all, and returns the
     sum of their rewards.
 
@@ -33,7 +33,7 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
         env: An environment of this library, as ``gym.make`` returns it.
 
     Raises:
-        ParameterError: Another environment, or one with costs.
+        ParameterError: Another environment.
     """
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
@@ -44,18 +44,20 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
         if not isinstance(base, BestArmEnv):
             raise ParameterError(f"TextWrapper takes an environment of bai-gym, not a {type(base).__name__}")
         spec, problem = base.episode_spec, base.problem
-        if spec.costs is not None:
-            raise ParameterError("an environment with costs has no text: leave costs out, or use its observations")
         self._base = base
         self.text_encoding = TextEncoding(
-            base.num_arms, spec.task, fixed_confidence=spec.fixed_confidence, arm_names=problem.arm_names
+            base.num_arms,
+            spec.task,
+            fixed_confidence=spec.fixed_confidence,
+            arm_names=problem.arm_names,
+            costs=spec.costs,
         )
         self._introduction = ""
         letters = frozenset(string.printable).union(*(problem.arm_names or ()))
         length = self.text_encoding.max_length(spec.budget, problem.num_features)
         self.observation_space = gym.spaces.Text(length, charset=letters)
         self.action_space = gym.spaces.Text(REPLY_LENGTH, charset=letters)
-        self._remaining = 0
+        self._remaining: float = 0
         self._unreadable = 0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
@@ -96,5 +98,5 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
         return remark + self._text(observation), total, terminated, truncated, {**info, "unreadable": self._unreadable}
 
     def _text(self, observation: Any) -> str:
-        self._remaining = int(observation["remaining"][0])
+        self._remaining = observation["remaining"][0].item()
         return f"{self._introduction}\n\n{self.text_encoding.describe(observation)}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bai_gym.costs import Costs, pulls_for
 from bai_gym.errors import ParameterError
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import IntArray, Observation
@@ -58,25 +59,35 @@ class TextEncoding:
 
     Case, punctuation, quotes and Markdown do not matter, and an arm may be called by its name. Before the last pull, a
     line without "recommend" means pulls; after it, the recommendation needs no such word. With a fixed budget, a
-    recommendation before the last pull is unreadable; pulls beyond the budget are left out.
+    recommendation before the last pull is unreadable; pulls beyond the budget are left out. Where arms have costs, the
+    budget is money, and a recommendation may come before all is spent.
 
     Args:
         num_arms: K.
         task: What to recommend.
         fixed_confidence: Whether the agent decides when to stop.
         arm_names: K names; None: arms have numbers alone.
+        costs: K costs of a pull; None: the budget counts pulls.
 
     Raises:
         ParameterError: If there are not K distinct names.
     """
 
     def __init__(
-        self, num_arms: int, task: Task, *, fixed_confidence: bool = False, arm_names: Sequence[str] | None = None
+        self,
+        num_arms: int,
+        task: Task,
+        *,
+        fixed_confidence: bool = False,
+        arm_names: Sequence[str] | None = None,
+        costs: Costs | None = None,
     ) -> None:
         """Compile the pattern that finds names."""
         self.num_arms = num_arms
         self.task = task
         self.fixed_confidence = fixed_confidence
+        self.costs = costs
+        self._may_stop = fixed_confidence or costs is not None
         self.arm_names = None if arm_names is None else tuple(map(str, arm_names))
         names = self.arm_names or ()
         if arm_names is not None and (
@@ -90,11 +101,11 @@ class TextEncoding:
         words = sorted((name for name in self._by_name if not name.strip().isdigit() and name.strip()), key=len)[::-1]
         self._names = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, words)) + r")(?!\w)") if words else None
 
-    def introduction(self, budget: int, rewards: Rewards) -> str:
+    def introduction(self, budget: float, rewards: Rewards) -> str:
         """Return the rules of the episode, the same in all of its steps.
 
         Args:
-            budget: Pulls of the episode; with fixed confidence the cap.
+            budget: Pulls of the episode, or money; with fixed confidence the cap.
             rewards: The kind of the arms' rewards.
         """
         task = self.task
@@ -108,7 +119,15 @@ class TextEncoding:
             lines.append(
                 f"The arms belong to {task.num_bandits} bandits of {each} arms: bandit 0 has the first {each}."
             )
-        if self.fixed_confidence:
+        if self.costs is not None:
+            lines.append("Each pull of an arm costs money; how much is said beside the arm.")
+        if self.fixed_confidence and self.costs is not None:
+            lines.append(f"You decide when to stop and recommend. Spend little, and less than {budget:.12g}.")
+        elif self.costs is not None:
+            lines.append(
+                f"You have {budget:.12g} to spend; then, or earlier, you recommend. Money left is worth nothing."
+            )
+        elif self.fixed_confidence:
             lines.append(f"You decide when to stop and recommend. Use few pulls, and fewer than {budget}.")
         else:
             lines.append(f"You have {budget} pulls in all; after the last one you recommend.")
@@ -133,28 +152,31 @@ class TextEncoding:
                 parts.append(f"mean {means[arm]:.4g}")
             if pulls[arm] > 1:
                 parts.append(f"standard deviation {np.sqrt(variances[arm]):.4g}")
+            if self.costs is not None:
+                parts.append(f"a pull costs {self.costs[arm]:.6g}")
             if features is not None:
                 parts.append(f"features ({', '.join(f'{value:.4g}' for value in features[arm])})")
             name = "" if self.arm_names is None else f" ({self.arm_names[arm]})"
             lines.append(f"Arm {arm}{name}: {', '.join(parts)}")
-        left = int(observation["remaining"][0])
-        if left == 0:
+        left = observation["remaining"][0].item()
+        if not self._affordable(left):
             lines.append(f"No pulls are left. Recommend now: write {self._example()}.")
         else:
-            lines.append(f"Pulls left: {left}")
+            lines.append(f"Pulls left: {left}" if self.costs is None else f"Money left: {left:.6g}")
         return "\n".join(lines)
 
-    def read(self, text: str, remaining: int) -> Reply:
+    def read(self, text: str, remaining: float) -> Reply:
         """Read a reply.
 
         Args:
             text: The reply.
-            remaining: Pulls left.
+            remaining: Pulls, or money, left.
 
         Raises:
-            UnreadableReplyError: If it cannot be read, names an arm that does not exist, or a recommendation that is
-                not due or not of the task's form.
+            UnreadableReplyError: If it cannot be read, names an arm that does not exist, only pulls that are too
+                expensive, or a recommendation that is not due or not of the task's form.
         """
+        remaining = remaining if self._affordable(remaining) else 0
         line = next((line for line in reversed(text.splitlines()) if line.strip(" \t`*_#>.-")), "")
         shown = " ".join(line.split())[:SHOWN]
         plain = line.lower()
@@ -179,40 +201,51 @@ class TextEncoding:
             raise UnreadableReplyError(f"no pulls are left for {shown!r}; {self._expected(remaining)}")
         pulls = self._pulls(numbers, remaining)
         if not pulls:
-            raise UnreadableReplyError(f"{shown!r} asks for no pull; {self._expected(remaining)}")
+            affordable = "" if self.costs is None else " that the money left pays for"
+            raise UnreadableReplyError(f"{shown!r} asks for no pull{affordable}; {self._expected(remaining)}")
         return Reply(pulls=pulls)
 
-    def random_reply(self, remaining: int, rng: np.random.Generator) -> Reply:
-        """Return a pull of a random arm or, where no pulls are left, a random recommendation."""
-        if remaining:
-            return Reply(pulls=(int(rng.integers(self.num_arms)),))
+    def random_reply(self, remaining: float, rng: np.random.Generator) -> Reply:
+        """Return a pull of a random arm that can be paid for or, where there is none, a random recommendation."""
+        affordable = self._affordable(remaining)
+        if affordable:
+            return Reply(pulls=(affordable[rng.integers(len(affordable))],))
         recommendation = rng.integers(self.task.sizes(self.num_arms))
         if isinstance(self.task, TopM):
             recommendation = self.task.of_arms(rng.permutation(self.num_arms)[: self.task.m].tolist(), self.num_arms)
         return Reply(recommendation=recommendation[0] if isinstance(self.task, BestArm) else recommendation)
 
-    def max_length(self, budget: int, num_features: int | None) -> int:
+    def max_length(self, budget: float, num_features: int | None) -> int:
         """Return a number of characters that no introduction with an observation exceeds."""
         names = sum(map(len, self.arm_names or ()))
         number = 24  # of a float with 4 digits, its comma and space, generously
         return 2000 + 4 * len(str(budget)) + names + self.num_arms * (150 + number * (num_features or 0))
 
-    def _pulls(self, numbers: list[tuple[int, int]], remaining: int) -> tuple[int, ...]:
+    def _most_pulls(self, arm: int, remaining: float) -> int:
+        return int(remaining) if self.costs is None else pulls_for(remaining, self.costs[arm], remaining)
+
+    def _affordable(self, remaining: float) -> list[int]:
+        """Return the arms that can be pulled with what is left."""
+        return [arm for arm in range(self.num_arms) if self._most_pulls(arm, remaining)]
+
+    def _pulls(self, numbers: list[tuple[int, int]], remaining: float) -> tuple[int, ...]:
         pulls: list[int] = []
         for arm, often in numbers:
-            pulls += [arm] * min(often, remaining - len(pulls))
+            number = min(often, self._most_pulls(arm, remaining))
+            pulls += [arm] * number
+            remaining = max(remaining - number * (1.0 if self.costs is None else self.costs[arm]), 0.0)
         return tuple(pulls)
 
-    def _recommendation(self, arms: list[int], shown: str, remaining: int) -> IntArray:
-        if remaining and not self.fixed_confidence:
+    def _recommendation(self, arms: list[int], shown: str, remaining: float) -> IntArray:
+        if remaining and not self._may_stop:
             raise UnreadableReplyError(f"{shown!r} recommends, but pulls are left; {self._expected(remaining)}")
         try:
             return self.task.of_arms(list(dict.fromkeys(arms)), self.num_arms)
         except ParameterError as error:
             raise UnreadableReplyError(f"{shown!r} is no recommendation: {error}") from None
 
-    def _expected(self, remaining: int) -> str:
-        if remaining and not self.fixed_confidence:
+    def _expected(self, remaining: float) -> str:
+        if remaining and not self._may_stop:
             return f'write "pull" and one or several of the arms 0 to {self.num_arms - 1}'
         pull = f'write "pull" and some of the arms 0 to {self.num_arms - 1}, or ' if remaining else "write "
         return pull + self._example()

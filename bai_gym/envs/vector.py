@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -75,7 +75,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         threshold: float | None = None,
         fixed_confidence: bool = False,
         pull_cost: float = 0.0,
-        costs: Iterable[float] | None = None,
+        costs: Mapping[str, float] | Iterable[float] | None = None,
         pairs: bool = False,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
@@ -108,6 +108,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             fixed_confidence=fixed_confidence,
             pull_cost=pull_cost,
             costs=costs,
+            arm_names=self.problem.arm_names,
         )
         spec = self.episode_spec
         self.budget = spec.budget

@@ -173,7 +173,8 @@ class Study:
         self.rewards = kind_of(rewards, earlier, arm_column, reward_column)
         self.names, self._earlier = _arms(arms, earlier, arm_column, reward_column, self.rewards)
         self._source = agent_source(agent)
-        self._costs = _costs(costs, self.names)
+        checked = check_costs(costs, len(self.names), self.names)
+        self._costs = None if checked is None else np.array(checked)
         self._features = _features(features, len(self.names))
         self._lease = None if lease is None else real(lease, "lease", above=0, rule="a number of seconds above 0")
         self._items = None if items is None else Items(items, self.seed)
@@ -729,27 +730,6 @@ def check_names(arms: int | Iterable[str] | None) -> tuple[str, ...]:
 def _encodable(text: str) -> bool:
     """Whether a file can hold the text: it has no half of a surrogate pair."""
     return text == text.encode(errors="replace").decode()
-
-
-def _costs(costs: Mapping[str, float] | Sequence[float] | None, names: Sequence[str]) -> FloatArray | None:
-    """Return ``(K,)`` costs.
-
-    Raises:
-        ParameterError: If there is not one for each arm, above 0.
-    """
-    if costs is None:
-        return None
-    if isinstance(costs, Mapping):
-        missing = next((name for name in names if name not in costs), None)
-        unknown = next((name for name in costs if name not in names), None)
-        if missing is not None or unknown is not None:
-            what = f"has no cost of arm {missing!r}" if missing is not None else f"names {unknown!r}, which is no arm"
-            raise ParameterError(f"costs {what}: give one for each arm")
-        costs = [costs[name] for name in names]
-    values = [real(cost, "a cost", above=0) for cost in costs]
-    if len(values) != len(names):
-        raise ParameterError(f"costs must be {len(names)} numbers, one for each arm, not {len(values)}")
-    return np.array(values)
 
 
 def _check_knowledge(agent: Any) -> frozenset[str]:

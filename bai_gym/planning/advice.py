@@ -21,11 +21,12 @@ from bai_gym.agents import registry
 from bai_gym.agents.restrictions import check_rewards
 from bai_gym.analysis.ranks import holm
 from bai_gym.api import compare, make_cells
-from bai_gym.benchmark.protocol import knowledge, least_budget
+from bai_gym.benchmark.protocol import knowledge, least_budget, uses_costs
 from bai_gym.benchmark.runner import reuse_in_steps, run_cells
+from bai_gym.costs import common_cost
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import BaiGymError, ParameterError
-from bai_gym.planning.goals import ERROR, REGRET
+from bai_gym.planning.goals import ERROR, REGRET, budget_words
 from bai_gym.planning.now import BASELINE, NOW, DecideNow, favourite
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.result import Result
@@ -37,6 +38,7 @@ __all__ = ["Advice", "advise"]
 SCREENING_RUNS = 200
 LEVEL = 0.05  # of the tests against the best agent, corrected for their number
 NAMED = 8  # agents that a sentence lists
+SPLIT_BY_COST = tuple(f"{name}(costs=sqrt)" for name in (BASELINE, "SH", "SH-Reuse"))
 
 
 @dataclass(frozen=True)
@@ -79,10 +81,10 @@ class Advice:
             now = _value(self.comparison.find(NOW), self.measure)
             return (
                 f"More pulls are not worth it: decide now, for {self.winner}. The {self.measure} is {now:.3g}; with "
-                f"{best.budget:,} pulls that of the best agent, {self.best}, is {number}, not significantly lower in "
+                f"{budget_words(best)} that of the best agent, {self.best}, is {number}, not significantly lower in "
                 f"{runs}."
             )
-        first = f"Use {self.best}: with {best.budget:,} pulls its {self.measure} is {number} in {runs}"
+        first = f"Use {self.best}: with {budget_words(best)} its {self.measure} is {number} in {runs}"
         others = [
             f"of {words.format(winner=self.winner)} {_value(result, self.measure):.3g}"
             for words, agent in baselines.items()
@@ -105,7 +107,7 @@ class Advice:
 def advise(
     env: str | BestArmEnv,
     *,
-    budget: int | None = None,
+    budget: float | None = None,
     regret: bool = False,
     runs: int = 2000,
     seed: int = 0,
@@ -120,11 +122,12 @@ def advise(
     The environment says what is known, as in :func:`bai_gym.plan`: ``BAI-Pilot-v0`` reads a log, from which agents
     start, ``BAI-Bernoulli10-v0`` with ``num_arms=`` stands for conversion rates of which nothing is known. A first
     round of 200 runs, and a second one of ``runs``, drop agents that are significantly worse than the best one; the
-    numbers and tests reported are of fresh runs of all others, and of ``Uniform``.
+    numbers and tests reported are of fresh runs of all others, and of ``Uniform``. Where pulls cost differently, agents
+    that take no account of costs are left out, and those with a parameter ``costs`` are played with ``"sqrt"``, too.
 
     Args:
         env: A registered id, or an environment object.
-        budget: Pulls of the experiment; None: the environment's budget.
+        budget: Pulls of the experiment, or money where the environment has ``costs``; None: the environment's budget.
         regret: Whether the simple regret is to be small, instead of the error probability.
         runs: Runs of the second round, and fresh runs, at least 400.
         seed: At least 0. The same seed gives the same advice, for any number of workers.
@@ -220,13 +223,15 @@ def _p_value(played: Comparison, agent: str, best: str, measure: str) -> float:
 
 
 def _usable(
-    env: str | BestArmEnv, budgets: list[int] | None, seed: int, keywords: Mapping[str, Any] | None
+    env: str | BestArmEnv, budgets: list[float] | None, seed: int, keywords: Mapping[str, Any] | None
 ) -> tuple[list[str], dict[str, str]]:
     """Return the agents that can be played, and why the others cannot."""
     usable, left_out = [], {}
     (baseline,) = make_cells([BASELINE], env, budgets, seed, keywords)
     rewards = baseline.env.problem.draw(1, generator(seed, "advice")).rewards
-    for name in registry.names():
+    costs = baseline.costs
+    split = SPLIT_BY_COST if costs is not None and common_cost(costs) is None else ()
+    for name in (*registry.names(), *split):
         try:
             cell = make_cells([name], env, budgets, seed, keywords)[0]
             agent = cell.prototype
@@ -234,7 +239,9 @@ def _usable(
             least = least_budget(agent, cell.env.problem.num_arms, cell.env.problem.num_features)
             if known:
                 left_out[name] = f"knows {', '.join(known)}"
-            elif cell.episode_spec.most_pulls < least:
+            elif split and not uses_costs(agent):
+                left_out[name] = "takes no account of costs"
+            elif cell.costs is None and cell.budget < least:
                 left_out[name] = f"needs a budget of {least:,}"
             else:
                 cell.check()

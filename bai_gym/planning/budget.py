@@ -9,6 +9,8 @@ assurance) may hide that some are too hard. So a target can also be set for a qu
 
 Where there are earlier results (``BAI-Pilot-v0``), agents start from them, and the first plan is to decide now, for no
 pulls: where that reaches the target, none are needed.
+
+Where pulls have costs, budgets are money, in three significant digits.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +26,10 @@ from bai_gym.api import make_cells
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.protocol import least_budget
 from bai_gym.benchmark.runner import check_runs, reuse_in_steps, run_cells
+from bai_gym.costs import Costs, common_cost
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
-from bai_gym.planning.goals import ERROR, REGRET, Goal, Measurement, most_certain, quantile
+from bai_gym.planning.goals import ERROR, REGRET, Goal, Measurement, budget_words, most_certain, quantile
 from bai_gym.planning.instances import INSTANCES, on_each_instance
 from bai_gym.planning.now import BASELINE, NOW, DecideNow, favourite
 from bai_gym.problems import FixedProblem
@@ -42,6 +46,10 @@ CONFIRMATIONS = 12
 SPREAD_RUNS = 100  # of each instance, where a mean has been planned
 AGENTS = (BASELINE, "SH-Reuse", "SR", "Universal")
 AGENTS_WITH_DATA = (BASELINE, "OCBA", "Universal")  # fast ones that start from earlier results
+AGENTS_WITH_COSTS = (BASELINE, "Uniform(costs=sqrt)", "SH-Reuse", "SR")
+AGENTS_WITH_DATA_AND_COSTS = (BASELINE, "Uniform(costs=sqrt)", "OCBA")
+MOST_PULLS = 100_000  # the largest budget, or the number of pulls that it pays for at the mean cost
+DIGITS = 3  # of a budget in money
 
 
 @dataclass(frozen=True)
@@ -52,8 +60,8 @@ class BudgetPlan:
         agent: Name of the agent, with the parameters that differ from their defaults.
         env: Id of the environment, with the keyword arguments given.
         goal: What the budget must achieve.
-        budget: The budget; 0 for deciding now, whether or not that reaches the target; None if the target was not
-            reached.
+        budget: The budget, in pulls, or in money where arms have costs; 0 for deciding now, whether or not that reaches
+            the target; None if the target was not reached.
         confirmed: What was measured at this budget, on seeds that did not choose it; None without a budget.
         measurements: All measurements, by budget. Those of one budget come from different seeds.
         each: ``(M,)`` the measure at this budget on each of M random instances, ascending; None without a budget, or
@@ -63,7 +71,7 @@ class BudgetPlan:
     agent: str
     env: str
     goal: Goal
-    budget: int | None
+    budget: float | None
     confirmed: Measurement | None
     measurements: tuple[Measurement, ...]
     each: FloatArray | None = None
@@ -77,6 +85,11 @@ class BudgetPlan:
     def knows(self) -> tuple[str, ...]:
         """Oracle knowledge of the agent."""
         return self.measurements[0].result.knows
+
+    @property
+    def costs(self) -> Costs:
+        """Costs of the arms, in the unit of the budget; empty: the budget counts pulls."""
+        return self.measurements[0].result.costs
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -101,12 +114,14 @@ class BudgetPlan:
     def __str__(self) -> str:
         """One line for display."""
         where = "" if self.goal.certainty is None else f" on {100 * self.goal.certainty:.3g} % of the instances"
-        goal = f"{self.goal.measure} to {self.goal.target:g}{where}"
+        measure = f"the {self.goal.measure}{where}"
         knows = f"(oracle knowledge: {', '.join(self.knows) or 'none'})"
         if self.confirmed is None:
             last = self.measurements[-1]
-            return f"{self.agent}: {last.budget:,} pulls do not bring the {goal}, but to {last.value:.4g} {knows}"
-        line = f"{self.agent}: {self.budget:,} pulls bring the {goal}; on fresh seeds it"
+            with_most = f"{self.agent}: with {budget_words(last.result)} {measure} is {last.value:.4g}"
+            return f"{with_most}, above the target of {self.goal.target:g} {knows}"
+        line = f"{self.agent}: with {budget_words(self.confirmed.result)} {measure} is at most {self.goal.target:g}; "
+        line += "on fresh seeds it"
         if self.budget == 0:
             line = f"{self.agent}: without pulls the {self.goal.name}"
         line += (
@@ -149,19 +164,21 @@ class Plans(Sequence[BudgetPlan]):
             now = f" If you decide now, for {self.winner}, the {goal.name} is {at.value:.3g}."
         if best is None:
             most = max(plan.measurements[-1].budget for plan in self.plans)
-            return f"No agent reached the target with {most:,} pulls: give a larger target, or allow more pulls.{now}"
+            tried = f"a budget of {most:,.12g}" if self.plans[0].costs else f"{most:,} pulls"
+            return f"No agent reached the target with {tried}: give a larger target, or allow a larger budget.{now}"
         if best.agent == NOW and at is not None:
             return (
                 f"The target is met without further pulls: decide now, for {self.winner}. The {goal.name} is "
                 f"{at.value:.3g}, at most {at.upper:.3g} at 95 %, and the target is {goal.target:g}."
             )
-        sentence = f"Take {best.agent} with {best.budget:,} pulls"
+        assert best.confirmed is not None  # it has reached the target
+        sentence = f"Take {best.agent} with {budget_words(best.confirmed.result)}"
         if best.knows:
             return f"{sentence}, if you know the {' and the '.join(best.knows)}.{now}"
         slowest = max((plan for plan in self.plans if plan.reached and not plan.knows), key=_budget)
         ratio = _budget(slowest) / _budget(best)
         if ratio >= 1.1:
-            sentence += f"; {slowest.agent} needs {ratio:.2g} times as many"
+            sentence += f"; {slowest.agent} needs {ratio:.2g} times as {'much' if best.costs else 'many'}"
         return f"{sentence}.{now}"
 
     def __getitem__(self, index: int) -> BudgetPlan:  # type: ignore[override]
@@ -188,21 +205,23 @@ def plan(
     error: float | None = None,
     regret: float | None = None,
     certainty: float | None = None,
-    most: int = 100_000,
+    most: float | None = None,
     seed: int = 0,
     workers: int | None = 1,
     env_kwargs: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     reuse: bool | None = None,
-    on_budget: Callable[[str, int], None] | None = None,
+    on_budget: Callable[[str, float], None] | None = None,
 ) -> Plans:
     """Return the smallest budget with which each agent reaches a target on an environment, by simulation.
 
     The environment says what is known: ``BAI-Custom-v0`` fixed means, ``BAI-Table-v0`` the rewards of a log,
-    ``BAI-Pilot-v0`` the means that a pilot leaves possible, an id with random instances a prior.
+    ``BAI-Pilot-v0`` the means that a pilot leaves possible, an id with random instances a prior. With its ``costs``
+    budgets are money.
 
     Args:
-        agents: An agent or a list of them, see :func:`bai_gym.evaluate`; None: some that are fast. Where there are
+        agents: An agent or a list of them, see :func:`bai_gym.evaluate`; None: some that are fast. Agents that take no
+            account of costs (``uses_costs``) are refused where pulls cost differently. Where there are
             earlier results, ``Uniform`` is always among them; agents with phases, such as SR, cannot start from these
             results, and a note says so.
         env: A registered id, or an environment object.
@@ -210,7 +229,7 @@ def plan(
         regret: Largest simple regret wanted instead, above 0, in the unit of the reward.
         certainty: Probability over random instances with which the error probability (or simple regret) must be at most
             the target, above 0 and at most 0.985; None: its mean over the instances must be.
-        most: Largest budget to try.
+        most: Largest budget to try; None: 100,000 pulls, or the money for as many at the mean cost.
         seed: At least 0. The same seed gives the same plan, for any number of workers.
         workers: Processes, see :func:`bai_gym.evaluate`.
         env_kwargs: Keyword arguments for ``gym.make``.
@@ -238,9 +257,14 @@ def plan(
         goal = Goal(ERROR, probability(0.05 if error is None else error, "error"), certainty)
     check_runs(1, workers)
     check_seed(seed)
-    winner = favourite(make_cells([BASELINE], env, None, seed, env_kwargs)[0].env.problem)
-    if agents is None:
+    baseline = make_cells([BASELINE], env, None, seed, env_kwargs)[0]
+    winner, costs = favourite(baseline.env.problem), baseline.costs
+    if baseline.episode_spec.fixed_confidence:
+        raise ParameterError("a plan needs a fixed budget, and here the agent decides when to stop")
+    if agents is None and (costs is None or common_cost(costs) is not None):
         agents = AGENTS if winner is None else AGENTS_WITH_DATA
+    elif agents is None:
+        agents = AGENTS_WITH_COSTS if winner is None else AGENTS_WITH_DATA_AND_COSTS
     listed = list(agents) if isinstance(agents, Iterable) and not isinstance(agents, str) else [agents]
     if not listed:
         raise ParameterError("give at least one agent")
@@ -250,33 +274,35 @@ def plan(
             listed.append(BASELINE)
         listed.append(DecideNow())
         first = [make_cells([agent], env, None, seed, env_kwargs)[0] for agent in listed]
-    integer(most, "most", least=max(1, *(_least(cell) for cell in first)))
+    for cell in first:
+        replace(cell, budget=_least(cell)).check()
+    least = max(map(_least, first))
+    if costs is None:
+        most = integer(MOST_PULLS if most is None else most, "most", least=least)
+    else:
+        most = real(MOST_PULLS * _mean(costs) if most is None else most, "most", least=least)
     folder = None if out is None else Path(out)
     reuse = reuse_in_steps(first, folder, reuse)
     plans = []
     for agent, cell in zip(listed, first, strict=True):
-        if cell.env.built.episode_spec.fixed_confidence:
-            raise ParameterError("a plan needs a fixed budget, and here the agent decides when to stop")
-        if cell.costs is not None:
-            raise ParameterError("a plan counts pulls: leave costs out, or compare budgets in money with `bai-gym run`")
-
         fixed = isinstance(cell.env.problem, FixedProblem)
         if fixed and certainty is not None:
             raise ParameterError("certainty= is over random instances, and this environment has a single one")
 
         def measure_at(
-            budget: int, runs: int, number: int, each: bool, agent: Any = agent, name: str = cell.label
+            budget: float, runs: int, number: int, each: bool, agent: Any = agent, name: str = cell.label
         ) -> Measurement:
             if on_budget is not None:
                 on_budget(name, budget)
             own = int(generator(seed, "plan", number).integers(2**63))
-            cells = make_cells([agent], env, [max(budget, 1)], own, env_kwargs)
+            some = 1 if costs is None else max(costs)  # no environment has a budget of 0
+            cells = make_cells([agent], env, [budget or some], own, env_kwargs)
             if each:
                 return on_each_instance(agent, cells[0], goal, runs, workers=workers, out=folder, reuse=reuse)
             played = run_cells(cells, runs, workers=workers, out=folder, rerun=rerun_command, reuse=reuse)
             return goal.measured(played[0])
 
-        search = _Search(cell.label, cell.env.label, goal, fixed, measure_at)
+        search = _Search(cell.label, cell.env.label, goal, fixed, measure_at, in_money=costs is not None)
         plans.append(search.now() if cell.label == NOW else search.run(_least(cell), most))
     ahead = () if winner is None else (NOW, BASELINE)
     plans.sort(key=lambda one: (ahead.index(one.agent) if one.agent in ahead else len(ahead), _budget(one)))
@@ -287,9 +313,20 @@ def _budget(plan: BudgetPlan) -> float:
     return math.inf if plan.budget is None else plan.budget
 
 
-def _least(cell: Cell) -> int:
+def _least(cell: Cell) -> Any:
+    """Return the smallest budget with which an agent can play, in pulls or in money."""
     problem = cell.env.problem
-    return max(1, least_budget(cell.prototype, problem.num_arms, problem.num_features))
+    pulls = max(1, least_budget(cell.prototype, problem.num_arms, problem.num_features))
+    return pulls if cell.costs is None else max(*cell.costs, pulls * _mean(cell.costs))
+
+
+def _mean(costs: Costs) -> float:
+    return math.fsum(costs) / len(costs)
+
+
+def _in_digits(money: float, rounding: str) -> float:
+    """Round money to :data:`DIGITS` significant digits."""
+    return float(Context(prec=DIGITS, rounding=rounding).create_decimal(f"{money:.12g}"))
 
 
 class _Search:
@@ -302,23 +339,31 @@ class _Search:
         fixed: Whether there is a single instance.
         measure_at: Returns a measurement with a budget and a number of runs, on the seed of a given number; or with a
             number of runs on each of many instances.
+        in_money: Whether budgets are money, and not pulls.
     """
 
     def __init__(
-        self, agent: str, env: str, goal: Goal, fixed: bool, measure_at: Callable[[int, int, int, bool], Measurement]
+        self,
+        agent: str,
+        env: str,
+        goal: Goal,
+        fixed: bool,
+        measure_at: Callable[[float, int, int, bool], Measurement],
+        *,
+        in_money: bool,
     ) -> None:
         """Choose the numbers of runs: at the target, 20 and 400 errors are expected, or 2 and 10 per instance."""
         self._agent, self._env, self._goal, self._fixed = agent, env, goal, fixed
-        self._measure_at = measure_at
+        self._measure_at, self._in_money = measure_at, in_money
         rare = goal.target if goal.measure == ERROR else 0.05
         self._few, self._many = max(400, math.ceil(20 / rare)), max(2000, math.ceil(400 / rare))
         if goal.certainty is not None:
             self._few, self._many = max(50, math.ceil(2 / rare)), max(100, math.ceil(10 / rare))
         self._found: list[Measurement] = []
 
-    def run(self, least: int, most: int) -> BudgetPlan:
+    def run(self, least: float, most: float) -> BudgetPlan:
         """Return the plan."""
-        low, high = self._bracket(least, most)
+        low, high = self._bracket(min(self._rounded_up(least), most), most)
         if high is None:
             return self._plan(None)
         if low is None:
@@ -339,7 +384,7 @@ class _Search:
         self._found.append(point)
         return self._plan(point)
 
-    def _bracket(self, least: int, most: int) -> tuple[Measurement | None, Measurement | None]:
+    def _bracket(self, least: float, most: float) -> tuple[Measurement | None, Measurement | None]:
         """Double the budget until the target is reached; return the last two measurements."""
         low, budget = None, least
         while True:
@@ -350,14 +395,18 @@ class _Search:
                 return point, None
             low, budget = point, min(2 * budget, most)
 
-    def _between(self, low: Measurement, high: Measurement) -> int:
+    def _between(self, low: Measurement, high: Measurement) -> float:
         """Return the budget at which the line through two measurements, in logarithms, meets the aim."""
         start, end = self._log(low), self._log(high)
         share = (start - math.log(AIM * self._goal.target)) / max(start - end, 1e-9)
         share = min(max(share, 0.05), 0.95)
-        return round(low.budget + share * (high.budget - low.budget))
+        between = low.budget + share * (high.budget - low.budget)
+        return _in_digits(between, ROUND_HALF_EVEN) if self._in_money else round(between)
 
-    def _confirm(self, budget: int, slope: float, most: int) -> BudgetPlan:
+    def _rounded_up(self, budget: float) -> float:
+        return _in_digits(budget, ROUND_CEILING) if self._in_money else math.ceil(budget)
+
+    def _confirm(self, budget: float, slope: float, most: float) -> BudgetPlan:
         """Measure a budget on fresh seeds; where the target is not certain, try a larger one."""
         for attempt in range(1, CONFIRMATIONS + 1):
             point = self._play(budget, self._many, attempt)
@@ -367,11 +416,11 @@ class _Search:
                 break
             excess = math.log(point.upper / self._goal.target) if math.isfinite(point.upper) else 0.0
             missing = max(self._log(point) - math.log(AIM * self._goal.target), excess)
-            step = max(missing / -slope, 0.02 * budget, 1.0)
-            budget = min(math.ceil(budget + min(step, 0.5 * budget)), most)
+            step = max(missing / -slope, 0.02 * budget, 0.0 if self._in_money else 1.0)
+            budget = min(self._rounded_up(budget + min(step, 0.5 * budget)), most)
         return self._plan(None)
 
-    def _play(self, budget: int, runs: int, number: int = 0) -> Measurement:
+    def _play(self, budget: float, runs: int, number: int = 0) -> Measurement:
         point = self._measure_at(budget, runs, number, self._goal.certainty is not None)
         self._found.append(point)
         return point

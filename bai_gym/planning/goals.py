@@ -9,7 +9,7 @@ from bai_gym.analysis.intervals import normal, quantile_interval, wilson
 from bai_gym.results.result import Result
 from bai_gym.statistics import FloatArray
 
-__all__ = ["ERROR", "LEVEL", "Goal", "Measurement", "most_certain", "quantile"]
+__all__ = ["ERROR", "LEVEL", "Goal", "Measurement", "budget_words", "most_certain", "quantile"]
 
 LEVEL = 0.9  # of two-sided intervals, whose upper end is a one-sided bound at 95 %
 ERROR, REGRET = "error probability", "simple regret"
@@ -73,14 +73,22 @@ class Measurement:
     each: FloatArray | None = None
 
     @property
-    def budget(self) -> int:
-        """Pulls of an episode."""
-        return int(self.result.budget)
+    def budget(self) -> float:
+        """Pulls of an episode, an int, or money where arms have costs."""
+        budget: float = self.result.budget
+        return budget
 
     @property
     def runs(self) -> int:
         """Number of episodes."""
         return self.result.runs
+
+
+def budget_words(result: Result) -> str:
+    """Return the budget of some runs: ``1,240 pulls``; in money ``a budget of 12.4 (310 pulls on average)``."""
+    if not result.costs:
+        return f"{result.budget:,} pulls"
+    return f"a budget of {result.budget:,.12g} ({result.sample_complexity:,.0f} pulls on average)"
 
 
 def quantile(ascending: FloatArray, share: float) -> float:

@@ -60,7 +60,7 @@ def on_each_instance(
     problem = cell.env.problem
     number = min(INSTANCES, cell.chunk_runs)
     bandit = problem.draw(number, generator(cell.seed, "truths"))
-    env = BestArmEnv(InTurn(bandit, problem), cell.budget, task=cell.episode_spec.task)
+    env = BestArmEnv(InTurn(bandit, problem), cell.budget, task=cell.episode_spec.task, costs=cell.costs)
     own = make_cells([agent], env, [cell.budget], cell.seed)[0]
     found = run_cells([own], runs * number, workers=workers, out=out, reuse=reuse)
     outcome = found.outcome(found[0])

@@ -25,6 +25,7 @@ class DecideNow(Agent):
     name: ClassVar[str] = NOW
     uses_variances: ClassVar[bool] = False
     tasks: ClassVar[frozenset[str]] = frozenset(TASKS)
+    uses_costs: ClassVar[bool] = True
     stops: ClassVar[bool] = True
     anytime: ClassVar[bool] = True
 

@@ -34,7 +34,8 @@ def plans_table(plans: Plans) -> Table[BudgetPlan]:
     goal = plans[0].goal
     columns = [
         Column[BudgetPlan]("agent", lambda row: row_name(row.agent, plans.winner), False),
-        Column("budget", lambda row: "not reached" if row.budget is None else f"{row.budget:,}"),
+        Column("budget", lambda row: "not reached" if row.budget is None else f"{row.budget:,.12g}"),
+        *([Column("mean pulls", _mean_pulls)] if plans[0].costs else []),
         Column(f"{goal.name} on fresh seeds", lambda row: _measured(row, lambda at: at.value)),
         Column("at most, at 95 %", lambda row: _measured(row, lambda at: at.upper)),
     ]
@@ -49,6 +50,8 @@ def plans_table(plans: Plans) -> Table[BudgetPlan]:
         "value": lambda row: "" if row.confirmed is None else exact(row.confirmed.value),
         "upper": lambda row: "" if row.confirmed is None else exact(row.confirmed.upper),
     }
+    if plans[0].costs:
+        fields["mean_pulls"] = lambda row: exact(row.confirmed.result.sample_complexity) if row.confirmed else ""
     for share in SHARES:
         if any(row.each is not None for row in plans):
             columns.append(Column(f"at most, on {100 * share:g} % of instances", partial(_quantile, share)))
@@ -86,7 +89,8 @@ def advice_table(advice: Advice) -> Table[Result]:
         rows,
         [
             Column[Result]("agent", lambda row: row_name(row.agent, advice.winner), False),
-            Column("budget", lambda row: "0" if row.agent == NOW else f"{row.budget:,}"),
+            Column("budget", lambda row: "0" if row.agent == NOW else f"{row.budget:,.12g}"),
+            *([Column[Result]("mean pulls", lambda row: f"{row.sample_complexity:,.0f}")] if rows[0].costs else []),
             Column("error probability [95 %]", lambda row: with_interval(row.error_probability, *row.interval)),
             Column("simple regret", lambda row: f"{row.simple_regret:.3g}"),
             Column("its standard error", lambda row: f"{row.simple_regret_se:.2g}"),
@@ -111,7 +115,7 @@ def plan_points(plans: Plans) -> Table[tuple[BudgetPlan, Measurement]]:
         rows,
         [
             Column("agent", lambda row: row[0].agent, False),
-            Column("budget", lambda row: f"{row[1].budget:,}"),
+            Column("budget", lambda row: f"{row[1].budget:,.12g}"),
             Column(f"{goal.name} [90 %]", lambda row: with_interval(row[1].value, row[1].lower, row[1].upper)),
             Column("runs", lambda row: f"{row[1].runs:,}"),
         ],
@@ -191,7 +195,7 @@ def _figure(plans: Plans) -> Any:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         axis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}" if f"{value:e}"[0] in "25" else ""))
-    axes.set_xlabel("budget (pulls)")
+    axes.set_xlabel("budget (money)" if plans[0].costs else "budget (pulls)")
     axes.set_ylabel(plans[0].goal.name)
     axes.set_title(plans[0].env, loc="left", fontweight="bold", fontsize=12)
     axes.legend(loc="lower left", fontsize=10)  # where no curve that falls comes by
@@ -205,6 +209,10 @@ def _measured(row: BudgetPlan, measure: Callable[[Measurement], float]) -> str:
     return "" if row.confirmed is None else f"{measure(row.confirmed):.3g}"
 
 
+def _mean_pulls(row: BudgetPlan) -> str:
+    return "" if row.confirmed is None else f"{row.confirmed.result.sample_complexity:,.0f}"
+
+
 def _quantile(share: float, row: BudgetPlan) -> str:
     return "" if row.each is None else f"{row.quantile(share):.3g}"
 
@@ -215,7 +223,7 @@ def _exact_quantile(share: float, row: BudgetPlan) -> str:
 
 def _most_runs(plan: BudgetPlan) -> list[Measurement]:
     """Return the measurement with the most runs at each budget, by budget."""
-    best: dict[int, Measurement] = {}
+    best: dict[float, Measurement] = {}
     for point in plan.measurements:
         if point.budget not in best or point.runs >= best[point.budget].runs:
             best[point.budget] = point

@@ -106,11 +106,26 @@ def test_run_writes_the_numbers_of_compare(command: Command) -> None:
 
 
 def test_run_takes_costs_and_shows_money(command: Command, tmp_path: Path) -> None:
-    arms = ("--set", "means=[0.5,0.0,0.0]", "--set", "costs=[2.5,1,1]", "--budget", "90.5")
+    arms = ("--set", "means=[0.5,0.0,0.0]", "--costs", "2.5,1,1", "--budget", "90.5")
     out, _ = command("run", "BAI-Custom-v0", "--agent", "SH", "--agent", "SR", *arms, "--runs", "30", "--out", "found")
     assert "money spent" in out and "90.5" in out and "against the one with the fewest" not in out
     rows = list(csv.DictReader(io.StringIO((tmp_path / "found" / "results.csv").read_text(encoding="utf-8"))))
     assert all(float(row["budget"]) == 90.5 and 80.0 < float(row["money_spent"]) <= 90.5 for row in rows)
+
+
+def test_costs_are_read_by_name_in_order_and_from_a_log(command: Command, tmp_path: Path) -> None:
+    rows = [("A", 1, 0.5), ("B", 0, 2), ("A", 0, 1.5), ("B", 1, 3), ("A", 1, 1)]
+    lines = ["page,sale,dollars", *(f"{page},{sale},{price}" for page, sale, price in rows)]
+    (tmp_path / "log.csv").write_text("\n".join(lines))
+    words = ("BAI-Pilot-v0", *(f"--set={pair}" for pair in ("path=log.csv", "arm_column=page", "reward_column=sale")))
+    plans = []
+    for costs in ("B=2.5,A=1", "1,2.5", "dollars"):
+        out, _ = command("plan", *words, "--agent", "Uniform", "--error", "0.3", "--most", "5000", "--costs", costs)
+        plans.append(out.split("costs=")[1].partition("│")[2])  # without the title
+        assert "mean pulls" in out
+    assert plans[0] == plans[1] == plans[2]
+    out, _ = command("advise", *words, "--costs", "dollars", "--budget", "20.5", "--runs", "400")
+    assert "20.5" in out and "mean pulls" in out and "TTTS" not in out
 
 
 def test_run_shows_the_gap_to_the_optimum(command: Command, tmp_path: Path) -> None:

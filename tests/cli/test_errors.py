@@ -127,6 +127,13 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         ((*RUN, "--set", "num_arms=8"), ("'num_arms' is not a keyword of the custom environments", "allowed: means")),
         ((*RUN, "--set", "means=[1, nan]"), ("means: arm 1 has nan",)),  # a literal, although not of Python
         ((*RUN, "--set", "means=much"), ("means", "much")),
+        *(
+            ((*RUN, "--set", "means=[1,0]", "--costs", costs), (repr(costs), "A=1,B=2.5"))
+            for costs in ("A=1,2", "A=1,A=2", "dollars", "1,x", "A=x,B=1", "")
+        ),
+        ((*RUN, "--set", "costs=[1,2]", "--costs", "1,2"), ("given twice",)),
+        ((*RUN, "--set", "means=[1,0]", "--costs", "A=1,B=2"), ("no cost of arm '0'",)),
+        (("plan", "--zone", "0.5", "--costs", "1,2"), ("--costs",)),
         # Files and folders.
         (MOVIES, ("'movielens-1m' is not in", "bai-gym data fetch movielens-1m", "BAI_GYM_DATA")),
         ((*TABLE, *COLUMNS), ("no data file", "log.csv", "give the path")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -50,6 +51,16 @@ def test_a_pull_that_is_too_expensive_changes_nothing() -> None:
         batch.step([3 + 0, 1] if before["remaining"][1, 0] < 2.0 else [1, 3 + 0])
     now = batch.step([2, 2])[0]  # the recommendation has not ended its episode
     assert (now["pulls"].sum(axis=1) == before["pulls"].sum(axis=1) + 1).all()
+
+
+def test_costs_by_name_are_those_in_order(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("size,reward\nlarge,1\nsmall,2\nlarge,0\nsmall,3\n")
+    log: dict[str, Any] = {"path": str(tmp_path / "log.csv"), "arm_column": "size", "reward_column": "reward"}
+    log |= {"arms": ["large", "small"], "budget": 4.0, "costs": {"small": 1.0, "large": 2.0}}
+    assert BestArmEnv("table", **log).episode_spec.costs == (2.0, 1.0)
+    assert BestArmVectorEnv("table", 2, **log).episode_spec.costs == (2.0, 1.0)
+    numbered = gym.make("BAI-Custom-v0", **{**EXACT, "budget": 4.0, "costs": {"2": 0.5, "0": 1.0, "1": 2.0}}).unwrapped
+    assert isinstance(numbered, BestArmEnv) and numbered.episode_spec.costs == (1.0, 2.0, 0.5)
 
 
 def test_sums_of_costs_may_be_rounded() -> None:
@@ -109,6 +120,8 @@ def test_every_task_and_the_checker() -> None:
         {"budget": 1.9},
         {"budget": -1.0},
         {"costs": None, "budget": 2.5},
+        {"costs": {"0": 1.0, "1": 2.0}},
+        {"costs": {"0": 1.0, "1": 2.0, "2": 0.5, "3": 1.0}},
     ],
 )
 def test_what_is_refused(keywords: dict[str, Any]) -> None:

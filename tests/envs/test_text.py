@@ -132,6 +132,29 @@ def test_an_episode_as_text(tmp_path: Path) -> None:
     assert terminated and reward == 1.0 and info["correct"] and info["unreadable"] == 1
 
 
+def test_an_episode_with_costs_as_text() -> None:
+    keywords = {"means": [1.0, 0.0, 0.5], "variances": 0.0, "costs": [0.1, 2.0, 0.5]}
+    env = TextWrapper(gym.make("BAI-Custom-v0", budget=3.0, **keywords))
+    text, _ = env.reset(seed=0)
+    assert "You have 3 to spend" in text and "Arm 1: 0 pulls, a pull costs 2\n" in text and "Money left: 3" in text
+    text, *_ = env.step("pull 1 x5, 2 x1")  # a second pull of arm 1 would cost more than is left
+    assert "Arm 1: 1 pull, " in text and "Arm 2: 1 pull, " in text and "Money left: 0.5" in text
+    text, *_, info = env.step("pull 1")
+    assert "no pull that the money left pays for" in text and info["unreadable"] == 1
+    assert "Arm 1: 1 pull, " in text  # the random arm is one that can be paid for
+    again = TextWrapper(gym.make("BAI-Custom-v0", budget=3.0, **keywords))
+    again.reset(seed=0)
+    text, *_ = again.step("pull 0 x100")
+    assert "Arm 0: 30 pulls" in text and "No pulls are left" in text and again.observation_space.contains(text)
+    _, reward, terminated, _, info = again.step("0")
+    assert terminated and reward == 1.0 and info["unspent"] == pytest.approx(0.0, abs=1e-9)
+    again.reset(seed=0)
+    _, reward, terminated, _, info = again.step("recommend arm 0")  # with money left
+    assert terminated and reward == 1.0 and info["unspent"] == 3.0
+    capped = TextWrapper(gym.make("BAI-Custom-v0", budget=3.0, fixed_confidence=True, **keywords))
+    assert "Spend little, and less than 3." in capped.reset(seed=0)[0]
+
+
 def test_features_are_part_of_the_text() -> None:
     env = TextWrapper(gym.make("BAI-CustomLinear-v0", budget=4))
     assert "Arm 1: 0 pulls, features (0.8, 0.6)" in env.reset(seed=0)[0]
