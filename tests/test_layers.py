@@ -70,7 +70,7 @@ BESIDE: dict[str, set[str]] = {
     "live": {"api"},
     "training": {"api"},
     "planning": {"api", "rerun"},
-    "report": {"planning"},
+    "report": {"auditing", "planning"},
     "cli": {"api", "auditing", "experiments", "live", "planning", "progress", "report", "rerun", "training"},
     "__init__": {"api", "auditing", "live", "planning", "report"},
 }

@@ -19,11 +19,13 @@ from bai_gym.auditing.families import CLASSES, Goal
 from bai_gym.auditing.players import Audited, audited
 from bai_gym.auditing.search import Plan, finalists
 from bai_gym.auditing.simplify import Simplest, simplify
+from bai_gym.auditing.streams import look_rounds
 from bai_gym.content.library import library_digest
 from bai_gym.errors import OutputError, ParameterError
 from bai_gym.progress import progress_bars
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.seeding import check_seed
+from bai_gym.statistics import IntArray
 from bai_gym.validation import choice, flag, integer, probability, real
 
 __all__ = ["REFUTED", "Audit", "audit", "repeat"]
@@ -80,10 +82,26 @@ class Audit:
         needed = int(np.floor(self.delta * self.worst.runs))
         return self.worst.times[needed] if len(self.worst.times) > needed else None
 
+    @property
+    def num_looks(self) -> int:
+        """Looks at the counterexample until the cap."""
+        return int(self._rounds.size)
+
+    @property
+    def _rounds(self) -> IntArray:
+        cap = self.cap if self.simplest is None else self.simplest.cap
+        steps = self.looks if isinstance(self.looks, str) else min(self.looks, cap)
+        return look_rounds(steps, cap, self.worst.instance.num_arms)
+
     def curve(self) -> tuple[list[int], list[float]]:
-        """Return pulls, and the shares of the counterexample's runs that have stopped with a wrong arm by then."""
+        """Return numbers of looks, and the shares of runs that have stopped with a wrong arm by then.
+
+        The instance is :attr:`worst`. Agents look after every pull, and count here with every round of all arms.
+        """
         times, counts = np.unique(self.worst.times, return_counts=True)
-        return times.tolist(), (np.cumsum(counts) / self.worst.runs).tolist()
+        rounds = -(-times // self.worst.instance.num_arms)
+        looks = np.searchsorted(self._rounds, rounds) + 1
+        return looks.tolist(), (np.cumsum(counts) / self.worst.runs).tolist()
 
     def __str__(self) -> str:
         """Return the verdict in a few sentences."""
