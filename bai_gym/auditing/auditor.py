@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,8 @@ __all__ = ["REFUTED", "Audit", "audit", "repeat"]
 
 REFUTED, NOT_REFUTED = "refuted", "not refuted"
 ROUNDS = "audit-rounds.json"
-"""File with the errors of the rounds that are finished."""
+"""File with the errors of the rounds that are finished, and the certificates."""
+SIMPLE_RUNS = 5000  # fresh runs of each try of a simpler counterexample
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,7 @@ class Audit:
     @property
     def _rounds(self) -> IntArray:
         cap = self.cap if self.simplest is None else self.simplest.cap
-        steps = self.looks if isinstance(self.looks, str) else min(self.looks, cap)
-        return look_rounds(steps, cap, self.worst.instance.num_arms)
+        return look_rounds(_looks_within(self.looks, cap), cap, self.worst.instance.num_arms)
 
     def curve(self) -> tuple[list[int], list[float]]:
         """Return numbers of looks, and the shares of runs that have stopped with a wrong arm by then.
@@ -250,25 +251,29 @@ def audit(
         found = finalists(player, goal, sizes, seed, workers, rounds.recall, on_stage)
         instances = [candidate.instance for candidate in found]
         stage = f"fresh runs of {len(instances)} instances"
-        certificates = certify(
-            player,
-            instances,
-            goal.epsilon,
-            sizes.certified,
-            seed,
-            ("audit", "certify"),
-            len(instances),
-            workers,
-            lambda done, total: on_stage(stage, done, total),
-        )
+
+        def fresh() -> list[Any]:
+            made = certify(
+                player,
+                instances,
+                goal.epsilon,
+                sizes.certified,
+                seed,
+                ("audit", "certify"),
+                len(instances),
+                workers,
+                partial(on_stage, stage),
+            )
+            return [asdict(certificate) for certificate in made]
+
+        certificates = [Certificate.restored(each) for each in rounds.recall("fresh runs", fresh)]
         certificates.sort(key=lambda certificate: -certificate.bound)
-        simplest = None
-        if certificates[0].bound > known.delta:
+
+        def simpler() -> list[Any]:
             on_stage("a simpler counterexample", 0, None)
-            runs = min(sizes.certified, 5000)
-            steps = _fixed_looks(chosen)
-            simplest = simplify(
-                lambda smaller: known.make(smaller, steps(smaller)),
+            runs = min(sizes.certified, SIMPLE_RUNS)
+            found = simplify(
+                lambda smaller: known.make(smaller, _looks_within(chosen, smaller)),
                 certificates[0],
                 goal,
                 known.delta,
@@ -277,6 +282,12 @@ def audit(
                 seed,
                 workers,
             )
+            return [asdict(found.certificate), found.cap]
+
+        simplest = None
+        if certificates[0].bound > known.delta:
+            stored, least = rounds.recall("simpler", simpler)
+            simplest = Simplest(Certificate.restored(stored), least)
     script = "" if simplest is None else _script(known, goal, simplest, chosen)
     result = Audit(known.name, known.delta, goal, cap, chosen, seed, tuple(certificates), simplest, script)
     if out is not None:
@@ -329,18 +340,18 @@ def _goal(known: Audited, rewards: str | None, arms: Iterable[int] | None, epsil
     return Goal(rewards, (limits[0], limits[1]), float(epsilon), real(sigma, "sigma", above=0))
 
 
-def _fixed_looks(looks: int | str) -> Callable[[int], int | str]:
+def _looks_within(looks: int | str, cap: int) -> int | str:
     """Return the looks of a smaller cap: the same, at most one at the cap."""
-    return lambda smaller: looks if isinstance(looks, str) else min(looks, smaller)
+    return looks if isinstance(looks, str) else min(looks, cap)
 
 
 class _Rounds:
-    """The errors of finished rounds, in a file that belongs to one audit."""
+    """The results of finished rounds, in a file that belongs to one audit."""
 
     def __init__(self, settings: dict[str, Any], folder: Path | None) -> None:
         self._settings = json.loads(json.dumps(settings))
         self._writer = None if folder is None else ResultsWriter(folder)
-        self._rounds: dict[str, list[int]] = {}
+        self._rounds: dict[str, list[Any]] = {}
         if folder is not None and (folder / ROUNDS).exists() and settings["code"]:
             try:
                 stored = json.loads((folder / ROUNDS).read_text(encoding="utf-8"))
@@ -349,8 +360,8 @@ class _Rounds:
             except (OSError, ValueError, KeyError, TypeError):
                 raise OutputError(f"{folder / ROUNDS} cannot be read: remove it, or choose another folder") from None
 
-    def recall(self, name: str, count: Callable[[], list[int]]) -> list[int]:
-        """Return the errors of a round, which is played if it is not stored."""
+    def recall(self, name: str, count: Callable[[], list[Any]]) -> list[Any]:
+        """Return the results of a round, which is played if they are not stored."""
         if name not in self._rounds:
             self._rounds[name] = count()
             if self._writer is not None:
@@ -376,7 +387,7 @@ def _script(known: Audited, goal: Goal, simplest: Simplest, looks: int | str) ->
         "instance",
         f"delta={known.delta!r}",
         f"cap={simplest.cap}",
-        f"looks={looks if isinstance(looks, str) else min(looks, simplest.cap)!r}",
+        f"looks={_looks_within(looks, simplest.cap)!r}",
         f"runs={certificate.runs}",
     ]
     if goal.epsilon:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -56,6 +56,12 @@ class Certificate:
     def rate(self) -> float:
         """Share of the runs with an error."""
         return self.errors / self.runs
+
+    @classmethod
+    def restored(cls, stored: Mapping[str, Any]) -> Certificate:
+        """Return the certificate that ``dataclasses.asdict`` and JSON have stored."""
+        instance = Instance(**{name: tuple(values) for name, values in stored["instance"].items()})
+        return cls(**{**stored, "instance": instance, "times": tuple(stored["times"])})
 
 
 def lower_bound(errors: int, runs: int, m: int = 1) -> float:

@@ -216,11 +216,13 @@ def _quiet_rivals(x: Numbers, epsilon: float) -> Arms:
 
 
 def _gaussian_tie(x: Numbers, epsilon: float) -> Arms:
-    return {"centre": [0.0, -epsilon - x[0], -epsilon - 1.0], "deviation": [1.0] * 3}
+    scale = min(x[0], 1.0)
+    return {"centre": [0.0, -epsilon - scale * x[1], -epsilon - scale], "deviation": [scale] * 3}
 
 
 def _gaussian_tied(x: Numbers, epsilon: float) -> Arms:
-    return {"centre": [0.0, *[-epsilon - x[0]] * 2], "deviation": [1.0] * 3}
+    scale = min(x[0], 1.0)
+    return {"centre": [0.0, *[-epsilon - scale * x[1]] * 2], "deviation": [scale] * 3}
 
 
 def _gaussian_quiet_best(x: Numbers, epsilon: float) -> Arms:
@@ -244,8 +246,8 @@ FAMILIES: dict[
     "two-point": (_two_point, ((1e-3, 0.5), (1e-3, 0.9), RARE, (1e-3, 0.9), RARE, GAP), UNIT),
     "quiet best arm": (_quiet_best, (RARE, GAP), UNIT),
     "quiet rivals": (_quiet_rivals, (RARE, GAP), UNIT),
-    "near tie, Gaussian": (_gaussian_tie, (GAP,), NORMAL),
-    "tied rivals, Gaussian": (_gaussian_tied, (GAP,), NORMAL),
+    "near tie, Gaussian": (_gaussian_tie, (RARE, GAP), NORMAL),
+    "tied rivals, Gaussian": (_gaussian_tied, (RARE, GAP), NORMAL),
     "quiet best arm, Gaussian": (_gaussian_quiet_best, (RARE, GAP), NORMAL),
     "quiet rivals, Gaussian": (_gaussian_quiet_rivals, (RARE, GAP), NORMAL),
 }

@@ -187,6 +187,7 @@ def _digest(value: object, *files: Path | None) -> str:
     values = Values()
     try:
         found = values.digest(value)
+        own = {*values.files, *(file for file in files if file is not None)}
+        return f"{found}-{sources_digest(own)}" if own or values.has_own_code else found
     except UnknownContentError:
         return ""
-    return f"{found}-{sources_digest({*values.files, *(file for file in files if file is not None)})}"
