@@ -178,7 +178,7 @@ def audit(
     cap: int = 10_000,
     looks: int | str | None = None,
     arms: Iterable[int] | None = None,
-    epsilon: float = 0.0,
+    epsilon: float | None = None,
     sigma: float = 1.0,
     arrays: bool = False,
     plan: Plan | None = None,
@@ -206,7 +206,7 @@ def audit(
             (default): the plan of the gallery's rule; ``"geometric"`` for a function of one run, which is slow; else
             every round. Agents look after every pull.
         arms: Smallest and largest number of arms. None (default): 2 and 20; two for a gallery's rule of two arms.
-        epsilon: Largest gap of a recommendation that is no error.
+        epsilon: Largest gap of a recommendation that is no error. None (default): the agent's own, or 0.
         sigma: See ``rewards``.
         arrays: Whether a function takes the statistics of many runs at once, arrays of shape ``(..., K)`` that
             broadcast, and returns ``(...)`` arms, -1 where it goes on. Such functions are a thousand times faster.
@@ -223,7 +223,7 @@ def audit(
         BaiGymError: If an argument is invalid; the message is one line.
     """
     known = audited(rule, None if delta is None else probability(delta, "delta"), arrays=flag(arrays, "arrays"))
-    goal = _goal(known, rewards, arms, epsilon, sigma)
+    goal = _goal(known, rewards, arms, known.epsilon if epsilon is None else epsilon, sigma)
     integer(cap, "cap", least=goal.arms[0])
     if isinstance(looks, str):
         choice(looks, ("geometric",), "looks")

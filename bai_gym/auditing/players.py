@@ -70,6 +70,8 @@ class Audited:
         digest: Of its code, where that can be known, so that an audit resumes with the same code only.
         script: How a script names it.
         arrays: Whether it is a function that takes the statistics of many episodes at once.
+        epsilon: Largest gap of a recommendation that breaks no promise: the indifference zone of an agent, or its
+            accuracy.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Audited:
     digest: str
     script: str
     arrays: bool = False
+    epsilon: float = 0.0
 
 
 def audited(rule: object, delta: float | None, *, arrays: bool = False) -> Audited:
@@ -177,8 +180,16 @@ def _agent(agent: Any, delta: float | None) -> Audited:
     level = delta if delta is not None else own if own is not None else DELTA
     label = source.label or str(getattr(prototype, "label", script))
     files = [source.file] if source.file is not None else []
+    own_gap = getattr(prototype, "indifference", None) or getattr(prototype, "epsilon", None) or 0.0
     return Audited(
-        label, level, None, lambda cap, looks: AgentPlayer(source, cap), 1, _digest(prototype, *files), script
+        label,
+        level,
+        None,
+        lambda cap, looks: AgentPlayer(source, cap),
+        1,
+        _digest(prototype, *files),
+        script,
+        epsilon=float(own_gap) if isinstance(own_gap, int | float) else 0.0,
     )
 
 

@@ -43,7 +43,10 @@ def audit(
     arms: Annotated[
         str | None, typer.Option(help="Fewest and most arms. [default: 2:20, or 2:2 for a rule of two arms]")
     ] = None,
-    epsilon: Annotated[float, typer.Option(help="Largest gap of a recommendation that is no error.")] = 0.0,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(help="Largest gap of a recommendation that is no error. [default: the agent's own, or 0]"),
+    ] = None,
     sigma: Annotated[float, typer.Option(help="Of Gaussian and sub-Gaussian rewards, at most.")] = 1.0,
     arrays: Annotated[
         bool, typer.Option("--arrays", help="The function takes the statistics of many runs at once, and is fast.")

@@ -55,11 +55,12 @@ def collected() -> Catalogue:
         {"id": e.id, "what": e.title, "source": e.source, "runs": None if e.instances else e.runs}
         for e in EXPERIMENTS.values()
     ]
+    audits = {"id": "audit", "what": "Stopping rules, and what they promise", "source": "", "runs": 20_000}
     rules = [
         {"name": name, "what": rule.stops_when, "promise": rule.promise, "source": rule.source}
         for name, rule in GALLERY.items()
     ]
-    return {"agents": agents, "experiments": experiments, "rules": rules}
+    return {"agents": agents, "experiments": [*experiments, audits], "rules": rules}
 
 
 def needs(agent: Any) -> list[str]:
