@@ -181,6 +181,7 @@ def audit(
     epsilon: float | None = None,
     sigma: float = 1.0,
     arrays: bool = False,
+    intervals: bool = False,
     plan: Plan | None = None,
     seed: int = 0,
     workers: int | None = 1,
@@ -210,6 +211,9 @@ def audit(
         sigma: See ``rewards``.
         arrays: Whether a function takes the statistics of many runs at once, arrays of shape ``(..., K)`` that
             broadcast, and returns ``(...)`` arms, -1 where it goes on. Such functions are a thousand times faster.
+        intervals: Whether a function returns confidence intervals in place of an arm: two arrays ``(..., K)``, the
+            lower and upper ends, from arrays as above. An error is a run in which an interval misses the mean of its
+            arm at any look.
         plan: Sizes of the search; None: 512 instances, and 20,000 runs of each of five finalists.
         seed: At least 0. The same seed gives the same result, for any number of workers.
         workers: Processes, see :func:`bai_gym.evaluate`.
@@ -222,7 +226,8 @@ def audit(
     Raises:
         BaiGymError: If an argument is invalid; the message is one line.
     """
-    known = audited(rule, None if delta is None else probability(delta, "delta"), arrays=flag(arrays, "arrays"))
+    level = None if delta is None else probability(delta, "delta")
+    known = audited(rule, level, arrays=flag(arrays, "arrays"), intervals=flag(intervals, "intervals"))
     goal = _goal(known, rewards, arms, known.epsilon if epsilon is None else epsilon, sigma)
     integer(cap, "cap", least=goal.arms[0])
     if isinstance(looks, str):
@@ -306,6 +311,7 @@ def repeat(
     runs: int = 5000,
     seed: int = 0,
     arrays: bool = False,
+    intervals: bool = False,
 ) -> Certificate:
     """Play a rule on one instance, and return its errors with a lower bound of the error probability at level 0.999.
 
@@ -319,11 +325,12 @@ def repeat(
         runs: Number of runs.
         seed: At least 0.
         arrays: See :func:`audit`.
+        intervals: See :func:`audit`.
 
     Raises:
         BaiGymError: If an argument is invalid.
     """
-    player = audited(rule, delta, arrays=arrays).make(cap, looks)
+    player = audited(rule, delta, arrays=arrays, intervals=intervals).make(cap, looks)
     return certify(player, [instance], epsilon, runs, check_seed(seed), ("audit", "repeat"), 1)[0]
 
 
@@ -394,6 +401,8 @@ def _script(known: Audited, goal: Goal, simplest: Simplest, looks: int | str) ->
         words.append(f"epsilon={goal.epsilon!r}")
     if known.arrays:
         words.append("arrays=True")
+    if known.intervals:
+        words.append("intervals=True")
     lines = [
         f'"""Repeats a counterexample: {known.name} errs more often than delta = {known.delta:g}."""',
         "",

@@ -16,7 +16,7 @@ from bai_gym.api import agent_source, parse_agent
 from bai_gym.auditing.certificate import Player
 from bai_gym.auditing.gallery import GALLERY, GalleryRule
 from bai_gym.auditing.instances import Instance
-from bai_gym.auditing.streams import Episodes, Looks, RoundRobin
+from bai_gym.auditing.streams import Coverage, Episodes, Looks, RoundRobin
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.sources import AgentSource, EnvSource
@@ -70,6 +70,7 @@ class Audited:
         digest: Of its code, where that can be known, so that an audit resumes with the same code only.
         script: How a script names it.
         arrays: Whether it is a function that takes the statistics of many episodes at once.
+        intervals: Whether it returns confidence intervals.
         epsilon: Largest gap of a recommendation that breaks no promise: the indifference zone of an agent, or its
             accuracy.
     """
@@ -82,10 +83,11 @@ class Audited:
     digest: str
     script: str
     arrays: bool = False
+    intervals: bool = False
     epsilon: float = 0.0
 
 
-def audited(rule: object, delta: float | None, *, arrays: bool = False) -> Audited:
+def audited(rule: object, delta: float | None, *, arrays: bool = False, intervals: bool = False) -> Audited:
     """Return what is audited.
 
     Args:
@@ -93,11 +95,12 @@ def audited(rule: object, delta: float | None, *, arrays: bool = False) -> Audit
             or an agent.
         delta: Allowed error probability; None: the agent's own, or 0.05.
         arrays: Whether a function takes the statistics of many episodes at once.
+        intervals: Whether it returns confidence intervals of all arms; it takes arrays then.
 
     Raises:
         BaiGymError: If there is no such rule, or the agent never stops.
     """
-    if isinstance(rule, str) and rule in GALLERY:
+    if isinstance(rule, str) and rule in GALLERY and not intervals:
         entry, level = GALLERY[rule], DELTA if delta is None else delta
         return Audited(rule, level, entry, _round_robin(entry.rule, level), 1, _digest(entry.rule), repr(rule))
     found: Any = load(rule) if isinstance(rule, str) and is_reference(rule) and "(" not in rule else rule
@@ -107,8 +110,13 @@ def audited(rule: object, delta: float | None, *, arrays: bool = False) -> Audit
         name = rule if isinstance(rule, str) else getattr(found, "__name__", "function")
         script = repr(rule) if isinstance(rule, str) else name
         file = file_of(rule) if isinstance(rule, str) else None
-        looks: int | str = 1 if arrays else "geometric"
-        return Audited(name, level, None, _round_robin(played, level), looks, _digest(found, file), script, arrays)
+        looks: int | str = 1 if arrays or intervals else "geometric"
+        make: Callable[[int, Any], Player] = _round_robin(played, level)
+        if intervals:
+            make = lambda cap, looks: Coverage(found, level, cap, looks)  # noqa: E731
+        return Audited(name, level, None, make, looks, _digest(found, file), script, arrays, intervals)
+    if intervals:
+        raise ParameterError("intervals=True needs a function of statistics and delta that returns two arrays")
     return _agent(rule, delta)
 
 

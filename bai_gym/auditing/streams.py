@@ -12,10 +12,11 @@ import numpy.typing as npt
 from bai_gym.auditing.instances import Instance
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["Episodes", "Looks", "RoundRobin", "Rule", "look_rounds"]
+__all__ = ["Coverage", "Episodes", "IntervalRule", "Looks", "RoundRobin", "Rule", "look_rounds"]
 
 FIRST_LOOKS = 32
 ENTRIES_AT_ONCE = 1 << 16  # of an array, so that it stays in the cache
+ROUNDING = 1e-12
 GROWTH = 1.1  # of the number of rounds from one look to the next, with looks="geometric"
 
 
@@ -45,6 +46,9 @@ class Looks:
 
 Rule = Callable[[Looks, float], IntArray]
 """A stopping rule: the arm that it recommends in each episode, of the leading axes' shape; -1 where it goes on."""
+
+IntervalRule = Callable[[Looks, float], tuple[FloatArray, FloatArray]]
+"""Confidence intervals: ``(..., K)`` lower and upper ends of the means of all arms."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +143,35 @@ class RoundRobin:
             start = stop
             size = max(FIRST_LOOKS, min(2 * size, ENTRIES_AT_ONCE // max(1, active.size * num_arms)))
         return Episodes(recommendation, pulls)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Plays all arms in turn until an interval misses the mean of its arm, which counts as an error.
+
+    Attributes:
+        intervals: The intervals, which promise that with probability 1 - delta none of them ever misses.
+        delta: See above.
+        cap: Largest number of pulls of an episode.
+        looks: See :func:`look_rounds`.
+    """
+
+    intervals: IntervalRule
+    delta: float
+    cap: int
+    looks: int | str = 1
+
+    def play(self, instance: Instance, runs: int, rng: np.random.Generator) -> Episodes:
+        """Return episodes of an instance; those with a miss recommend the worst arm."""
+        means = instance.means
+        worst = int(means.argmin())
+
+        def rule(looks: Looks, delta: float) -> IntArray:
+            low, high = self.intervals(looks, delta)
+            slack = ROUNDING * np.maximum(np.abs(means), 1.0)
+            return np.where(((low > means + slack) | (high < means - slack)).any(axis=-1), worst, -1)
+
+        return RoundRobin(rule, self.delta, self.cap, self.looks).play(instance, runs, rng)
 
 
 class _Stream:

@@ -51,6 +51,9 @@ def audit(
     arrays: Annotated[
         bool, typer.Option("--arrays", help="The function takes the statistics of many runs at once, and is fast.")
     ] = False,
+    intervals: Annotated[
+        bool, typer.Option("--intervals", help="The function returns confidence intervals, which may miss a mean.")
+    ] = False,
     seed: Seed = 0,
     workers: Workers = 1,
     out: Annotated[
@@ -78,6 +81,7 @@ def audit(
         epsilon=epsilon,
         sigma=sigma,
         arrays=arrays,
+        intervals=intervals,
         seed=seed,
         workers=workers,
         out=out,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import runpy
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,23 @@ def test_a_plain_function_is_called_for_one_run(small: Plan, tmp_path: Path) -> 
     assert result.refuted and result.looks == "geometric" and repr(f"{file}:hasty") in result.script
     with pytest.raises(ParameterError, match="arm 9"):
         audit(lambda statistics, delta: 9, **words)
+
+
+def test_intervals_must_hold_at_all_looks() -> None:
+    def hoeffding(looks: Looks, delta: float, *, union: bool) -> tuple[np.ndarray, np.ndarray]:
+        n, num_arms = looks.pulls, looks.means.shape[-1]
+        share = delta / num_arms / (n * (n + 1.0) if union else 1.0)
+        half = np.sqrt(np.log(2.0 / share) / (2.0 * n))
+        return looks.means - half, looks.means + half
+
+    plan = Plan(instances=8, variations=2, runs=25, most=50, certified=1000)
+    for union, verdict in ((True, "not refuted"), (False, "refuted")):
+        rule = partial(hoeffding, union=union)
+        words: dict[str, Any] = {"rewards": "bernoulli", "cap": 1000, "arms": (2, 2), "plan": plan}
+        result = audit(rule, intervals=True, progress=False, **words)
+        assert result.verdict == verdict
+    with pytest.raises(ParameterError, match="two arrays"):
+        audit("gk16-plugin", intervals=True)
 
 
 def test_arguments_are_checked() -> None:
