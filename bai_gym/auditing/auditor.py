@@ -17,7 +17,7 @@ import numpy as np
 
 from bai_gym.auditing.certificate import Certificate, certify
 from bai_gym.auditing.families import CLASSES, Goal
-from bai_gym.auditing.players import Audited, audited
+from bai_gym.auditing.players import AgentPlayer, Audited, audited
 from bai_gym.auditing.search import Plan, finalists
 from bai_gym.auditing.simplify import Simplest, simplify
 from bai_gym.auditing.streams import look_rounds
@@ -240,6 +240,8 @@ def audit(
     check_seed(seed)
     sizes = plan or Plan()
     player = known.make(cap, chosen)
+    if looks is not None and isinstance(player, AgentPlayer):
+        raise ParameterError("looks are for rules that are shown round-robin pulls; an agent looks after every pull")
     settings = {
         "rule": known.name,
         "code": known.digest,

@@ -68,6 +68,7 @@ def audit_curve(audit: Audit, path: str | Path) -> Path:
 
 def _figure(audit: Audit) -> Any:
     from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter
 
     figure = Figure(figsize=(8.0, 4.5), layout="constrained")
     axes = figure.add_subplot()
@@ -77,6 +78,7 @@ def _figure(audit: Audit) -> Any:
     axes.step([1, *looks, last], [0.0, *shares, shares[-1] if shares else 0.0], where="post", color=colour)
     axes.axhline(audit.delta, color="black", linestyle="--", linewidth=1.0, label=f"promised: {audit.delta:g}")
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axes.set_ylim(bottom=0.0)
     axes.set_xlabel("looks")
     axes.set_ylabel("runs that have stopped with a wrong arm")

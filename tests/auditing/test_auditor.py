@@ -156,6 +156,8 @@ def test_agents_play_by_their_own_sampling_rule(small: Plan) -> None:
         audit("Uniform", **words)
     with pytest.raises(ParameterError, match="delta"):
         audit("EB-TCI(delta=0.2)", delta=0.1, **words)
+    with pytest.raises(ParameterError, match="every pull"):
+        audit("EB-TCI", looks=10, **words)
 
 
 def test_a_plain_function_is_called_for_one_run(small: Plan, tmp_path: Path) -> None:
@@ -175,16 +177,16 @@ def test_a_plain_function_is_called_for_one_run(small: Plan, tmp_path: Path) -> 
 
 
 def test_intervals_must_hold_at_all_looks() -> None:
-    def hoeffding(looks: Looks, delta: float, *, union: bool) -> tuple[np.ndarray, np.ndarray]:
+    def normal(looks: Looks, delta: float, *, union: bool) -> tuple[np.ndarray, np.ndarray]:
         n, num_arms = looks.pulls, looks.means.shape[-1]
         share = delta / num_arms / (n * (n + 1.0) if union else 1.0)
-        half = np.sqrt(np.log(2.0 / share) / (2.0 * n))
+        half = -ndtri(share / 2.0) * looks.sigma / np.sqrt(n)
         return looks.means - half, looks.means + half
 
     plan = Plan(instances=8, variations=2, runs=25, most=50, certified=1000)
     for union, verdict in ((True, "not refuted"), (False, "refuted")):
-        rule = partial(hoeffding, union=union)
-        words: dict[str, Any] = {"rewards": "bernoulli", "cap": 1000, "arms": (2, 2), "plan": plan}
+        rule = partial(normal, union=union)
+        words: dict[str, Any] = {"rewards": "gaussian", "cap": 1000, "arms": (2, 2), "plan": plan}
         result = audit(rule, intervals=True, progress=False, **words)
         assert result.verdict == verdict
     with pytest.raises(ParameterError, match="two arrays"):
