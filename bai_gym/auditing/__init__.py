@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 from bai_gym.lazy import lazily
 
 if TYPE_CHECKING:
-    from bai_gym.auditing.auditor import Audit, audit, repeat
+    from bai_gym.auditing.auditor import audit, repeat
     from bai_gym.auditing.gallery import GALLERY, GalleryRule
     from bai_gym.auditing.instances import Instance
+    from bai_gym.auditing.result import Audit
     from bai_gym.auditing.search import Plan
     from bai_gym.auditing.streams import Looks
 
@@ -17,7 +18,7 @@ __getattr__, __dir__ = lazily(
     __name__,
     {
         "GALLERY": "gallery",
-        "Audit": "auditor",
+        "Audit": "result",
         "GalleryRule": "gallery",
         "Instance": "instances",
         "Looks": "streams",
