@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bai_gym.agents.citations import cite
     from bai_gym.analysis.paired import PairedTest
     from bai_gym.api import compare, evaluate
+    from bai_gym.auditing import Audit, audit
     from bai_gym.live.evidence import Identification
     from bai_gym.live.identify import identify
     from bai_gym.live.study import Study
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Advice",
     "Aggregate",
+    "Audit",
     "BudgetPlan",
     "Comparison",
     "Identification",
@@ -40,6 +42,7 @@ __all__ = [
     "advise",
     "agents",
     "aggregate",
+    "audit",
     "cite",
     "cluster",
     "compare",
@@ -55,6 +58,7 @@ __version__ = version("bai-gym")
 _HOMES = {
     "Advice": "bai_gym.planning",
     "Aggregate": "bai_gym.results.aggregate",
+    "Audit": "bai_gym.auditing",
     "BudgetPlan": "bai_gym.planning",
     "Comparison": "bai_gym.results.comparison",
     "Identification": "bai_gym.live",
@@ -65,6 +69,7 @@ _HOMES = {
     "Study": "bai_gym.live",
     "advise": "bai_gym.planning",
     "aggregate": "bai_gym.results.aggregate",
+    "audit": "bai_gym.auditing",
     "cite": "bai_gym.agents.citations",
     "cluster": "bai_gym.parallel",
     "compare": "bai_gym.api",

@@ -34,7 +34,19 @@ LAYERS: dict[str, frozenset[str]] = {
     "agents": frozenset({"agents", "sampling"}),
     "benchmark": frozenset({"benchmark", "results"}),
     "interface": frozenset(
-        {"__init__", "api", "cli", "experiments", "live", "planning", "progress", "report", "rerun", "training"}
+        {
+            "__init__",
+            "api",
+            "auditing",
+            "cli",
+            "experiments",
+            "live",
+            "planning",
+            "progress",
+            "report",
+            "rerun",
+            "training",
+        }
     ),
 }
 HEIGHT = {package: height for height, packages in enumerate(LAYERS.values()) for package in packages}
@@ -54,12 +66,13 @@ BESIDE: dict[str, set[str]] = {
     "agents": {"sampling"},
     "benchmark": {"results"},
     "api": {"progress", "rerun"},
+    "auditing": {"api", "progress"},
     "live": {"api"},
     "training": {"api"},
     "planning": {"api", "rerun"},
-    "report": {"planning"},
-    "cli": {"api", "experiments", "live", "planning", "progress", "report", "rerun", "training"},
-    "__init__": {"api", "live", "planning", "report"},
+    "report": {"auditing", "planning"},
+    "cli": {"api", "auditing", "experiments", "live", "planning", "progress", "report", "rerun", "training"},
+    "__init__": {"api", "auditing", "live", "planning", "report"},
 }
 
 # Packages that do not import each other although their layers could: agents are handed to the runner, which takes

@@ -16,7 +16,7 @@ FILE = Path(__file__).with_name("catalogue.json")
 PAGES = Path(__file__).parents[2] / "docs" / "agents"  # of a checkout
 
 Catalogue = dict[str, list[dict[str, Any]]]
-"""The rows of ``"agents"`` and of ``"experiments"``."""
+"""The rows of ``"agents"``, of ``"experiments"``, and of ``"rules"``, the gallery of audits."""
 
 
 def catalogue() -> Catalogue:
@@ -30,6 +30,7 @@ def collected() -> Catalogue:
     import inspect
 
     from bai_gym.agents.registry import BUILT_IN, make
+    from bai_gym.auditing import GALLERY
     from bai_gym.experiments import EXPERIMENTS
 
     titles = _titles()
@@ -54,7 +55,12 @@ def collected() -> Catalogue:
         {"id": e.id, "what": e.title, "source": e.source, "runs": None if e.instances else e.runs}
         for e in EXPERIMENTS.values()
     ]
-    return {"agents": agents, "experiments": experiments}
+    audits = {"id": "audit", "what": "Stopping rules, and what they promise", "source": "", "runs": 20_000}
+    rules = [
+        {"name": name, "what": rule.stops_when, "promise": rule.promise, "source": rule.source}
+        for name, rule in GALLERY.items()
+    ]
+    return {"agents": agents, "experiments": [*experiments, audits], "rules": rules}
 
 
 def needs(agent: Any) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from bai_gym.cli.catalogue import catalogue
 from bai_gym.envs.registration import IDS
 
-__all__ = ["AGENTS", "ENVIRONMENTS", "EXPERIMENTS"]
+__all__ = ["AGENTS", "ENVIRONMENTS", "EXPERIMENTS", "RULES"]
 
 
 def _completer(names: Callable[[], list[str]]) -> Callable[[str], list[str]]:
@@ -19,4 +19,7 @@ def _completer(names: Callable[[], list[str]]) -> Callable[[str], list[str]]:
 
 AGENTS = _completer(lambda: [row["name"] for row in catalogue()["agents"]])
 ENVIRONMENTS = _completer(lambda: [entry.id for entry in IDS])
+RULES = _completer(
+    lambda: [row["name"] for row in (*catalogue()["rules"], *catalogue()["agents"]) if row.get("stops", True)]
+)
 EXPERIMENTS = _completer(lambda: [row["id"] for row in catalogue()["experiments"]])

@@ -23,6 +23,7 @@ COMMANDS = {
     "run": ("bai_gym.cli.run:run", "Compare agents on environments."),
     "plan": ("bai_gym.cli.plan:plan", "Plan the budget of an experiment."),
     "advise": ("bai_gym.cli.plan:advise", "Advise which agent to use."),
+    "audit": ("bai_gym.cli.audit:audit", "Test what a stopping rule promises."),
     "reproduce": ("bai_gym.cli.reproduce:reproduce", "Repeat a figure of a paper, and judge its claims."),
     "study": ("bai_gym.cli.study:study", "Show a running study."),
     "merge": ("bai_gym.cli.merge:merge", "Merge folders of results into one."),

@@ -25,6 +25,7 @@ __all__ = [
     "Workers",
     "env_keywords",
     "keywords",
+    "read_arms",
     "read_checkpoints",
 ]
 
@@ -184,6 +185,19 @@ def read_checkpoints(text: str | None) -> int | list[int] | None:
             f"--checkpoints {text!r} cannot be read; write 100 for every 100 pulls, or pull counts such as 500,1000"
         ) from None
     return numbers if "," in text else numbers[0]
+
+
+def read_arms(text: str) -> tuple[int, int]:
+    """Return ``"2:20"`` as the smallest and largest number of arms, and ``"2"`` as both.
+
+    Raises:
+        ParameterError: If it is neither.
+    """
+    low, colon, high = text.partition(":")
+    try:
+        return int(low), int(high if colon else low)
+    except ValueError:
+        raise ParameterError(f"--arms {text!r} cannot be read; write the fewest and most arms, such as 2:20") from None
 
 
 class _Numbers(ast.NodeTransformer):

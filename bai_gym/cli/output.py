@@ -47,6 +47,8 @@ KINDS = {
     ".tex": "table",
     ".parquet": "table",
     ".txt": "claims",
+    ".json": "verdict",
+    ".py": "script",
 }
 
 

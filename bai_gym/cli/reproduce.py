@@ -17,6 +17,7 @@ from bai_gym.benchmark.optima import known_optima
 from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.benchmark.sources import EnvSource
+from bai_gym.cli.audits import AUDIT, reproduce_audits
 from bai_gym.cli.complete import EXPERIMENTS
 from bai_gym.cli.connect import Address, Backend, check_backend_options, connected
 from bai_gym.cli.console import OUT, progress_bar
@@ -90,7 +91,7 @@ def reproduce(
     ),
 ) -> None:
     """Run the experiment of a figure, draw it, and judge the claims of the paper, or hypotheses."""
-    experiments = [find(name) for name in figures]
+    experiments = [find(name) for name in figures if name != AUDIT]
     check_seed(seed)
     check_backend_options(backend, address, workers)
     for experiment in experiments:
@@ -104,6 +105,8 @@ def reproduce(
         for experiment in experiments:
             chosen = experiment.runs if runs is None else runs
             _reproduce(experiment, chosen, seed, processes, out / experiment.id, bounds, settle, record)
+        if AUDIT in figures:
+            reproduce_audits(out / AUDIT, runs, seed, processes)
 
 
 def _reproduce(

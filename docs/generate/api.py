@@ -7,7 +7,7 @@ from pathlib import Path
 __all__ = ["MODULES", "api_index", "api_page", "api_text", "whole_package"]
 
 MODULES: dict[str, str] = {
-    "bai_gym": "evaluate, compare, plan, advise, identify, Study, leaderboards, aggregate, cite, cluster",
+    "bai_gym": "evaluate, compare, plan, advise, audit, identify, Study, leaderboards, aggregate, cite, cluster",
     "bai_gym.agents": "base classes for your own agents; agents by name",
     "bai_gym.envs.scalar": "one episode at a time",
     "bai_gym.envs.vector": "a batch of episodes",
@@ -18,6 +18,7 @@ MODULES: dict[str, str] = {
     "bai_gym.bandits": "reward models of the arms",
     "bai_gym.sampling": "requests for pulls, and the engine that plays them",
     "bai_gym.statistics": "pulls, means and variances",
+    "bai_gym.auditing": "stopping rules: a gallery, and audits of what they promise",
     "bai_gym.theory": "complexities, bounds, and exact optima",
     "bai_gym.designs": "optimal designs and their roundings",
     "bai_gym.regression": "estimates from pulls and features",

@@ -15,8 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from bai_gym import agents, compare
+from bai_gym.auditing import GALLERY, Plan
 from bai_gym.benchmark import sources
-from bai_gym.cli import console, reproduce
+from bai_gym.cli import audits, console, reproduce
 from bai_gym.cli.defaults import default_agents
 from bai_gym.cli.main import app
 from bai_gym.datasets import CompletedRatings, registry
@@ -71,6 +72,41 @@ def test_a_plan_is_a_page_tables_and_a_figure(command: Command, tmp_path: Path) 
     assert "50 % quantile of the simple regret" in " ".join(out.split()) and "page: plans/plan.html" in out
     bare, _ = command(*words)
     assert "[90 %]" in out and "[90 %]" not in bare
+
+
+# ------------------------------------------------------------------------------------------------ audit
+
+
+def test_an_audit_prints_its_verdict_and_leaves_what_repeats_it(command: Command, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    words = ("audit", "gk16-plugin", "--cap", "60", "--arms", "2", "--out", "found")
+    out, _ = command(*words)
+    assert out.startswith("gk16-plugin: refuted (delta 0.05, bounded rewards, cap 60)")
+    assert [line for line in out.splitlines() if "found/" in line] == [
+        "verdict: found/audit.json",
+        "script: found/counterexample.py",
+        "table: found/counterexample.csv",
+        "figure: found/audit.png",
+    ]
+    again, _ = command(*words)
+    assert again == out
+    with pytest.raises(ParameterError, match="--arms 'few'"):
+        command("audit", "gk16-plugin", "--arms", "few")
+
+
+def test_all_rules_of_the_gallery_and_all_thresholds_are_audited(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = list(audits.audited_rules())
+    assert {name for name, _ in rules} >= {*GALLERY, "LUCB", "T3C(family=student, threshold=gk16)"}
+    monkeypatch.setattr(
+        audits, "audited_rules", lambda: [("pocock", "gaussian"), ("z-peek", "gaussian"), ("NM", "gaussian")]
+    )
+    monkeypatch.setattr(audits, "Plan", lambda: Plan(8, 2, 10, 20))
+    out, _ = command("reproduce", "audit", "--runs", "300", "--workers", "1", "--out", "all")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "all" / "audit" / "audits.csv").read_text(encoding="utf-8"))))
+    assert [(row["rule"], row["verdict"]) for row in rows] == [("pocock", "not refuted"), ("z-peek", "refuted")]
+    assert "left out: NM: " in out and (tmp_path / "all" / "audit" / "z-peek-gaussian" / "counterexample.py").is_file()
 
 
 # ------------------------------------------------------------------------------------------------ run
@@ -244,7 +280,7 @@ def first_column(table: str) -> list[str]:
     [
         ("envs", [entry.id for entry in IDS]),
         ("agents", list(agents.names())),
-        ("experiments", list(EXPERIMENTS)),
+        ("experiments", [*EXPERIMENTS, "audit"]),
     ],
 )
 def test_listings_are_complete(command: Command, what: str, names: list[str]) -> None:

@@ -1,0 +1,212 @@
+"""What is audited: a rule of the gallery, a plain function or an agent, as something that plays episodes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bai_gym.agents.loading import file_of, is_reference, load
+from bai_gym.agents.registry import find
+from bai_gym.api import agent_source, parse_agent
+from bai_gym.auditing.certificate import Player
+from bai_gym.auditing.gallery import GALLERY, GalleryRule
+from bai_gym.auditing.instances import Instance
+from bai_gym.auditing.streams import Coverage, Episodes, Looks, RoundRobin
+from bai_gym.benchmark.cells import Cell
+from bai_gym.benchmark.chunk import play_chunk
+from bai_gym.benchmark.sources import AgentSource, EnvSource
+from bai_gym.content.sources import sources_digest
+from bai_gym.content.values import UnknownContentError, Values
+from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.errors import AgentError, ParameterError
+from bai_gym.problems import FixedProblem
+from bai_gym.statistics import IntArray
+
+__all__ = ["AgentPlayer", "Audited", "audited", "for_one_episode"]
+
+DELTA = 0.05
+PlainRule = Callable[[Looks, float], int | None]
+
+
+@dataclass(frozen=True)
+class AgentPlayer:
+    """Plays an agent of the library, by its own sampling rule.
+
+    Attributes:
+        source: Source of the agent.
+        cap: Largest number of pulls of an episode.
+    """
+
+    source: AgentSource
+    cap: int
+
+    def play(self, instance: Instance, runs: int, rng: np.random.Generator) -> Episodes:
+        """Return episodes of an instance."""
+        env = BestArmEnv(FixedProblem(instance.bandit()), budget=self.cap, fixed_confidence=True)
+        cell = Cell.of(EnvSource(env), self.source, self.cap, int(rng.integers(2**63)))
+        parts = []
+        for chunk, size in enumerate(cell.chunk_sizes(runs)):
+            played = play_chunk(cell, chunk, size)
+            arms = np.where(played.truncated, -1, played.recommendation)
+            parts.append(Episodes(arms, np.asarray(played.spent, np.int64)))
+        return Episodes.joined(parts)
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What is audited, by name.
+
+    Attributes:
+        name: Its name in the results.
+        delta: The error probability that it allows.
+        entry: Its entry in the gallery, if it has one.
+        make: Returns what plays it, from the cap and the looks.
+        looks: Looks where the user gives none.
+        digest: Of its code, where that can be known, so that an audit resumes with the same code only.
+        script: How a script names it.
+        arrays: Whether it is a function that takes the statistics of many episodes at once.
+        intervals: Whether it returns confidence intervals.
+        epsilon: Largest gap of a recommendation that breaks no promise: the indifference zone of an agent, or its
+            accuracy.
+    """
+
+    name: str
+    delta: float
+    entry: GalleryRule | None
+    make: Callable[[int, Any], Player]
+    looks: int | str
+    digest: str
+    script: str
+    arrays: bool = False
+    intervals: bool = False
+    epsilon: float = 0.0
+
+
+def audited(rule: object, delta: float | None, *, arrays: bool = False, intervals: bool = False) -> Audited:
+    """Return what is audited.
+
+    Args:
+        rule: A name of the gallery or of an agent, a reference ``"FILE.py:NAME"``, a function of statistics and delta,
+            or an agent.
+        delta: Allowed error probability; None: the agent's own, or 0.05.
+        arrays: Whether a function takes the statistics of many episodes at once.
+        intervals: Whether it returns confidence intervals of all arms; it takes arrays then.
+
+    Raises:
+        BaiGymError: If there is no such rule, or the agent never stops.
+    """
+    if isinstance(rule, str) and rule in GALLERY and not intervals:
+        entry, level = GALLERY[rule], DELTA if delta is None else delta
+        return Audited(rule, level, entry, _round_robin(entry.rule, level), 1, _digest(entry.rule), repr(rule))
+    found: Any = load(rule) if isinstance(rule, str) and is_reference(rule) and "(" not in rule else rule
+    if _is_function(found):
+        level = DELTA if delta is None else delta
+        played: Any = found if arrays else for_one_episode(found)
+        name = rule if isinstance(rule, str) else getattr(found, "__name__", "function")
+        script = repr(rule) if isinstance(rule, str) else name
+        file = file_of(rule) if isinstance(rule, str) else None
+        looks: int | str = 1 if arrays or intervals else "geometric"
+        make: Callable[[int, Any], Player] = _round_robin(played, level)
+        if intervals:
+            make = lambda cap, looks: Coverage(found, level, cap, looks)  # noqa: E731
+        return Audited(name, level, None, make, looks, _digest(found, file), script, arrays, intervals)
+    if intervals:
+        raise ParameterError("intervals=True needs a function of statistics and delta that returns two arrays")
+    return _agent(rule, delta)
+
+
+def for_one_episode(function: PlainRule) -> Callable[[Looks, float], IntArray]:
+    """Return a rule of many episodes from a function of one, which is called for one look after the other."""
+    return _OneByOne(function)
+
+
+@dataclass(frozen=True)
+class _OneByOne:
+    function: PlainRule
+
+    def __call__(self, looks: Looks, delta: float) -> IntArray:
+        """Call the function for each episode, until it stops."""
+        episodes, times, num_arms = looks.means.shape
+        pulls = np.broadcast_to(looks.pulls, looks.means.shape).astype(np.int64)
+        found = np.full((episodes, times), -1)
+        for row in range(episodes):
+            for time in range(times):
+                at = row, time
+                look = Looks(
+                    pulls[at],
+                    looks.means[at],
+                    looks.variances[at],
+                    looks.sigma,
+                    int(looks.number[0, time]),
+                    looks.planned,
+                )
+                arm = self.function(look, delta)
+                if arm is not None and arm >= 0:
+                    if arm >= num_arms:
+                        raise ParameterError(f"the rule recommends arm {arm}, and there are {num_arms} arms")
+                    found[at] = arm
+                    break
+        return found
+
+
+def _round_robin(rule: Any, delta: float) -> Callable[[int, Any], Player]:
+    return lambda cap, looks: RoundRobin(rule, delta, cap, looks)
+
+
+def _is_function(value: Any) -> bool:
+    """Return whether a value is a function of statistics and delta, and not the factory of an agent."""
+    if inspect.isclass(value) or not callable(value) or any(hasattr(value, name) for name in ("act", "plan")):
+        return False
+    needed = [
+        parameter
+        for parameter in inspect.signature(value).parameters.values()
+        if parameter.default is parameter.empty and parameter.kind in (0, 1)
+    ]
+    return len(needed) == 2
+
+
+def _agent(agent: Any, delta: float | None) -> Audited:
+    script = repr(agent) if isinstance(agent, str) else getattr(agent, "__name__", type(agent).__name__)
+    if isinstance(agent, str) and delta is not None:
+        name, parameters = parse_agent(agent)
+        if "delta" not in parameters and "delta" in inspect.signature(find(name)).parameters:
+            agent = agent.strip().removesuffix(")")
+            agent += f"{', ' if parameters else '(' if '(' not in agent else ''}delta={delta!r})"
+            script = repr(agent)
+    source = agent_source(agent)
+    prototype = source.prototype
+    if not getattr(prototype, "stops", False):
+        raise AgentError(f"agent {script} never stops by itself, so it promises no error probability")
+    own = getattr(prototype, "delta", None)
+    if delta is not None and own is not None and own != delta:
+        raise ParameterError(f"agent {script} has delta {own!r}, and the audit {delta!r}: give the same, or none")
+    level = delta if delta is not None else own if own is not None else DELTA
+    label = source.label or str(getattr(prototype, "label", script))
+    files = [source.file] if source.file is not None else []
+    own_gap = getattr(prototype, "indifference", None) or getattr(prototype, "epsilon", None) or 0.0
+    return Audited(
+        label,
+        level,
+        None,
+        lambda cap, looks: AgentPlayer(source, cap),
+        1,
+        _digest(prototype, *files),
+        script,
+        epsilon=float(own_gap) if isinstance(own_gap, int | float) else 0.0,
+    )
+
+
+def _digest(value: object, *files: Path | None) -> str:
+    """Return a digest of code; empty where it cannot be known."""
+    values = Values()
+    try:
+        found = values.digest(value)
+        own = {*values.files, *(file for file in files if file is not None)}
+        return f"{found}-{sources_digest(own)}" if own or values.has_own_code else found
+    except UnknownContentError:
+        return ""
