@@ -11,13 +11,12 @@ class BatchState(State):
     """What :func:`is_look` uses."""
 
     batch_size: int = 1  # pulls between two looks at whether to stop
-    batches: int = 0  # number of batches that had ended at the last look
+    looked: int = 0  # pulls at the last look
 
 
 def is_look(e: Episode, s: BatchState) -> bool:
-    """Return whether a batch has ended since the last look, and so it is time for another; call it once for a pull."""
-    ended = e.made // s.batch_size
-    if ended == s.batches:
+    """Return whether a batch has ended since the last look; call it at every choice, before anything else decides."""
+    if e.made // s.batch_size == s.looked // s.batch_size and e.made != s.looked:
         return False
-    s.batches = ended
+    s.looked = e.made
     return True
