@@ -48,7 +48,7 @@ from bai_gym.agents.tools.choosing import best_mean
 from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence, variance_of
 from bai_gym.agents.tools.mixtures import bounded_evidence, gaussian_evidence, student_level, student_threshold
 from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, RewardFamily, pool_variances
-from bai_gym.agents.tools.ranges import ORACLE, length_of
+from bai_gym.agents.tools.ranges import ORACLE, dependence_note, length_of
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
@@ -333,8 +333,11 @@ class ConfidenceAgent(SequentialAgent):
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return a note if the confidence guarantee does not cover the rewards of a bandit."""
         agent = self.suited_to(bandit.rewards)
-        family, sigma = agent.setting("family"), agent.setting("sigma")
-        return () if agent.notes else confidence_note(self.name, family, sigma, bandit)
+        if agent.notes:
+            return ()
+        by_pairs = self.rule.stops is is_separated
+        notes = confidence_note(self.name, agent.setting("family"), agent.setting("sigma"), bandit)
+        return notes + dependence_note(self.name, bandit, by_pairs=by_pairs)
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters, and set the fields of :class:`ConfidenceState`; subclasses add their own."""

@@ -16,6 +16,7 @@ from bai_gym.validation import real
 __all__ = [
     "ORACLE",
     "bound_or_oracle",
+    "dependence_note",
     "deviation_or_oracle",
     "length_of",
     "range_assumptions",
@@ -76,6 +77,23 @@ def reward_bounds(agent: Any, info: ProblemInfo) -> FloatArray:
     return np.maximum(info.reward_bound, SMALLEST_BOUND)
 
 
+def dependence_note(agent: str, bandit: Bandit, *, by_pairs: bool) -> tuple[str, ...]:
+    """Return a note if the rewards of a bandit are not independent, as a confidence guarantee needs them.
+
+    Args:
+        agent: Name of the agent.
+        bandit: The instances.
+        by_pairs: Whether the evidence of two arms is added up, which needs independent arms; intervals of single arms
+            do not.
+    """
+    proved = f"{agent}: its confidence is proved for"
+    if bandit.num_items is not None:
+        return (f"{proved} rewards drawn independently of each other, and here no item is drawn twice",)
+    if by_pairs and bandit.paired:
+        return (f"{proved} independent arms, and these are played on common items",)
+    return ()
+
+
 def range_assumptions(agent: Any, bandit: Bandit) -> tuple[str, ...]:
     """Return a note if a confidence guarantee for bounded rewards, or sub-Gaussian ones, does not cover a bandit's.
 
@@ -83,15 +101,15 @@ def range_assumptions(agent: Any, bandit: Bandit) -> tuple[str, ...]:
         agent: The agent, with a parameter ``b``, and perhaps ``sigma``.
         bandit: The instances.
     """
-    sigma = getattr(agent, "sigma", None)
+    sigma, dependence = getattr(agent, "sigma", None), dependence_note(agent.name, bandit, by_pairs=False)
     if sigma is not None:
         if bandit.scale() <= sigma * (1.0 + ROUNDING):
-            return ()
+            return dependence
         return (f"{agent.name}: its confidence is proved for {sigma:g}-sub-Gaussian rewards, and these need not be",)
     low, high = bandit.limits()
     b = agent.suited_to(bandit.rewards).setting("b")
     if high - low <= b * (1.0 + ROUNDING):
-        return ()
+        return dependence
     way = "; give it sigma=" if hasattr(agent, "sigma") else ""
     kind = "unbounded" if np.isinf(high - low) else f"in [{low:.4g}, {high:.4g}]"
     lead = f"{agent.name}: its confidence is proved for rewards in an interval of length {b:g}"
