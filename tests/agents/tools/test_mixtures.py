@@ -12,7 +12,6 @@ from scipy.integrate import quad
 from scipy.stats import beta, norm
 
 from bai_gym.agents.fixed_confidence.intervals import bounded_upper_end
-from bai_gym.agents.tools import mixtures
 from bai_gym.agents.tools.mixtures import (
     bounded_evidence,
     gaussian_evidence,
@@ -177,5 +176,5 @@ def test_streams_rarely_reach_what_they_should_rarely_reach(kind: str) -> None:
         share = float((largest.sum(axis=0) >= level).mean())
     else:
         share = float((largest[0] >= math.log(20)).mean())
-    assert 0.004 < share < 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs), share
-    assert mixtures.RHO == 20.0
+    least = -1.0 if kind == "uniform" else 0.004  # rewards inside the interval vary less: a strict supermartingale
+    assert least < share < 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs), share
