@@ -18,7 +18,7 @@ def demo() -> list[str]:
     """Return the arguments of `bai-gym` in `make demo`."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     arguments = re.search(r"^DEMO_ARGS \?= (.*)$", makefile, re.MULTILINE)
-    command = re.search(r"/bin/bai-gym (run .*?)\$\(DEMO_ARGS\)", makefile, re.DOTALL)
+    command = re.search(r"/\$\(BIN\)/bai-gym (run .*?)\$\(DEMO_ARGS\)", makefile, re.DOTALL)
     assert arguments and command
     return shlex.split(command[1].replace("\\\n", " ") + arguments[1])
 
