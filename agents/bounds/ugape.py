@@ -130,12 +130,8 @@ def begin_with_confidence(agent: UGapEc | UGapEcV, info: ProblemInfo) -> None:
     """Check the parameters."""
     probability(agent.delta, f"delta of {agent.name}")
     values = {"rate": real(agent.c, f"c of {agent.name}", above=0), "delta": agent.delta, "last": True}
-    values["batch_size"] = integer(agent.batch_size, f"batch_size of {agent.name}", least=1)
-    if isinstance(agent, UGapEc):
-        thresholds = ("mixture", "paper")
-        values["mixed"] = choice(agent.threshold, thresholds, f"threshold of {agent.name}") == "mixture"
-        values["a"] = math.log(agent.num_arms / agent.delta)
-    agent.values = {**shared_values(agent, range_of(agent)), **values}
+    level = math.log(agent.num_arms / agent.delta)  # of the widths that hold at all times
+    agent.values = {**shared_values(agent, range_of(agent)), **agent.stopping_values(), **values, "a": level}
 
 
 def exploration_rate(agent: UGapEb | UGapEbV | AUGapEb | AUGapEbV) -> float:

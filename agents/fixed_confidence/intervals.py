@@ -18,7 +18,7 @@ import numpy as np
 
 from bai_gym.agents.fixed_confidence.stopping import MIXTURE, UNION, ConfidenceState
 from bai_gym.agents.tools.divergences import bernoulli_upper_bound, divergence, variance_of
-from bai_gym.agents.tools.mixtures import gaussian_rate, log_bounded
+from bai_gym.agents.tools.mixtures import bounded_upper_end, gaussian_rate, log_bounded
 from bai_gym.agents.tools.posteriors import BERNOULLI
 from bai_gym.agents.tools.scanning import fewer_pulls
 from bai_gym.sampling import TO_FIRST, Episode, noinline
@@ -56,37 +56,6 @@ def upper_end(e: Episode, s: ConfidenceState, arm: int) -> float:
     if s.threshold == MIXTURE:
         return float(bounded_upper_end(n, mean, s.level + math.log(e.num_arms)))
     return bernoulli_upper_bound(mean, rate_of(e, s, arm) / n)
-
-
-@noinline
-def bounded_upper_end(n: float, mean: float, level: float) -> float:
-    """Return the largest x with log E(x) <= level, for rewards in [0, 1].
-
-    It is beyond the x of the largest likelihood ratio, N d(mean, x) = level. The root of the convex function is found
-    between two points by secants, halving the value of an end that stays (the Illinois method).
-    """
-    low = bernoulli_upper_bound(mean, level / n)
-    if low >= 1.0:
-        return 1.0
-    step = max(low - mean, 1e-12)
-    high = min(low + step, 0.5 * (1.0 + low))
-    below, above = log_bounded(n, n * mean, low) - level, log_bounded(n, n * mean, high) - level
-    while above < 0.0 and 1.0 - high > 1e-12:
-        low, below, step = high, above, 2.0 * step
-        high = min(low + step, 0.5 * (1.0 + low))
-        above = log_bounded(n, n * mean, high) - level
-    if above < 0.0:
-        return 1.0
-    for _ in range(60):
-        x = high - above * (high - low) / (above - below)
-        value = log_bounded(n, n * mean, x) - level
-        if value < 0.0:
-            low, below, above = x, value, 0.5 * above
-        else:
-            high, above, below = x, value, 0.5 * below
-        if high - low <= 1e-12 or abs(value) <= 1e-10:
-            break
-    return high if value < 0.0 else x
 
 
 @noinline

@@ -15,7 +15,7 @@ from bai_gym.agents.tools.widths import hoeffding, mixed
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule
 from bai_gym.tasks import BestArm, TopM
-from bai_gym.validation import choice, integer, probability
+from bai_gym.validation import probability
 
 __all__ = ["LUCB"]
 
@@ -101,7 +101,4 @@ class LUCB(SetAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters, and set the rule."""
         probability(self.delta, f"delta of {self.name}")
-        mixed = choice(self.threshold, ("mixture", "paper"), f"threshold of {self.name}") == "mixture"
-        look = integer(self.batch_size, f"batch_size of {self.name}", least=1)
-        values = {"b": range_of(self), "delta": self.delta, "mixed": mixed, "batch_size": look}
-        self.values = {**self.task_values(), **values}
+        self.values = {**self.task_values(), **self.stopping_values(), "b": range_of(self), "delta": self.delta}

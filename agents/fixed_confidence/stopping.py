@@ -43,7 +43,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.tools.batches import BatchState, is_look
+from bai_gym.agents.tools.batches import BatchState, batch_size_of, is_look
 from bai_gym.agents.tools.choosing import best_mean
 from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence, variance_of
 from bai_gym.agents.tools.mixtures import bounded_evidence, gaussian_evidence, student_level, student_threshold
@@ -56,7 +56,7 @@ from bai_gym.rewards import Rewards
 from bai_gym.sampling import Episode, Outcome, leader, noinline
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
 from bai_gym.theory.deviations import exponential_family_c, gaussian_c
-from bai_gym.validation import choice, integer, probability, real
+from bai_gym.validation import choice, probability, real
 
 __all__ = [
     "BERNOULLI",
@@ -357,7 +357,7 @@ class ConfidenceAgent(SequentialAgent):
             "family": FAMILIES.index(family),
             "threshold": NAMES.index(threshold),
             "level": level,
-            "batch_size": integer(self.batch_size, f"batch_size of {self.name}", least=1),
+            "batch_size": batch_size_of(self),
             "constant": constant,
         }
         if family == "gaussian":

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from bai_gym.sampling import Episode, State
+from typing import Any
 
-__all__ = ["BatchState", "is_look"]
+from bai_gym.sampling import Episode, State
+from bai_gym.validation import integer
+
+__all__ = ["BatchState", "batch_size_of", "is_look"]
 
 
 class BatchState(State):
@@ -20,3 +23,8 @@ def is_look(e: Episode, s: BatchState) -> bool:
         return False
     s.looked = e.made
     return True
+
+
+def batch_size_of(agent: Any) -> int:
+    """Return the agent's ``batch_size``, checked."""
+    return integer(agent.batch_size, f"batch_size of {agent.name}", least=1)

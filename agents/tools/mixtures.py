@@ -23,12 +23,14 @@ import math
 
 import numpy as np
 
+from bai_gym.agents.tools.divergences import bernoulli_upper_bound
 from bai_gym.sampling import noinline
 from bai_gym.statistics import FloatArray
 
 __all__ = [
     "RHO",
     "bounded_evidence",
+    "bounded_upper_end",
     "gaussian_evidence",
     "gaussian_rate",
     "log_bounded",
@@ -86,9 +88,7 @@ def student_width(n: float, v: float, level: float) -> float:
         v: Biased sample variance.
         level: The level.
     """
-    kappa = RHO_STUDENT / (n + RHO_STUDENT)
-    ratio = math.exp(min((2.0 * level - math.log(kappa)) / n, 700.0))
-    return math.sqrt(v * (ratio - 1.0) / (1.0 - kappa * ratio)) if kappa * ratio < 1.0 else math.inf
+    return math.sqrt(v * largest_u(n, level + 0.5 * math.log1p(n / RHO_STUDENT)))
 
 
 def student_level(level: float) -> float:
@@ -111,11 +111,14 @@ def student_threshold(n: float, m: float, level: float) -> float:
 
 def student_reach(n: float, bound: float) -> float:
     """Return (N / 2) log(1 + u) of the u with log E(x) + log(1 + N / rho) / 2 = bound; infinite if there is none."""
+    return 0.5 * n * math.log1p(largest_u(n, bound))
+
+
+def largest_u(n: float, bound: float) -> float:
+    """Return the u with log E(x) + log(1 + N / rho) / 2 = bound; infinite if all u have less."""
     kappa = RHO_STUDENT / (n + RHO_STUDENT)
     ratio = math.exp(min(2.0 * bound / n, 700.0))
-    if kappa * ratio >= 1.0:
-        return math.inf
-    return 0.5 * n * math.log(ratio * (1.0 - kappa) / (1.0 - kappa * ratio))
+    return (ratio - 1.0) / (1.0 - kappa * ratio) if kappa * ratio < 1.0 else math.inf
 
 
 @noinline
@@ -141,6 +144,37 @@ def log_bounded(n: float, total: float, x: float) -> float:
     mixed = math.lgamma(ones + a) + math.lgamma(zeros + b) - math.lgamma(n + RHO)
     prior = math.lgamma(a) + math.lgamma(b) - math.lgamma(RHO)
     return math.log1p(-RARE) + mixed - prior - likelihood
+
+
+@noinline
+def bounded_upper_end(n: float, mean: float, level: float) -> float:
+    """Return the largest x with log E(x) <= level, for rewards in [0, 1].
+
+    It is beyond the x of the largest likelihood ratio, N d(mean, x) = level. The root of the convex function is found
+    between two points by secants, halving the value of an end that stays (the Illinois method).
+    """
+    low = bernoulli_upper_bound(mean, level / n)
+    if low >= 1.0:
+        return 1.0
+    step = max(low - mean, 1e-12)
+    high = min(low + step, 0.5 * (1.0 + low))
+    below, above = log_bounded(n, n * mean, low) - level, log_bounded(n, n * mean, high) - level
+    while above < 0.0 and 1.0 - high > 1e-12:
+        low, below, step = high, above, 2.0 * step
+        high = min(low + step, 0.5 * (1.0 + low))
+        above = log_bounded(n, n * mean, high) - level
+    if above < 0.0:
+        return 1.0
+    for _ in range(60):
+        x = high - above * (high - low) / (above - below)
+        value = log_bounded(n, n * mean, x) - level
+        if value < 0.0:
+            low, below, above = x, value, 0.5 * above
+        else:
+            high, above, below = x, value, 0.5 * below
+        if high - low <= 1e-12 or abs(value) <= 1e-10:
+            break
+    return high if value < 0.0 else x
 
 
 def whole(total: float) -> float:

@@ -15,13 +15,14 @@ import numpy as np
 
 from bai_gym.agents.base import Plan
 from bai_gym.agents.sequential import SequentialAgent, first_block
-from bai_gym.agents.tools.batches import BatchState
+from bai_gym.agents.tools.batches import BatchState, batch_size_of
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms
 from bai_gym.agents.tools.ranges import range_assumptions
 from bai_gym.bandits import Bandit
 from bai_gym.sampling import TO_FIRST, Engine, Episode, PerArm, Vector, section
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks import BestArm, BestOfEach, TopM
+from bai_gym.validation import choice
 
 __all__ = ["SetAgent", "SetState", "keep", "prefers", "rivals", "smallest"]
 
@@ -74,6 +75,14 @@ class SetAgent(SequentialAgent):
         m, bandits = self.task.m, self.task.num_bandits
         sets = np.zeros(m * bandits)
         return {"epsilon": self.task.epsilon, "m": m, "bandits": bandits, "sets": sets, "kept": sets}
+
+    def stopping_values(self) -> dict[str, FloatArray | float]:
+        """Return the values of the state by which an agent stops: of its batch size and, if there is one, threshold."""
+        values: dict[str, FloatArray | float] = {"batch_size": batch_size_of(self)}
+        threshold = getattr(self, "threshold", None)
+        if threshold is not None:
+            values["mixed"] = choice(threshold, ("mixture", "paper"), f"threshold of {self.name}") == "mixture"
+        return values
 
     def plan(self) -> Plan:
         """Make the first pulls, follow the rule, and recommend the set that it has kept, or the last one."""

@@ -11,8 +11,8 @@ import typer
 from bai_gym.cli.catalogue import needs, plain
 from bai_gym.cli.complete import AGENTS, ENVIRONMENTS
 from bai_gym.cli.console import OUT
-from bai_gym.envs.registration import IDS, Registration
-from bai_gym.errors import MissingDataError, unknown_name
+from bai_gym.envs.registration import IDS, Registration, unknown_id
+from bai_gym.errors import MissingDataError
 
 __all__ = ["show"]
 
@@ -57,7 +57,7 @@ def _environment(env_id: str) -> None:
 
     entry = next((entry for entry in IDS if entry.id == env_id), None)
     if entry is None:
-        raise unknown_name("environment", env_id, [entry.id for entry in IDS], "`bai-gym list envs` shows all")
+        raise unknown_id(env_id)
     facts = {
         "what": entry.summary,
         "rewards": entry.rewards,

@@ -7,9 +7,9 @@ from typing import Any
 
 from gymnasium.envs.registration import register, registry
 
-from bai_gym.errors import unknown_name
+from bai_gym.errors import UnknownNameError, unknown_name
 
-__all__ = ["IDS", "Registration", "check_id", "register_all"]
+__all__ = ["IDS", "Registration", "check_id", "register_all", "unknown_id"]
 
 
 @dataclass(frozen=True)
@@ -491,7 +491,12 @@ IDS: tuple[Registration, ...] = (
 def check_id(env_id: str) -> None:
     """Raise :class:`UnknownNameError` unless the id is registered, by this library or by the user."""
     if env_id not in registry:
-        raise unknown_name("environment", env_id, [entry.id for entry in IDS], "`bai-gym list envs` shows all")
+        raise unknown_id(env_id)
+
+
+def unknown_id(env_id: str) -> UnknownNameError:
+    """Return the error for an id that there is not."""
+    return unknown_name("environment", env_id, [entry.id for entry in IDS], "`bai-gym list envs` shows all")
 
 
 def register_all() -> None:

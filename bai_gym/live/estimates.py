@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from bai_gym.agents.fixed_confidence.intervals import bounded_upper_end
-from bai_gym.agents.tools.mixtures import student_width
+from bai_gym.agents.tools.mixtures import bounded_upper_end, student_width
 from bai_gym.analysis.intervals import are_binary, mean_intervals, normal
 from bai_gym.live.posterior import Posterior
 from bai_gym.rewards import REAL, Rewards
@@ -47,20 +47,18 @@ class Estimates:
             unknown or 0: equal rewards are no certainty.
         intervals: ``(K, 2)`` ends of 95 % intervals, Wilson's where all rewards were 0 or 1, else normal ones; NaN
             where nothing can be estimated.
-        lasting: ``(K, 2)`` ends of intervals that hold with probability 95 % at all times at once, however often one
-            looks, if rewards are of the kind given and independent; rewards of which nothing is known are taken for
-            normal. NaN where nothing is known, as of counts; see :mod:`bai_gym.agents.tools.mixtures`.
         binary: Whether all rewards were 0 or 1.
         earlier: ``(K,)`` earlier results, which all others include; None: there are none.
+        rewards: The kind of rewards.
     """
 
     pulls: IntArray
     means: FloatArray
     standard_errors: FloatArray
     intervals: FloatArray
-    lasting: FloatArray
     binary: bool
     earlier: IntArray | None
+    rewards: Rewards = REAL
 
     @classmethod
     def of(
@@ -81,10 +79,31 @@ class Estimates:
             errors = np.sqrt(variances / pulls)
         errors[(pulls < 2) | (errors == 0.0)] = np.nan
         intervals = np.stack(mean_intervals(pulls, means, variances), axis=1)
-        lasting = _lasting(pulls, means, variances, rewards)
-        for array in (pulls, means, errors, intervals, lasting, *(() if before is None else (before,))):
+        for array in (pulls, means, errors, intervals, *(() if before is None else (before,))):
             array.setflags(write=False)
-        return cls(pulls, means, errors, intervals, lasting, are_binary(pulls, means, variances), before)
+        return cls(pulls, means, errors, intervals, are_binary(pulls, means, variances), before, rewards)
+
+    @cached_property
+    def lasting(self) -> FloatArray:
+        """``(K, 2)`` ends of intervals that hold with probability 95 % at all times at once, however often one looks.
+
+        They hold if rewards are independent and of the kind given; rewards of which nothing is known are taken for
+        normal. NaN where nothing can be said, as of counts. See :mod:`bai_gym.agents.tools.mixtures`.
+        """
+        ends = np.full((self.pulls.size, 2), np.nan)
+        rewards, level = self.rewards, math.log(1.0 / _EVER)
+        known = np.flatnonzero(self.pulls).tolist() if rewards.kind != "counts" else []
+        for arm in known:
+            n, mean, error = float(self.pulls[arm]), float(self.means[arm]), float(self.standard_errors[arm])
+            if np.isfinite(rewards.width):
+                scaled = min(max((mean - rewards.low) / rewards.width, 0.0), 1.0)
+                upper, lower = bounded_upper_end(n, scaled, level), 1.0 - bounded_upper_end(n, 1.0 - scaled, level)
+                ends[arm] = rewards.low + rewards.width * lower, rewards.low + rewards.width * upper
+            elif math.isfinite(error):
+                width = student_width(n, error * error * (n - 1.0), level)
+                ends[arm] = (mean - width, mean + width) if math.isfinite(width) else (np.nan, np.nan)
+        ends.setflags(write=False)
+        return ends
 
     def difference(self, one: int, other: int) -> tuple[float, float, float]:
         """Return the mean of one arm less that of another, and its normal 95 % interval; NaN where that is unknown."""
@@ -96,23 +115,6 @@ class Estimates:
     def posterior(self) -> Posterior:
         """What the rewards say about which arm is best."""
         return Posterior(self.pulls, self.means, self.standard_errors, binary=self.binary)
-
-
-def _lasting(pulls: IntArray, means: FloatArray, variances: FloatArray, rewards: Rewards) -> FloatArray:
-    """Return ``(K, 2)`` ends of intervals that hold at all times with probability 1 - ``_EVER``."""
-    ends = np.full((pulls.size, 2), np.nan)
-    if rewards.kind == "counts":
-        return ends
-    for arm in np.flatnonzero(pulls):
-        n, mean, level = float(pulls[arm]), float(means[arm]), math.log(1.0 / _EVER)
-        if np.isfinite(rewards.width):
-            scaled = min(max((mean - rewards.low) / rewards.width, 0.0), 1.0)
-            upper, lower = bounded_upper_end(n, scaled, level), 1.0 - bounded_upper_end(n, 1.0 - scaled, level)
-            ends[arm] = rewards.low + rewards.width * lower, rewards.low + rewards.width * upper
-        elif n > 1.0 and variances[arm] > 0.0:
-            width = student_width(n, float(variances[arm]) * (n - 1.0) / n, level)
-            ends[arm] = (mean - width, mean + width) if math.isfinite(width) else (np.nan, np.nan)
-    return ends
 
 
 def _with_earlier(

@@ -11,9 +11,9 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import beta, norm
 
-from bai_gym.agents.fixed_confidence.intervals import bounded_upper_end
 from bai_gym.agents.tools.mixtures import (
     bounded_evidence,
+    bounded_upper_end,
     gaussian_evidence,
     gaussian_rate,
     log_bounded,
