@@ -17,7 +17,7 @@ from bai_gym.agents.bounds.ugape_fast import TIED, Cache, fast_complexity, selec
 from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.ranges import ORACLE, range_choice, range_of, reward_bounds
 from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, rivals, smallest
-from bai_gym.agents.tools.widths import WidthState, width
+from bai_gym.agents.tools.widths import WidthState, mixed, width
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule, Vector, noinline, section
 from bai_gym.statistics import FloatArray
@@ -32,6 +32,7 @@ class UGapEState(SetState, WidthState):
 
     last: bool  # whether the last sets are recommended, not those of smallest value
     rate: float  # a = rate / H where H is estimated, a = rate log(4 K t^3 / delta) with fixed confidence
+    mixed: bool = False  # whether a is the level of intervals that hold at all times
     every: int = 1  # pulls from one estimate of H to the next
     delta: float  # allowed error probability
     order: Vector  # the m + 1 arms of largest U in a bandit
@@ -43,7 +44,8 @@ def select_arm(e: Episode, s: UGapEState, rng: np.random.Generator) -> int:
     s.value = -np.inf
     for start in range(0, e.num_arms, size):
         for k in range(start, start + size):
-            s.width[k] = width(s, s.a, e.pulls[k], e.variance[k])
+            n = e.pulls[k]
+            s.width[k] = mixed(s.a, s.b, n) if s.mixed else width(s, s.a, n, e.variance[k])
             s.upper[k] = e.mean[k] + s.width[k]
             s.lower[k] = e.mean[k] - s.width[k]
         border, below = largest_two(s.upper, start, size, s)

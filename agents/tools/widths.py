@@ -12,7 +12,6 @@ class WidthState(State):
     a: float  # exploration; where H is estimated, it may be times H
     b: float  # bound of the rewards
     aware: bool  # whether widths depend on the variances
-    mixed: bool = False  # whether a is the level of intervals that hold at all times, see :mod:`.mixtures`
 
 
 class EllipsoidState(State):
@@ -30,8 +29,6 @@ class EllipsoidState(State):
 
 def width(s: WidthState, a: float, pulls: float, variance: float) -> float:
     """Return the width of the interval of an arm, with an exploration `a`: empirical Bernstein's or Hoeffding's."""
-    if s.mixed:
-        return mixed(a, s.b, pulls)
     return bernstein(a, s.b, pulls, variance) if s.aware else hoeffding(a, s.b, pulls)
 
 
