@@ -17,10 +17,10 @@ from bai_gym.agents.learned.contenders import ARM_FEATURES, STATE_FEATURES, WEIG
 from bai_gym.agents.learned.features import REWARDS
 from bai_gym.agents.learned.network import Shapes, load_weights, relu, short_label
 from bai_gym.agents.sequential import first_block
-from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, whole_counts
+from bai_gym.agents.tools.choosing import best_recommendation, pulls_of_an_arm, shuffled_arms, whole_counts
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import integer
 
 __all__ = ["FLOOR", "FORMAT", "SHAPES", "Networks", "Universal", "logits", "stage_sizes", "two_valued"]
@@ -60,34 +60,40 @@ class Universal(Agent):
     There are two networks of the same form: one for rewards with two values, which are recognised, and one for all
     others. They were trained on a broad mixture of instances, which contains no registered environment, see the page
     of the agent. They see features of each arm without a unit, so scale and shift of the rewards do not matter, and
-    pool over all arms, so they play any number of them.
+    pool over all arms, so they play any number of them. They do not see costs: where arms have different ones, a stage
+    is a part of the money, divided so that pulls have the shares that the network allots.
 
     Args:
         stages: Number of stages after the warm-up, at least 1. Default 20; the shipped weights were trained with 6
             to 20.
+        cap: ``"budget"`` (default): the budget alone limits the pulls of an arm. ``"items"``: where rewards are those
+            of a known number of items, no arm is pulled more often than there are items; its share goes to the others.
         path: A file ``weights.npz`` that ``bai-gym train --universal`` has written. None (default): the weights
             shipped with the library.
 
     Raises:
-        ParameterError: If there is no such file, or ``stages`` is below 1.
+        ParameterError: If there is no such file, ``stages`` is below 1, or there is no such ``cap``.
         DataError: If the file holds no weights of this agent.
 
     Requires no oracle knowledge. Minimum budget: K.
     """
 
     stages: int = 20
+    cap: str = "budget"
     path: str | Path | None = None
 
     name: ClassVar[str] = "Universal"
     anytime: ClassVar[bool] = True
+    uses_costs: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Read the weights."""
         self.networks, self._facts = _shipped() if self.path is None else _read(Path(self.path))
 
     def begin(self, info: ProblemInfo) -> None:
-        """Check the number of stages."""
+        """Check the number of stages, and find the most pulls of an arm."""
         integer(self.stages, f"stages of {self.name}", least=1)
+        self.most = pulls_of_an_arm(self.cap, info, self.name)
 
     @property
     def label(self) -> str:
@@ -100,14 +106,26 @@ class Universal(Agent):
         return self._facts
 
     def plan(self) -> Plan:
-        """Pull every arm once, then in stages as the network allots them."""
-        yield first_block(self, min(self.num_arms, self.budget))
-        if self.budget > self.num_arms:
+        """Pull every arm once, then in stages as the network allots them; where arms have costs, stages of money."""
+        costs = self.arm_costs
+        budget = self.budget if costs is None else int(self.budget / costs.mean() * (1.0 + ROUNDING))
+        most = budget if self.most is None else self.most
+        budget = min(budget, self.num_arms * most)
+        yield first_block(self, min(self.num_arms, budget))
+        if budget > self.num_arms:
             order = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
-            left = self.budget - self.num_arms
-            for stage, size in enumerate(stage_sizes(self.budget, self.num_arms, self.stages).tolist()):
+            left = budget - self.num_arms
+            for stage, size in enumerate(stage_sizes(budget, self.num_arms, self.stages).tolist()):
                 if size:
-                    yield Block(self._allot(self.statistics.take(order), stage, size, left), order)
+                    statistics = self.statistics.take(order)
+                    shares = self._shares(statistics, stage, left)
+                    room = most - statistics.pulls
+                    if costs is None:
+                        counts = self._whole(within_room(size * shares, room), size, statistics)
+                    else:
+                        counts = self._bought(shares, room, costs[order], size / left)
+                    # What is cut to the room exactly may be rounded up in its last digit.
+                    yield Block(np.minimum(counts, room), order)
                     left -= size
         return self.recommend(self._seen)
 
@@ -123,19 +141,31 @@ class Universal(Agent):
         best = preferred >= preferred.max(axis=1, keepdims=True) - SAME
         return np.asarray(np.take_along_axis(order, best.argmax(axis=1)[:, None], 1)[:, 0])
 
-    def _allot(self, statistics: Statistics, stage: int, size: int, left: int) -> IntArray:
-        """Return ``(N, K)`` pulls of a stage: the networks' shares, rounded."""
+    def _shares(self, statistics: Statistics, stage: int, left: int) -> FloatArray:
+        """Return the ``(N, K)`` shares of the pulls of a stage."""
         scores, _ = logits(self.networks, statistics, left)
-        binary, _ = two_valued(statistics)
         if stage == 0:  # before two pulls of an arm nothing is known about its variance
-            scores[~binary] = 0.0
+            scores[~two_valued(statistics)[0]] = 0.0
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         shares *= (1.0 - FLOOR) / shares.sum(axis=1, keepdims=True)
-        wanted = size * (shares + FLOOR / self.num_arms)
+        return np.asarray(shares + FLOOR / self.num_arms)
+
+    def _whole(self, wanted: FloatArray, size: int, statistics: Statistics) -> IntArray:
+        """Return ``(N, K)`` whole counts of the sum ``size``."""
         counts = whole_counts(wanted, size, self.tie, self.rng)
-        if size <= FEW and binary.any():
+        if size <= FEW:
+            binary, _ = two_valued(statistics)
             counts[binary] = largest_remainders(wanted[binary], size)
         return counts
+
+    def _bought(self, shares: FloatArray, room: IntArray, costs: FloatArray, part: float) -> IntArray:
+        """Return ``(N, K)`` whole counts for about this part of the money left: rounded up while all of it lasts."""
+        left = self.money_left[:, None]
+        wanted = np.minimum(part * left * shares / (shares * costs).sum(axis=1, keepdims=True), room)
+        whole = np.floor(wanted)
+        more = wanted - whole > (0.5 if self.tie == "first" else self.rng.random(wanted.shape))
+        spent = (whole * costs).sum(axis=1, keepdims=True) + np.cumsum(more * costs, axis=1)
+        return np.asarray(whole + (more & (spent <= left)), np.int64)
 
 
 def largest_remainders(wanted: FloatArray, size: int) -> IntArray:
@@ -143,7 +173,22 @@ def largest_remainders(wanted: FloatArray, size: int) -> IntArray:
     counts = np.floor(wanted)
     missing = np.rint(size - counts.sum(axis=1, keepdims=True))
     rank = (counts - wanted).argsort(axis=1, kind="stable").argsort(axis=1)
-    return (counts + (rank < missing)).astype(np.int64)
+    return np.asarray(counts + (rank < missing), np.int64)
+
+
+def within_room(wanted: FloatArray, room: IntArray) -> FloatArray:
+    """Return counts of the same sum, at most ``room``: what does not fit goes to the other arms, in proportion.
+
+    Args:
+        wanted: ``(N, K)`` positive counts.
+        room: ``(N, K)``, at least 0, whose sum is at least that of ``wanted``.
+    """
+    size = wanted.sum(axis=1, keepdims=True)
+    limited = np.minimum(wanted, room)
+    while (missing := size - limited.sum(axis=1, keepdims=True)).max() > SAME * size.max():
+        free = np.where(limited < room, wanted, 0.0)
+        limited = np.minimum(limited + missing * free / np.maximum(free.sum(axis=1, keepdims=True), SAME), room)
+    return limited
 
 
 def stage_sizes(budget: int, num_arms: int, stages: int) -> IntArray:

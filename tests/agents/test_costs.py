@@ -21,7 +21,7 @@ from bai_gym.results.reader import read_results
 from bai_gym.theory import characteristic_time, fixed_confidence_bound
 from bai_gym.theory.proportions import optimal_proportions
 
-AWARE = ("SH", 'SH(costs="sqrt")', "SH-Reuse", "SR", "Uniform", 'Uniform(costs="sqrt")', "OCBA")
+AWARE = ("SH", 'SH(costs="sqrt")', "Universal", "SH-Reuse", "SR", "Uniform", 'Uniform(costs="sqrt")', "OCBA")
 STOPS = ("TrackAndStop(sigma=1.0)", 'TrackAndStop(sigma=1.0, tracking="C")')
 K8 = [0.3] + [0.0] * 7
 

@@ -15,6 +15,7 @@ from bai_gym.agents.learned.universal import (
     logits,
     stage_sizes,
     two_valued,
+    within_room,
 )
 from bai_gym.agents.tools.choosing import systematic
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
@@ -62,6 +63,14 @@ def test_shares_become_whole_counts() -> None:
     counts = systematic(wanted, 7, rng.random((20_000, 1)))
     assert (counts.sum(axis=1) == 7).all() and (abs(counts - wanted) < 1.0).all()
     np.testing.assert_allclose(counts.mean(axis=0), wanted[0], atol=4.6 * 0.5 / np.sqrt(20_000))  # level 4e-6 each
+
+
+def test_what_an_arm_has_no_room_for_goes_to_the_others() -> None:
+    wanted = np.array([[5.0, 2.0, 1.0], [1.0, 6.0, 1.0], [3.0, 3.0, 2.0]])
+    room = np.array([[3, 9, 9], [1, 2, 9], [3, 3, 2]])
+    # Two pulls are left over, and go to the others as 2 to 1; five, of which only the last arm has room; none.
+    expected = [[3, 2 + 4 / 3, 1 + 2 / 3], [1, 2, 5], [3, 3, 2]]
+    np.testing.assert_allclose(within_room(wanted, room), expected, rtol=1e-9)
 
 
 def test_two_values_are_recognised_wherever_they_lie() -> None:

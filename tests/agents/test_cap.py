@@ -15,7 +15,7 @@ from bai_gym.problems import ProblemInfo
 ITEMS = 7
 SCORES = np.random.default_rng(3).random((ITEMS, 5)).round(2)
 CAPPED = [("Uniform", {}), ("SR", {}), ("SR", {"leftover": "last"}), ("SH", {}), ("SH", {"rounding": "equal"})]
-CAPPED += [("SH-Reuse", {}), ("SH-Reuse", {"rounding": "equal"}), ("SH", {"leftover": "last"})]
+CAPPED += [("SH-Reuse", {}), ("SH-Reuse", {"rounding": "equal"}), ("SH", {"leftover": "last"}), ("Universal", {})]
 
 
 def separate() -> FiniteBandit:
