@@ -16,6 +16,7 @@ from bai_gym.agents.fixed_confidence.stopping import confidence_note
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.batches import BatchState, batch_size_of, is_look
 from bai_gym.agents.tools.choosing import best_remaining
+from bai_gym.agents.tools.ranges import dependence_note
 from bai_gym.agents.tools.scanning import arm_of_largest, fewest_pulls
 from bai_gym.agents.tools.variances import (
     VarianceState,
@@ -166,9 +167,10 @@ class IndifferenceAgent(SequentialAgent):
         return {"zone": self.indifference, "remaining": self.num_arms, **own}
 
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
-        """Return notes if the confidence guarantee covers neither the rewards nor the means of a bandit."""
+        """Return notes if the confidence guarantee does not cover the rewards or the means of a bandit."""
         second, best = np.sort(bandit.means, axis=-1)[..., -2:].T
         rewards = confidence_note(self.name, "student", None, bandit)
+        rewards += dependence_note(self.name, bandit, by_pairs=not self.uses_pairs)
         if (best - second >= self.indifference * (1.0 - ROUNDING)).all():
             return rewards
         lead = f"{self.name}: its confidence is proved for a best mean that exceeds the others by at least"
