@@ -27,6 +27,7 @@ UGAPE = ["UGapEb", "UGapEb-V", "A-UGapEb", "A-UGapEb-V", "UGapEc", "UGapEc-V"]
 GAPE = ["GapE", "GapE-V", "A-GapE", "A-GapE-V"]
 LINEAR = ["LinUCB", "LinGapE", "LinGapE-Greedy"]
 ZONE = ["Rinott", "KN", "NM"]
+STOPPING = [name for name in agents.names() if agents.make(name).stops]
 
 REFUSED: list[tuple[list[str], str, list[Any]]] = [
     # Elimination
@@ -88,7 +89,7 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["T3C"], "threshold", ["kk", "gk16-bernoulli"]),
     (["KL-LUCB"], "threshold", ["kk21"]),
     (["LUCB", "UGapEc"], "threshold", ["union"]),
-    (["T3C", "KL-LUCB", "SE", "LUCB", "UGapEc", "UGapEc-V"], "batch_size", COUNT),
+    (STOPPING, "batch_size", COUNT),
     (["T3C"], "sigma", POSITIVE),
     (["lil-UCB"], "sigma", ["oracle"]),
     (["TrackAndStop"], "tracking", WORD),
