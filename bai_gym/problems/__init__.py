@@ -19,6 +19,12 @@ from bai_gym.problems.matrices import alpaca_eval_problem, aslib_problem, llm_ag
 from bai_gym.problems.movielens import MovieLensProblem, movielens_like_problem, movielens_problem
 from bai_gym.problems.newsvendor import newsvendor_problem
 from bai_gym.problems.open_bandit import open_bandit_problem
+from bai_gym.problems.prior import (
+    PriorProblem,
+    gaussian_prior_problem,
+    hierarchical_prior_problem,
+    linear_prior_problem,
+)
 from bai_gym.problems.rows import RowsProblem, automobile_like_problem, automobile_problem, electric_motor_problem
 from bai_gym.problems.scores import ScoresProblem, llm_selection_like_problem, llm_selection_problem
 from bai_gym.problems.thresholding import ThresholdingProblem
@@ -29,6 +35,7 @@ __all__ = [
     "KNOWLEDGE",
     "AutoMLProblem",
     "BernoulliPriorProblem",
+    "PriorProblem",
     "ProblemInfo",
     "FixedProblem",
     "FrozenProblem",
@@ -52,6 +59,9 @@ __all__ = [
     "build",
     "electric_motor_problem",
     "function_problem",
+    "gaussian_prior_problem",
+    "hierarchical_prior_problem",
+    "linear_prior_problem",
     "llm_agents_problem",
     "llm_selection_like_problem",
     "llm_selection_problem",

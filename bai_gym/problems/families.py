@@ -26,6 +26,7 @@ from bai_gym.problems.movielens import movielens_like_problem, movielens_problem
 from bai_gym.problems.newsvendor import newsvendor_problem
 from bai_gym.problems.open_bandit import open_bandit_problem
 from bai_gym.problems.pilot import pilot_problem
+from bai_gym.problems.prior import gaussian_prior_problem, hierarchical_prior_problem, linear_prior_problem
 from bai_gym.problems.rows import automobile_like_problem, automobile_problem, electric_motor_problem
 from bai_gym.problems.scores import llm_selection_like_problem, llm_selection_problem
 from bai_gym.problems.setups import bernoulli_setup, confidence_setup, mean_shape, multi_bandit_setup
@@ -58,6 +59,9 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "automl": automl_problem,
     "traffic": traffic_problem,
     "gaussian-process": GaussianProcessProblem,
+    "gaussian-prior": gaussian_prior_problem,
+    "linear-prior": linear_prior_problem,
+    "hierarchical-prior": hierarchical_prior_problem,
     "custom": custom_problem,
     "custom-linear": custom_linear_problem,
     "function": function_problem,
