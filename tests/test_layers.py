@@ -46,6 +46,7 @@ LAYERS: dict[str, frozenset[str]] = {
             "report",
             "rerun",
             "training",
+            "tuning",
         }
     ),
 }
@@ -69,6 +70,7 @@ BESIDE: dict[str, set[str]] = {
     "auditing": {"api", "progress"},
     "live": {"api"},
     "training": {"api"},
+    "tuning": {"api", "live"},
     "planning": {"api", "rerun"},
     "report": {"auditing", "planning"},
     "cli": {"api", "auditing", "experiments", "live", "planning", "progress", "report", "rerun", "training"},
@@ -86,6 +88,7 @@ HEAVY = {
     "matplotlib",
     "moviepy",
     "numba",
+    "optuna",
     "plotly",
     "pygame",
     "ray",
@@ -97,7 +100,7 @@ HEAVY = {
 
 # The only places that may import a heavy package at the top of their modules; nothing outside may import one of them at
 # its top in turn.
-HEAVY_PACKAGES = ("arrays", "training")
+HEAVY_PACKAGES = ("arrays", "training", "tuning")
 HEAVY_MODULES = {"bai_gym.sampling.addresses"}
 
 
