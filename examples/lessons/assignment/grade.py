@@ -1,7 +1,7 @@
 """Grades agents: `python grade.py agent.py` prints a report; `--out FOLDER` writes one for each of many files.
 
-Each agent runs in a process of its own (box.py), with time limits, and plays against the rubric's agents on the same
-instances. After a first time-out it is not asked again. Progress goes to standard error.
+Each agent runs in a process of its own (bai_gym.isolation), with time limits, and plays against the rubric's agents on
+the same instances. After a first time-out it is not asked again. Progress goes to standard error.
 Instances and rewards are drawn from a secret that no such process receives; the same secret gives the same report. A
 file that fails in any way gets a sentence that says why, and the exit code 0; the exit code 2 is for mistakes in the
 rubric or on the command line.
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import ctypes
 import hashlib
 import io
 import json
@@ -24,21 +23,20 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from box import strongest
-
 import bai_gym
 from bai_gym import agents
 from bai_gym.api import agent_source
 from bai_gym.benchmark.sources import EnvSource
 from bai_gym.errors import BaiGymError
+from bai_gym.isolation.agent import GRANTED, IsolatedAgent, load_agent
+from bai_gym.isolation.box import protect_memory, strongest
+from bai_gym.isolation.process import Process, Submission, SubmissionError, SubmissionTimeoutError, sentence
 from bai_gym.sampling.compiler import compiled_player
 from bai_gym.tasks import BestArm
-from referee import LABEL, Process, StudentError, Submission, TimeLimitError, student
 
 HERE = Path(__file__).resolve().parent
 ASKS = ("plays", "better", "not worse")
-MOST_WORDS = 1000  # characters of a reason
-GRANTED = ("variances", "range")  # oracle knowledge that can be sent to another process
+LABEL = "your agent"  # in the runner's results
 ANSWER_SECONDS = 15.0  # for a single answer, where the rubric does not say
 
 
@@ -273,16 +271,16 @@ def grade(
         comparison: bai_gym.Comparison | str
         try:
             if too_slow_in:
-                raise StudentError(f"not played, because the agent ran out of time in part {too_slow_in}")
+                raise SubmissionError(f"not played, because the agent ran out of time in part {too_slow_in}")
             if submission.problem:
-                raise StudentError(submission.problem)
+                raise SubmissionError(submission.problem)
             _check_rivals(rubric, part)
             if on_part is not None:
                 on_part(part.name)
             comparison = _play(submission, rubric, part, _seed(secret, submission, part), log)
-        except StudentError as error:
-            comparison = _in_one_line(str(error))
-            if isinstance(error, TimeLimitError):
+        except SubmissionError as error:
+            comparison = sentence(str(error))
+            if isinstance(error, SubmissionTimeoutError):
                 too_slow_in = part.name
         for criterion in rubric.criteria:
             if part.name not in criterion.parts:
@@ -305,14 +303,6 @@ def grade(
     )
 
 
-def _in_one_line(words: str) -> str:
-    """Return what a student's code may have said so that it stays in its cell of the report, as a sentence."""
-    line = " ".join(words[: 10 * MOST_WORDS].split())
-    line = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)
-    line = line if len(line) <= MOST_WORDS else f"{line[:MOST_WORDS]}..."
-    return line if line.endswith("?") else f"{line.rstrip('.')}."
-
-
 def _seed(secret: bytes, submission: Submission, part: Part) -> int:
     """Return the seed of what a submission plays in a part; neither the secret nor another seed follows from it."""
     where = f"{submission.name}\n{part.name}".encode()
@@ -320,17 +310,25 @@ def _seed(secret: bytes, submission: Submission, part: Part) -> int:
 
 
 def _play(submission: Submission, rubric: Rubric, part: Part, seed: int, log: IO[bytes] | None) -> bai_gym.Comparison:
-    """Play a part, in a fresh process. Whatever a submission does, it ends in a comparison or in a `StudentError`."""
+    """Play a part in a fresh process; whatever a submission does, return a comparison or raise `SubmissionError`."""
     try:
-        with Process(rubric.seconds, rubric.answer_seconds, log) as process:
-            player = student(process, submission, rubric.class_name, rubric.allowed_knowledge)
+        with Process(rubric.seconds, rubric.answer_seconds, log=log) as process:
+            player = load_agent(process, submission, rubric.class_name, LABEL)
+            _check_knowledge(player, rubric.allowed_knowledge)
             return _compare([player, *rubric.rivals(part)], part, rubric.runs, seed)
-    except StudentError:
+    except SubmissionError:
         raise
     except BaiGymError as error:
-        raise StudentError(str(error)) from None
+        raise SubmissionError(str(error)) from None
     except Exception as error:
-        raise StudentError(f"its answers cannot be used ({type(error).__name__}: {error})") from None
+        raise SubmissionError(f"its answers cannot be used ({type(error).__name__}: {error})") from None
+
+
+def _check_knowledge(player: IsolatedAgent, allowed: tuple[str, ...]) -> None:
+    excess = sorted(player.knows - set(allowed))
+    if excess:
+        may = f"it may know only {', '.join(allowed)}" if allowed else "an agent receives only arms and budget"
+        raise SubmissionError(f"it declares to know {', '.join(excess)}; in this assignment {may}")
 
 
 def _check_rivals(rubric: Rubric, part: Part) -> None:
@@ -403,7 +401,7 @@ def main(words: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--out", type=Path, help="folder for NAME.md, NAME.json, NAME.log and grades.csv")
     given = parser.parse_args(words)
-    _close_memory()
+    protect_memory()
     try:
         rubric = load_rubric(given.rubric)
         for file in given.files:
@@ -428,12 +426,6 @@ def main(words: Sequence[str] | None = None) -> None:
     except (RubricError, BaiGymError, OSError) as error:
         print(f"grade.py: {error}", file=sys.stderr)
         sys.exit(2)
-
-
-def _close_memory() -> None:
-    """Keep other processes of the same user from reading this one's memory, environment and files (on Linux)."""
-    if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
 
 
 def _compile_loops() -> None:
