@@ -63,6 +63,7 @@ BESIDE: dict[str, set[str]] = {
     "validation": {"errors"},
     "bandits": {"gaussian_process"},
     "regression": {"designs"},
+    "theory": {"designs"},
     "arrays": {"envs"},
     "problems": {"bandits", "datasets", "gaussian_process", "tasks", "theory"},
     "agents": {"sampling"},
