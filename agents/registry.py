@@ -42,6 +42,7 @@ class Entry:
         rewards: The rewards that it accepts: :data:`ANY`, :data:`UNIT` or :data:`BINARY`.
         largest_budget: The largest budget that it can plan for five arms in advance; None: any.
         spends_budget: Whether it makes all pulls of the budget, unless it stops because it is confident.
+        draws_arms: Whether each pull is of a randomly drawn arm, so that some arms may get none.
         own: Whether this library introduces it, so that there is no paper to cite.
     """
 
@@ -51,6 +52,7 @@ class Entry:
     rewards: str = ANY
     largest_budget: int | None = None
     spends_budget: bool = True
+    draws_arms: bool = False
     own: bool = False
 
     @property
@@ -152,6 +154,11 @@ BUILT_IN: dict[str, Entry] = {
     "GSE-Log-FWG": Entry("structured.gse:GSELogFWG", rewards=UNIT, spends_budget=False),
     "OD-LinBAI": Entry("structured.od_linbai:ODLinBAI"),
     "Peace-rho": Entry("structured.peace:PeaceRho"),
+    "Mixed-Peace": Entry("structured.peace:MixedPeace", draws_arms=True),
+    "P1-RAGE": Entry("structured.p1:P1RAGE", draws_arms=True),
+    "P1-Peace": Entry("structured.p1:P1Peace", draws_arms=True),
+    "G-BAI": Entry("structured.g_bai:GBAI", draws_arms=True),
+    "XY-BAI": Entry("structured.g_bai:XYBAI", draws_arms=True),
     "LinUCB": Entry("structured.lin_ucb:LinUCB"),
     "LinGapE": Entry("structured.lin_gape:LinGapE"),
     "LinGapE-Greedy": Entry("structured.lin_gape:LinGapEGreedy"),

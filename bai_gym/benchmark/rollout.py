@@ -206,9 +206,8 @@ class _BlockPlayer:
         if not points:
             outcome = bandit.pull_block(block.counts, self._rng, arms=block.arms, variances=variances)
         else:
-            parts = np.diff([*(block.first(point) for point in points), block.counts], axis=0, prepend=0)
             outcome = Statistics.zeros(block.counts.shape)
-            for point, counts in zip([*points, pulls], parts, strict=True):
+            for point, counts in zip([*points, pulls], block.parts(points), strict=True):
                 part = bandit.pull_block(counts, self._rng, arms=block.arms, variances=variances)
                 made = np.flatnonzero(counts)
                 flat = Statistics(part.pulls.take(made), part.means.take(made), part.variances.take(made))
