@@ -46,6 +46,7 @@ LAYERS: dict[str, frozenset[str]] = {
             "progress",
             "report",
             "rerun",
+            "submissions",
             "training",
             "tuning",
         }
@@ -72,11 +73,24 @@ BESIDE: dict[str, set[str]] = {
     "auditing": {"api", "progress"},
     "isolation": {"api"},
     "live": {"api"},
+    "submissions": {"api", "isolation", "report"},
     "training": {"api"},
     "tuning": {"api", "live"},
     "planning": {"api", "rerun"},
     "report": {"auditing", "planning"},
-    "cli": {"api", "auditing", "experiments", "live", "planning", "progress", "report", "rerun", "training"},
+    "cli": {
+        "api",
+        "auditing",
+        "experiments",
+        "isolation",
+        "live",
+        "planning",
+        "progress",
+        "report",
+        "rerun",
+        "submissions",
+        "training",
+    },
     "__init__": {"api", "auditing", "live", "planning", "report"},
 }
 

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -19,7 +20,7 @@ from bai_gym.errors import BaiGymError
 from bai_gym.isolation.box import MOST_MEMORY, strongest
 from bai_gym.isolation.messages import Arrays, pack, unpack
 
-__all__ = ["MOST_CODE", "Process", "Submission", "SubmissionError", "SubmissionTimeoutError", "sentence"]
+__all__ = ["MOST_CODE", "Process", "Submission", "SubmissionError", "SubmissionTimeoutError", "blamed", "sentence"]
 
 STARTUP = 120.0  # seconds for Python and bai_gym to start, which are not the submission's fault
 MOST_CODE = 1_000_000  # bytes of a submission
@@ -34,6 +35,22 @@ class SubmissionError(BaiGymError):
 
 class SubmissionTimeoutError(SubmissionError):
     """A submission takes too long; it is not asked again."""
+
+
+@contextlib.contextmanager
+def blamed() -> Iterator[None]:
+    """Turn whatever goes wrong while a submission is played into a :class:`SubmissionError`.
+
+    Environments and rivals must have been tried without it.
+    """
+    try:
+        yield
+    except SubmissionError:
+        raise
+    except BaiGymError as error:
+        raise SubmissionError(str(error)) from None
+    except Exception as error:
+        raise SubmissionError(f"its answers cannot be used ({type(error).__name__}: {error})") from None
 
 
 def sentence(words: str) -> str:
@@ -180,6 +197,10 @@ class Process:
             ) from None
         finally:
             self._left -= time.perf_counter() - started
+
+    def renew(self) -> None:
+        """Give its answers the whole time again."""
+        self._left = self._seconds
 
     def close(self) -> None:
         """Kill the process with all that it has started."""
