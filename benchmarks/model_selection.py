@@ -1,12 +1,12 @@
-"""How often does a search find the grid's best hyperparameters, with how many fits? The tables of docs/model-selection.md.
+"""How often does a search find the grid's best candidate, with how many fits? The tables of docs/model-selection.md.
 
     python benchmarks/model_selection.py           # all data sets; the same command resumes
     python benchmarks/model_selection.py --runs 5  # a first look
 
-Each run draws its splits: five folds, repeated four times, the same for all searches that use them. The truth is the mean
-of a candidate over 200 other splits, of the same sizes. A run finds the best if its candidate has the largest mean of
-these; its regret is the difference of the two means. Seconds are wall times of one run after the other in one process,
-without the final fit.
+Each run draws its splits: five folds, repeated four times, the same for all searches that use them. The truth is the
+mean of a candidate over 200 other splits of the same sizes. A run finds the best if its candidate has the largest of
+these means; its regret is the difference of the two. Seconds are those of the processor, in one process without the
+final fit: the wall time on a core that does nothing else.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from sklearn.model_selection import (
     RepeatedStratifiedKFold,
     cross_val_score,
 )
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 
 from bai_gym.analysis.intervals import wilson
 from bai_gym.tuning import BAISearchCV
@@ -68,33 +68,25 @@ PROBLEMS = {
     "breast cancer, SVM": Problem(
         load_breast_cancer,
         make_pipeline(StandardScaler(), SVC()),
-        {"svc__C": [0.1, 0.3, 1.0, 3.0, 10.0, 30.0], "svc__gamma": [0.001, 0.003, 0.01, 0.03, 0.1, 0.3]},
+        {"svc__C": [0.1, 1.0, 10.0, 100.0], "svc__gamma": [1e-4, 1e-3, 0.01, 0.1]},
         RepeatedStratifiedKFold,
     ),
     "diabetes, kernel ridge": Problem(
         load_diabetes,
         make_pipeline(StandardScaler(), KernelRidge(kernel="rbf")),
-        {
-            "kernelridge__alpha": [0.01, 0.03, 0.1, 0.3, 1.0, 3.0],
-            "kernelridge__gamma": [1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03],
-        },
+        {"kernelridge__alpha": [1e-3, 0.01, 0.1, 1.0], "kernelridge__gamma": [1e-4, 1e-3, 0.01, 0.1]},
         RepeatedKFold,
     ),
-    "digits, tree": Problem(
+    "digits, naive Bayes": Problem(
         load_digits,
-        DecisionTreeClassifier(random_state=0),
-        {
-            "criterion": ["gini", "entropy"],
-            "max_depth": [4, 8, 12, None],
-            "min_samples_leaf": [1, 2, 4],
-            "max_features": [None, 0.5],
-        },
+        GaussianNB(),
+        {"var_smoothing": np.logspace(-6.0, 0.0, 19).tolist()},
         RepeatedStratifiedKFold,
     ),
 }
 
 
-def bai(share: float, agent: str = "SR(cap=items)") -> Callable[[Problem, int], Any]:
+def bai(share: float) -> Callable[[Problem, int], Any]:
     """Return a search with a share of the fits of all candidates on all splits."""
 
     def search(problem: Problem, seed: int) -> Any:
@@ -102,7 +94,6 @@ def bai(share: float, agent: str = "SR(cap=items)") -> Callable[[Problem, int], 
             problem.estimator,
             problem.grid,
             budget=share,
-            agent=agent,
             cv=problem.splits(REPEATS, seed),
             random_state=seed,
             refit=False,
@@ -120,26 +111,19 @@ def grid(repeats: int) -> Callable[[Problem, int], Any]:
     return search
 
 
-def halving(repeats: int) -> Callable[[Problem, int], Any]:
-    """Return the search by successive halving on growing training sets."""
-
-    def search(problem: Problem, seed: int) -> Any:
-        splits = problem.splits(repeats, seed)
-        return HalvingGridSearchCV(problem.estimator, problem.grid, cv=splits, random_state=seed, refit=False)
-
-    return search
+def halving(problem: Problem, seed: int) -> Any:
+    """Return the search by successive halving on growing training sets, on five splits."""
+    splits = problem.splits(1, seed)
+    return HalvingGridSearchCV(problem.estimator, problem.grid, cv=splits, random_state=seed, refit=False)
 
 
 SEARCHES: dict[str, Callable[[Problem, int], Any]] = {
     "GridSearchCV, 20 splits": grid(REPEATS),
     "GridSearchCV, 5 splits": grid(1),
-    "HalvingGridSearchCV, 20 splits": halving(REPEATS),
-    "HalvingGridSearchCV, 5 splits": halving(1),
+    "HalvingGridSearchCV, 5 splits": halving,
     "BAISearchCV, 50 %": bai(0.5),
     "BAISearchCV, 25 %": bai(0.25),
     "BAISearchCV, 15 %": bai(0.15),
-    "BAISearchCV, 25 %, SH-Reuse": bai(0.25, "SH-Reuse(rounding=equal, cap=items)"),
-    "BAISearchCV, 25 %, PairedSR": bai(0.25, "PairedSR(cap=items)"),
 }
 
 
@@ -156,9 +140,9 @@ def play(name: str, search: str, run: int) -> dict[str, Any]:
     problem = PROBLEMS[name]
     x, y = problem.load(return_X_y=True)
     made = SEARCHES[search](problem, run)
-    start = time.perf_counter()
+    start = time.process_time()
     made.fit(x, y)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     results = made.cv_results_
     fits = int(results["n_fits"].sum()) if "n_fits" in results else len(results["params"]) * made.n_splits_
     chosen = list(ParameterGrid(problem.grid)).index(made.best_params_)
@@ -178,7 +162,7 @@ def main() -> None:
     """Play all, and print a table for each data set."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("results/model_selection"))
-    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
     parallel = Parallel(n_jobs=options.workers)
