@@ -10,7 +10,7 @@ import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.structured.inverse_propensity import MixedDesignAgent
-from bai_gym.agents.structured.linear_models import linear_values, rows_of
+from bai_gym.agents.structured.linear_models import ORDERS, linear_values, rows_of
 from bai_gym.agents.structured.set_designs import SLACK, BoolArray, longest_prefix, num_halvings
 from bai_gym.agents.tools.choosing import keep_best, shuffled_arms
 from bai_gym.agents.tools.halving import num_stages
@@ -19,7 +19,7 @@ from bai_gym.designs import round_design, xy_optimal
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.validation import integer
+from bai_gym.validation import choice, integer
 
 __all__ = ["MixedPeace", "PeaceRho"]
 
@@ -43,6 +43,8 @@ class PeaceRho(Agent):
 
     Args:
         iterations: Steps of Frank-Wolfe for each design, see :func:`bai_gym.designs.xy_optimal`; default 200.
+        order: ``"turns"`` (default): the pulls of a round take turns among its arms. ``"random"``: in random order, as
+            in the code of Xiong et al. (2024). It matters only where means change with time.
 
     Requires no oracle knowledge. Minimum budget: min(K, d) (2 + ceil(log2 min(K, d))), a pull for every dimension in
     each of the rounds that there can be, since rho is at most four times the rank (Kiefer and Wolfowitz); below it,
@@ -50,6 +52,7 @@ class PeaceRho(Agent):
     """
 
     iterations: int = 200
+    order: str = "turns"
 
     name: ClassVar[str] = "Peace-rho"
     needs_features: ClassVar[bool] = True
@@ -67,6 +70,7 @@ class PeaceRho(Agent):
     def begin(self, info: ProblemInfo) -> None:
         """Shuffle the arms, and group the episodes by their numbers of rounds."""
         integer(self.iterations, f"iterations of {self.name}", least=1)
+        self._shuffle = self.rng if choice(self.order, ORDERS, f"order of {self.name}") == "random" else None
         assert info.features is not None  # as needs_features says
         self._arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         self._features = rows_of(info.features, self._arms)
@@ -87,7 +91,7 @@ class PeaceRho(Agent):
         weights, rho = self._first.weights[rows], self._first.max_variance[rows]
         for number in range(rounds):
             pulls = self.budget // rounds + (self.budget % rounds if number == rounds - 1 else 0)
-            made = yield Block(round_design(weights, pulls, allow_small_budget=True), arms)
+            made = yield Block(round_design(weights, pulls, allow_small_budget=True), arms, shuffle=self._shuffle)
             values = np.where(candidates, linear_values(features, made), -np.inf)
             if number < rounds - 1:
                 candidates = self._halved(features, values, candidates, rho)

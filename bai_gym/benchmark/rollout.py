@@ -182,7 +182,9 @@ class _BlockPlayer:
         left = merged.left[:, 0]
         request = check_priced_request(asked, bandit.batch, bandit.num_arms, left, costs, self._budget)
         if isinstance(request, Block):
-            made = bandit.pull_block(request.counts, self._rng, arms=request.arms, variances=merged.has_variances)
+            made = bandit.pull_block(
+                request.counts, self._rng, arms=request.arms, variances=merged.has_variances, order=request.order
+            )
             merged.add(request.arms, made)
             merged.spend(spent_on(request.counts, costs if request.arms is None else costs[request.arms]))
             return made
@@ -204,11 +206,13 @@ class _BlockPlayer:
         """Pull a block, in one pass or in the parts between checkpoints."""
         merged, bandit, variances = self._merged, self._bandit, self._merged.has_variances
         if not points:
-            outcome = bandit.pull_block(block.counts, self._rng, arms=block.arms, variances=variances)
+            outcome = bandit.pull_block(
+                block.counts, self._rng, arms=block.arms, variances=variances, order=block.order
+            )
         else:
             outcome = Statistics.zeros(block.counts.shape)
-            for point, counts in zip([*points, pulls], block.parts(points), strict=True):
-                part = bandit.pull_block(counts, self._rng, arms=block.arms, variances=variances)
+            for point, (counts, order) in zip([*points, pulls], block.parts(points), strict=True):
+                part = bandit.pull_block(counts, self._rng, arms=block.arms, variances=variances, order=order)
                 made = np.flatnonzero(counts)
                 flat = Statistics(part.pulls.take(made), part.means.take(made), part.variances.take(made))
                 outcome.merge(made, flat, variances=variances)

@@ -40,6 +40,7 @@ SETUP_SOURCE = "Audibert, Bubeck and Munos 2010"
 REJECTS = "Wang et al. 2023"
 AUGUCB = "Mukherjee et al. 2017"
 STRUCTURED = "Azizi et al. 2022"
+DRIFT = "Xiong et al. 2024"
 BAYESIAN = "Hoffman et al. 2014"
 PRIORS = "Nguyen et al. 2025"
 TRACKING = "Garivier and Kaufmann 2016"
@@ -316,6 +317,24 @@ IDS: tuple[Registration, ...] = (
             {"num_arms": arms},
         )
         for arms in range(3, 25, 3)
+    ),
+    Registration(
+        "BAI-LinearFactorial16-v0",
+        "linear-factorial",
+        10_000,
+        f"16 combinations of four factors with interactions ({DRIFT}, the multivariate example)",
+    ),
+    Registration(
+        "BAI-LinearDrift-Oscillating-v0",
+        "linear-oscillating",
+        10_000,
+        f"11 arms whose means change with time, the best one oscillates: magnitude=, period= ({DRIFT})",
+    ),
+    Registration(
+        "BAI-LinearDrift-Switching-v0",
+        "linear-switching",
+        10_000,
+        f"11 arms whose means change with time, the best one is the worst at first ({DRIFT}, the malicious example)",
     ),
     Registration(
         "BAI-Logistic8-v0",

@@ -3,6 +3,7 @@
 from bai_gym.problems.automl import AutoMLProblem, automl_problem
 from bai_gym.problems.base import FixedProblem, FrozenProblem, Problem
 from bai_gym.problems.bernoulli import BernoulliPriorProblem
+from bai_gym.problems.drift import oscillating_problem, switching_problem
 from bai_gym.problems.families import FAMILIES, build
 from bai_gym.problems.function import function_problem
 from bai_gym.problems.gaussian_process import GaussianProcessProblem
@@ -13,6 +14,7 @@ from bai_gym.problems.linear import (
     LinearSphereProblem,
     LogisticProblem,
     adaptive_problem,
+    factorial_problem,
     static_problem,
 )
 from bai_gym.problems.matrices import alpaca_eval_problem, aslib_problem, llm_agents_problem, matrix_problem
@@ -58,6 +60,7 @@ __all__ = [
     "automobile_problem",
     "build",
     "electric_motor_problem",
+    "factorial_problem",
     "function_problem",
     "gaussian_prior_problem",
     "hierarchical_prior_problem",
@@ -70,6 +73,8 @@ __all__ = [
     "movielens_problem",
     "newsvendor_problem",
     "open_bandit_problem",
+    "oscillating_problem",
     "static_problem",
+    "switching_problem",
     "traffic_problem",
 ]

@@ -11,6 +11,7 @@ from bai_gym.problems.automl import automl_problem
 from bai_gym.problems.base import FrozenProblem, Problem
 from bai_gym.problems.bernoulli import BernoulliPriorProblem
 from bai_gym.problems.custom import custom_linear_problem, custom_problem, table_problem
+from bai_gym.problems.drift import oscillating_problem, switching_problem
 from bai_gym.problems.function import function_problem
 from bai_gym.problems.gaussian_process import GaussianProcessProblem
 from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
@@ -19,6 +20,7 @@ from bai_gym.problems.linear import (
     LinearSphereProblem,
     LogisticProblem,
     adaptive_problem,
+    factorial_problem,
     static_problem,
 )
 from bai_gym.problems.matrices import alpaca_eval_problem, aslib_problem, llm_agents_problem
@@ -52,6 +54,9 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "linear-static": static_problem,
     "linear-sphere": LinearSphereProblem,
     "linear-corner": LinearCornerProblem,
+    "linear-factorial": factorial_problem,
+    "linear-oscillating": oscillating_problem,
+    "linear-switching": switching_problem,
     "logistic": LogisticProblem,
     "automobile": automobile_problem,
     "automobile-like": automobile_like_problem,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
+from bai_gym.bandits.drifting import pulls_in_turn
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Block"]
@@ -44,31 +47,39 @@ class Block:
         made = now.since(before)
         return made if self.arms is None else made.take(self.arms)
 
-    def parts(self, ends: Sequence[int]) -> list[IntArray]:
-        """Return ``(N, k)`` counts of each candidate among the pulls between given ones, in the stated order.
+    def parts(self, ends: Sequence[int]) -> list[tuple[IntArray, Callable[[slice], IntArray]]]:
+        """Return the pulls between given ones, in the stated order.
 
         Args:
             ends: Numbers of pulls, ascending, after each of which a part ends; the last part ends with the block.
-        """
-        if self.shuffle is None:
-            return list(np.diff([*(self._first(end) for end in ends), self.counts], axis=0, prepend=0))
-        left, parts = self.counts, []
-        for pulls in np.diff(ends, prepend=0).tolist():
-            parts.append(_drawn(left, pulls, self.shuffle))
-            left = left - parts[-1]
-        return [*parts, left]
 
-    def order(self) -> IntArray:
-        """Return the ``(N, n)`` candidates of the n pulls, as columns of :attr:`counts`, in the stated order."""
-        rows, slots = np.indices(self.counts.shape).reshape(2, -1)
-        counts = self.counts.reshape(-1)
-        slots, ends = np.repeat(slots, counts), np.cumsum(counts)
+        Returns:
+            Of each part ``(N, k)`` counts of each candidate, and what :meth:`order` returns of it.
+        """
         if self.shuffle is not None:
-            return self.shuffle.permuted(slots.reshape(len(self.counts), -1), axis=1)
-        made = np.arange(slots.size) - np.repeat(ends - counts, counts)
-        weights = np.ones(counts.size) if self.weights is None else self.weights.reshape(-1)
-        priority = np.where(made == 0, np.inf, np.repeat(weights, counts) / np.maximum(made, 1))
-        return slots[np.lexsort([slots, made, -priority, np.repeat(rows, counts)])].reshape(len(self.counts), -1)
+            left, parts = self.counts, []
+            for pulls in np.diff(ends, prepend=0).tolist():
+                parts.append(_drawn(left, pulls, self.shuffle))
+                left = left - parts[-1]
+            return [(counts, replace(self, counts=counts).order) for counts in [*parts, left]]
+
+        def between(rows: slice, bounds: tuple[int, int]) -> IntArray:
+            return self.order(rows).reshape(len(self.counts[rows]), -1)[:, slice(*bounds)].reshape(-1)
+
+        counts = np.diff([*(self._first(end) for end in ends), self.counts], axis=0, prepend=0)
+        bounds = pairwise([0, *ends, int(self.counts[0].sum())])
+        return [(part, partial(between, bounds=pair)) for part, pair in zip(counts, bounds, strict=True)]
+
+    def order(self, rows: slice = slice(None)) -> IntArray:
+        """Return the ``(P,)`` candidates of the pulls of some rows, as columns of :attr:`counts`, row after row."""
+        counts = self.counts[rows]
+        if self.shuffle is None:
+            return pulls_in_turn(counts, None if self.weights is None else self.weights[rows])
+        totals = counts.sum(axis=-1)
+        slots = np.repeat(np.indices(counts.shape)[1].reshape(-1), counts.reshape(-1))
+        if (totals == totals[0]).all():
+            return self.shuffle.permuted(slots.reshape(len(counts), -1), axis=1).reshape(-1)
+        return slots[np.lexsort([self.shuffle.random(slots.size), np.repeat(np.arange(len(counts)), totals)])]
 
     def _first(self, pulls: int) -> IntArray:
         """Return the counts of each candidate among the first pulls, where the order is not random."""

@@ -129,6 +129,7 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["UCB-GLM"], "newton_steps", COUNT),
     (["Peace-rho", "Mixed-Peace", "P1-RAGE", "P1-Peace", "XY-BAI"], "iterations", COUNT),
     (["P1-RAGE"], "rounds", COUNT),
+    (["Peace-rho", "OD-LinBAI"], "order", WORD),
     (["GSE-Lin"], "eta", [1, 2.5, "k"]),
     (["GSE-Lin"], "intercept", FLAG),
     (["GSE-Lin-FWG", "GSE-Lin-Wynn", "GSE-Log-FWG"], "iterations", COUNT),
