@@ -122,6 +122,8 @@ BUILT_IN: dict[str, Entry] = {
     "EI": Entry("bayesian.acquisition:EI"),
     "KG": Entry("bayesian.knowledge_gradient:KG"),
     "RHO": Entry("bayesian.rho:RHO"),
+    "RUE": Entry("bayesian.rue:RUE"),
+    "PI-BAI": Entry("bayesian.pi_bai:PIBAI"),
     "BayesOptimal": Entry("bayesian.bayes_optimal:BayesOptimal", rewards=BINARY, largest_budget=12),
     "LUCB": Entry("fixed_confidence.lucb:LUCB"),
     "TrackAndStop": Entry("fixed_confidence.track_and_stop:TrackAndStop"),

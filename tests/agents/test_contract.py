@@ -14,6 +14,7 @@ from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent
 from bai_gym.agents.registry import ANY, BUILT_IN
 from bai_gym.agents.structured.gse import GSE
 from bai_gym.agents.tools.halving import HalvingAgent, num_stages
+from bai_gym.agents.tools.normal_prior import PriorAgent
 from bai_gym.api import parse_agent
 from bai_gym.bandits import (
     Bandit,
@@ -80,9 +81,12 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("FRace", {"test": "t", "adjust": "holm"}),
     ("RHO", {"objective": "pcs", "epochs": 3}),
     ("RHO", {"prior_mean": 5.0, "prior_sd": 30.0, "sigma": 1.0}),
+    ("RUE", {"spread": "unbiased"}),
+    ("PI-BAI", {"weights": "bound"}),
+    ("PI-BAI", {"prior_mean": 0.0, "prior_sd": 30.0, "sigma": 1.0}),
 ]
-# Agents with a joint model of all means, which do without a first pull of every arm.
-CORRELATED = {name for name in NAMES if isinstance(agents.make(name), agents.GaussianProcessAgent)}
+# Agents with a prior of all means, by which they judge arms without a pull.
+PRIOR = {name for name in NAMES if isinstance(agents.make(name), agents.GaussianProcessAgent | PriorAgent)}
 # Agents whose stages of halving have equal budgets, rounded down.
 HALVING = {name for name in NAMES if isinstance(agents.make(name), HalvingAgent | GSE)}
 STOPPING = {name for name in NAMES if getattr(agents.make(name), "stops", False)}
@@ -113,7 +117,7 @@ def test_a_label_can_be_written_as_an_agent() -> None:
 
 def fit(agent: Any, bandit: Bandit) -> Bandit:
     """The bandit as the agent needs it: with features or a prior that say nothing about any other arm."""
-    if "prior" in agent.knows and agent.name in CORRELATED:
+    if "prior" in agent.knows and agent.name in PRIOR:
         return PriorBandit(bandit, GaussianPrior(900.0 * np.eye(bandit.num_arms)))
     if agent.uses_pairs:
         return paired(bandit)
@@ -205,7 +209,7 @@ def test_budgets_are_kept_and_arms_recommended(
         assert rollout.recommendation.shape == (3,)
         assert np.isin(rollout.recommendation, np.arange(num_arms)).all()
         assert np.isfinite(rollout.statistics.means).all()
-        if name not in CORRELATED | DRAWING:
+        if name not in PRIOR | DRAWING:
             pulled = rollout.statistics.pulls[np.arange(3), rollout.recommendation]
             assert (pulled > 0).all()
         # At the cap, agents of fixed confidence recommend the set of smallest regret that they can vouch for. A network

@@ -82,6 +82,10 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["RHO"], "prior_mean", [math.inf]),
     (["RHO"], "prior_sd", POSITIVE),
     (["RHO"], "sigma", POSITIVE),
+    (["RUE"], "spread", WORD),
+    (["PI-BAI"], "weights", WORD),
+    (["PI-BAI"], "alpha", [-0.1, 1.1]),
+    (["PI-BAI"], "sigma", POSITIVE),
     # Fixed confidence
     (["T3C", "SE"], "delta", BETWEEN_0_AND_1),
     (["T3C"], "family", WORD[:-1]),

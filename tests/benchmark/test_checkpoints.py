@@ -17,6 +17,7 @@ from scipy.stats import chi2_contingency, chisquare, ks_2samp
 from bai_gym import agents, compare, evaluate
 from bai_gym.agents import Agent
 from bai_gym.agents.registry import BINARY, BUILT_IN
+from bai_gym.agents.tools.normal_prior import PriorAgent
 from bai_gym.api import make_cells, parse_agent
 from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
 from bai_gym.benchmark.cells import checkpoint_grid
@@ -180,7 +181,7 @@ def test_blocks_and_steps_see_the_same(variant: tuple[str, dict[str, Any]], kind
         bandit = BernoulliBandit([0.6, 0.5, 0.5, 0.1])
     if agent.needs_features:
         bandit = FeatureBandit(bandit, FEATURES)
-    elif isinstance(agent, agents.GaussianProcessAgent):
+    elif isinstance(agent, agents.GaussianProcessAgent | PriorAgent):
         bandit = PriorBandit(bandit, GaussianPrior(0.5 + 0.5 * np.eye(4)))
     task: Task = next(t for t in (Thresholding(0.55), BestArm(), GoodArm(0.55)) if t.name in agent.tasks)
     p_values = []
