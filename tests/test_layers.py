@@ -25,7 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 # `__init__` the front page of the library.
 LAYERS: dict[str, frozenset[str]] = {
     "core": frozenset(
-        {"analysis", "content", "costs", "errors", "lazy", "parallel", "rewards", "seeding", "statistics", "validation"}
+        {"analysis", "content", "costs", "errors", "lazy", "parallel", "rewards", "rounds", "seeding"}
+        | {"statistics", "validation"}
     ),
     "models": frozenset(
         {"bandits", "datasets", "designs", "gaussian_process", "problems", "regression", "tasks", "theory"}
