@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LOWEST = ("cluster", "learn", "plots", "render")
+LOWEST = ("cluster", "learn", "plots", "render", "sql")
 TOOLS = ("docs", "test")
 FREE = {"pandas", "statsmodels"}  # of the tools, those whose tested versions ask for more than the lowest NumPy
 
@@ -22,7 +22,7 @@ lowest = {name(line): line for line in lines}
 del lowest["torch"]  # gigabytes, and CPU builds are offered for few versions
 tools = {name(line) for extra in TOOLS for line in extras[extra]} - lowest.keys() - FREE | {"torch"}
 for line in lowest.values():
-    print(line.replace(">=", "=="))
+    print(re.sub(r"\[.*\]", "", line).replace(">=", "=="))
 for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines():
     if name(line) in tools:
         print(line)

@@ -108,12 +108,15 @@ HEAVY = {
     "numba",
     "optuna",
     "plotly",
+    "psycopg",
     "pygame",
     "ray",
     "scipy.stats",
     "sklearn",
+    "sqlalchemy",
     "stable_baselines3",
     "torch",
+    "wandb",
 }
 
 # The only places that may import a heavy package at the top of their modules; nothing outside may import one of them at

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,14 +17,18 @@ _PAUSE = 1.0  # seconds between two looks at the journal
 
 
 def study(
-    journal: Annotated[Path, typer.Argument(help="The journal of a `bai_gym.Study` or of `bai_gym.identify`.")],
+    journal: Annotated[
+        str,
+        typer.Argument(help="The journal of a `bai_gym.Study` or of `bai_gym.identify`, or the address of a database."),
+    ],
+    name: Annotated[str | None, typer.Option(help="Name of the study in the database.")] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Show it again whenever it changes, until it ends.")] = False,
 ) -> None:
     """Show a study: the arms, their rewards so far, and what is outstanding. It may be running."""
     screen = Screen(sys.stdout)
     shown: list[str] = []
     while True:
-        overview = Overview.of(journal)
+        overview = Overview.of(journal, name)
         lines = overview.lines()
         if lines != shown and watch and sys.stdout.isatty():
             screen.draw(lines)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,8 @@ from bai_gym.tasks import BestArm
 
 if TYPE_CHECKING:
     from bai_gym.training import Recipe
+    from bai_gym.training.tracking import OnValues
+    from bai_gym.training.universal import UniversalRecipe
 
 __all__ = ["train"]
 
@@ -109,6 +112,9 @@ def train(
     minutes: Annotated[
         float | None, typer.Option(help="With --universal: stop after this time; the same command resumes.")
     ] = None,
+    wandb: Annotated[
+        str | None, typer.Option(help="Project at Weights & Biases that the training is logged to. [default: none]")
+    ] = None,
     runs: Annotated[int, typer.Option(**WHOLE, help="Episodes of each agent in that comparison.")] = 4000,
     workers: Workers = 1,
     reuse: Reuse = None,
@@ -147,13 +153,13 @@ def train(
         if without:
             options["without"] = tuple(without)
         how = {"start_from": start_from, "device": device, "minutes": minutes}
-        _train_universal({"seed": seed, **options}, out, how, agent or ["SH", "TTTS"], runs, workers, reuse)
+        _train_universal({"seed": seed, **options}, out, how, wandb, agent or ["SH", "TTTS"], runs, workers, reuse)
         return
     _reject(of_universal, "can only be given with --universal")
     if env is None:
         raise ParameterError("give the id of an environment, or --universal")
     if in_context:
-        _reject(of_policies, "cannot be given with --in-context")
+        _reject(of_policies | {"--wandb": wandb}, "cannot be given with --in-context")
         given = {"steps": steps, "value_steps": value_steps, "width": width, "learning_rate": learning_rate}
         options = {name: value for name, value in given.items() if value is not None}
         options |= {"env": env, "env_kwargs": keywords(set_ or []), "seed": seed}
@@ -187,8 +193,8 @@ def train(
     check_cells(make_cells(others, env, None, seed, recipe.env_kwargs))  # reports mistakes before the training
     check_training(recipe, device)
     OUT.print(f"{recipe.command()} (steps {recipe.steps:,}, {recipe.num_envs} episodes at once)", soft_wrap=True)
-    with progress_bars() as on_part:
-        trained = train_by(recipe, out, device=device, on_part=on_part)
+    with _logged(wandb, recipe, out) as on_values, progress_bars() as on_part:
+        trained = train_by(recipe, out, device=device, on_part=on_part, on_values=on_values)
     print_paths([trained.model, *([trained.weights] if trained.weights else [])])
     own = SB3Agent.load(trained.model) if trained.weights is None else Learned(path=trained.weights)
     _compare([own, *others], env, seed + 1, runs, workers, out, reuse, recipe.env_kwargs)
@@ -198,6 +204,7 @@ def _train_universal(
     options: dict[str, Any],
     out: Path | None,
     how: dict[str, Any],
+    project: str | None,
     others: list[str],
     runs: int,
     workers: int,
@@ -212,11 +219,12 @@ def _train_universal(
     recipe = UniversalRecipe(**options)
     seed = recipe.seed + 1
     check_cells(make_cells(others, HELD_OUT, None, seed))  # reports mistakes before the training
-    with progress_bars() as on_stage:
+    with _logged(project, recipe, out) as on_values, progress_bars() as on_stage:
         weights = train_universal(
             recipe,
             out,
             on_step=lambda done, _: on_stage("training", done, recipe.steps),
+            on_values=on_values,
             **how,
         )
     own = Universal(path=weights)
@@ -276,6 +284,18 @@ def _compare(
         )
     print_results(comparison)
     print_paths(save_all_results(out)[1])
+
+
+@contextmanager
+def _logged(project: str | None, recipe: Recipe | UniversalRecipe, out: Path) -> Iterator[OnValues | None]:
+    """Yield what logs at Weights & Biases, if a project is given."""
+    from bai_gym.training import weights_and_biases
+
+    if project is None:
+        yield None
+        return
+    with weights_and_biases(project, recipe, out) as on_values:
+        yield on_values
 
 
 def _reject(options: dict[str, Any], words: str) -> None:

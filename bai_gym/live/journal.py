@@ -1,9 +1,9 @@
 """A journal on disk that several processes can share: JSON lines, each on the disk before anything follows from it.
 
-The first line identifies the experiment; every other line is an :class:`Entry`. Nothing is ever overwritten, except a
-last line that was cut off when its process or machine died. Processes read what others have appended, and append, under
-a lock of the file, which ends with the process that holds it. A file that was replaced while it was open is refused, so
-that nothing is appended to one that nobody else reads.
+The first line identifies the experiment; every other line is an entry (:mod:`bai_gym.live.entries`). Nothing is
+ever overwritten, except a last line that was cut off when its process or machine died. Processes read what others have
+appended, and append, under a lock of the file, which ends with the process that holds it. A file that was replaced
+while it was open is refused, so that nothing is appended to one that nobody else reads.
 """
 
 from __future__ import annotations
@@ -13,44 +13,28 @@ import json
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from bai_gym.bandits.executor.functions import one_line
 from bai_gym.errors import OutputError, ParameterError
-from bai_gym.validation import LARGEST
+from bai_gym.live.entries import (
+    KIND,
+    Entry,
+    check_head,
+    encode,
+    foreign,
+    head_of,
+    parse,
+    read_head,
+    readable,
+    values_of,
+)
 
-__all__ = ["Entry", "Journal", "read_journal"]
+__all__ = ["Journal", "read_journal"]
 
-_KIND = "bai-gym study"
-_VERSION = 4
+_OTHER = "another file"
 _PATIENCE = 60.0  # seconds for the lock; others hold it for milliseconds
-
-KINDS = ("ask", "again", "release", "tell", "end", "recommend")
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One line.
-
-    Attributes:
-        kind: ``"ask"``: a pull was handed out. ``"again"``: it was handed out once more. ``"release"``: it may be
-            handed out once more. ``"tell"``: its reward. ``"end"``: the agent asks for no pulls after this one.
-            ``"recommend"``: after so many pulls the agent has recommended an arm.
-        number: Number of the pull, from 1 on.
-        arm: Name of the arm, of ``"ask"`` and ``"recommend"``.
-        reward: The reward, of ``"tell"``, at most 1e50 in magnitude.
-        error: Reason of a failure, if the reward is the worst one, of ``"tell"``.
-        item: Number of the item, of ``"ask"`` in a study with items.
-    """
-
-    kind: str
-    number: int
-    arm: str | None = None
-    reward: float | None = None
-    error: str | None = None
-    item: int | None = None
 
 
 class Journal:
@@ -71,7 +55,7 @@ class Journal:
         """Open the file, check its first line, and cut off an incomplete last line."""
         self._path = _checked(path)
         self._place = self._path.absolute()  # the working directory may change
-        self._header = {"journal": _KIND, "version": _VERSION, **facts}
+        self._head = head_of(facts)
         self._arms = frozenset(facts["arms"])
         self._exclusive = exclusive
         self._open()
@@ -109,10 +93,10 @@ class Journal:
             OutputError: If they cannot be written, or cannot be found at the path afterwards; the message has them, so
                 that no reward is lost.
         """
-        content = b"".join(_line(_values(entry)) for entry in entries)
+        content = b"".join(encode(values_of(entry)) for entry in entries)
         self._write(content)
         if self._moved():
-            raise OutputError(f"{self._gone()}; not in it: {_readable(content)}")
+            raise OutputError(f"{self._gone()}; not in it: {readable(content)}")
         self._offset += len(content)
         self._line += len(entries)
 
@@ -205,14 +189,15 @@ class Journal:
             lines, rest = [*lines, rest], b""
         if self._line == 0:
             if not lines:  # empty, or cut off in its first line
-                if not (_line(self._header).startswith(rest) or rest.startswith(_line({"journal": _KIND})[:-2])):
-                    raise _foreign(self._path)
+                if not (encode(self._head).startswith(rest) or rest.startswith(encode({"journal": KIND})[:-2])):
+                    raise foreign(f"journal {self._path}", _OTHER)
                 self._cut(0)
-                self._write(_line(self._header))
+                self._write(encode(self._head))
                 self._keep_name()
-                self._offset, self._line = len(_line(self._header)), 1
+                self._offset, self._line = len(encode(self._head)), 1
                 return []
-            self._check_header(lines[0])
+            log = f"journal {self._path}"
+            check_head(read_head(lines[0], log, _OTHER), self._head, log, _OTHER)
         if whole:
             self._write(b"\n")
             content += b"\n"
@@ -220,7 +205,7 @@ class Journal:
         position = self._offset
         for number, line in enumerate(lines):
             if self._line + number > 0:
-                entry = _parse(line, self._arms)
+                entry = parse(line, self._arms)
                 if entry is None and number == len(lines) - 1 and not rest:
                     break  # after a crash of the machine, lost blocks of a file can hold anything
                 if entry is None:
@@ -234,15 +219,6 @@ class Journal:
         self._offset = position
         return entries
 
-    def _check_header(self, line: bytes) -> None:
-        found = _header(line, self._path)
-        for name, value in self._header.items():
-            if found.get(name) != value:
-                raise OutputError(
-                    f"journal {self._path} is of another experiment: its {name} is {_shown(found.get(name))}, and here "
-                    f"it is {_shown(value)}; give the same arguments, or another file"
-                )
-
     def _cut(self, length: int) -> None:
         self._file.truncate(length)
         self._file.seek(length)
@@ -255,7 +231,7 @@ class Journal:
             os.fsync(self._file.fileno())
         except OSError as error:
             raise OutputError(
-                f"journal {self._path} cannot be written ({error.strerror}); not in it: {_readable(content)}"
+                f"journal {self._path} cannot be written ({error.strerror}); not in it: {readable(content)}"
             ) from None
 
     def _keep_name(self) -> None:
@@ -287,13 +263,11 @@ def read_journal(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Ent
             raise
         reason = error.strerror if isinstance(error, OSError) else error
         raise OutputError(f"journal {str(path)!r} cannot be read: {reason}") from None
-    facts = _header(first, path)
-    arms = facts.get("arms")
-    if not isinstance(arms, list) or not all(isinstance(name, str) for name in arms):
-        raise OutputError(f"journal {path} is damaged: line 1 names no arms")
+    facts = read_head(first, f"journal {path}", _OTHER)
+    arms = frozenset(facts["arms"])
     entries = []
     for number, line in enumerate(lines, 2):
-        entry = _parse(line, frozenset(arms))
+        entry = parse(line, arms)
         if entry is not None:
             entries.append(entry)
         elif number <= len(lines):  # not the last one
@@ -303,39 +277,11 @@ def read_journal(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Ent
 
 def _checked(path: str | os.PathLike[str]) -> Path:
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
-        raise ParameterError(f"journal must be the path of a file, as text, not {_shown(path)}")
+        raise ParameterError(f"journal must be the path of a file, as text, not {one_line(repr(path), 80)}")
     return Path(path)
 
 
-def _header(line: bytes, path: Path) -> dict[str, Any]:
-    """Return the facts in the first line."""
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or found.get("journal") != _KIND:
-        raise _foreign(path)
-    if found.get("version") != _VERSION:
-        raise OutputError(
-            f"journal {path} has version {found.get('version')!r}, and this library reads {_VERSION}: "
-            "resume with the library that wrote it, or give another file"
-        )
-    return found
-
-
-def _foreign(path: Path) -> OutputError:
-    return OutputError(f"{path} is not a journal of bai-gym; give the path of one, or of a new file")
-
-
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-
-
-def _line(values: Mapping[str, Any]) -> bytes:
-    return json.dumps(values, allow_nan=False).encode() + b"\n"
-
-
-def _readable(content: bytes) -> str:
-    return content.decode().strip().replace("\n", ", ")
 
 
 def _complete(line: bytes) -> bool:
@@ -344,34 +290,3 @@ def _complete(line: bytes) -> bool:
         return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
         return False
-
-
-def _values(entry: Entry) -> dict[str, Any]:
-    rest = {"arm": entry.arm, "reward": entry.reward, "error": entry.error, "item": entry.item}
-    return {entry.kind: entry.number, **{name: value for name, value in rest.items() if value is not None}}
-
-
-def _parse(line: bytes, arms: frozenset[str]) -> Entry | None:
-    """Return the entry in a line, or None if it has none."""
-    try:
-        values = json.loads(line)
-        (kind,) = (kind for kind in KINDS if kind in values)
-        number, arm, reward, error, item = (values.get(name) for name in (kind, "arm", "reward", "error", "item"))
-    except (ValueError, TypeError, AttributeError, RecursionError):
-        return None
-    if not _is_count(number) or not (item is None or (kind == "ask" and _is_count(item))):
-        return None
-    if (kind in ("ask", "recommend")) != (isinstance(arm, str) and arm in arms):
-        return None
-    real = isinstance(reward, int | float) and not isinstance(reward, bool) and abs(reward) <= LARGEST
-    if (kind == "tell") != real or not (error is None or isinstance(error, str)):
-        return None
-    return Entry(kind, number, arm, None if reward is None else float(reward), error, item)
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _shown(value: Any) -> str:
-    return one_line(repr(value), 80) if value is not None else "not given"

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from bai_gym.errors import OutputError
+from bai_gym.live.entries import Entry
 from bai_gym.live.estimates import Pull
 from bai_gym.live.evidence import Identification
-from bai_gym.live.journal import Entry, read_journal
+from bai_gym.live.storage import read_log
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import Statistics
 
@@ -42,18 +43,23 @@ class Overview:
     found: Identification | None
 
     @classmethod
-    def of(cls, journal: str | os.PathLike[str]) -> Overview:
-        """Read a journal.
+    def of(cls, place: str | os.PathLike[str], name: str | None = None) -> Overview:
+        """Read the journal of a study, or its log in a database.
+
+        Args:
+            place: The file, or the address of the database.
+            name: Name of the study in the database; None: ``"study"``.
 
         Raises:
-            OutputError: The file is not a journal, is damaged, or cannot be read.
-            ParameterError: The path is no path.
+            OutputError: It cannot be read, or is damaged.
+            ParameterError: The place is no path or address, or a file is given with a name.
+            MissingPackageError: A package for databases is not installed.
         """
-        facts, entries = read_journal(journal)
+        facts, entries = read_log(place, name)
         try:
             return _overview(facts, entries)
         except (LookupError, TypeError, ValueError) as error:
-            raise OutputError(f"journal {journal} is damaged: its lines do not fit together ({error})") from None
+            raise OutputError(f"the study is damaged: its entries do not fit together ({error})") from None
 
     @property
     def ended(self) -> bool:

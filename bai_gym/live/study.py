@@ -16,7 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -46,10 +46,11 @@ from bai_gym.errors import (
     OutputError,
     ParameterError,
 )
+from bai_gym.live.entries import Entry, Overtaken
 from bai_gym.live.estimates import Pull
 from bai_gym.live.evidence import Identification
 from bai_gym.live.items import Items
-from bai_gym.live.journal import Entry, Journal
+from bai_gym.live.storage import open_log
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.sampling import Dispatcher
@@ -60,6 +61,8 @@ from bai_gym.validation import reward as check_reward
 
 __all__ = ["PendingPull", "Study", "check_names", "kind_of"]
 
+_T = TypeVar("_T")
+
 _FROM_PARAMETERS = frozenset({"prior"})  # knowledge that the agent has from its parameters, which users provide
 
 _PARAMETERS = {
@@ -68,7 +71,7 @@ _PARAMETERS = {
     "variances": "noise_variance",
 }  # agent parameters that replace that knowledge
 
-_POLL = 0.05  # seconds between two reads of the journal while waiting
+_POLL = 0.05  # seconds between two reads of the log while waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +97,22 @@ class Study:
     """Best-arm identification by ask and tell: ``ask`` hands out pulls, ``tell`` takes their rewards.
 
     Larger rewards are better. Any number of pulls may be outstanding, and their rewards may come in any order, from any
-    process that opens the same journal with the same arguments. Rewards of one arm count in the order in which its
-    pulls were handed out, so it does not matter which of them are fast. Agents that play by blocks (SR, SH) therefore
-    recommend exactly what they would recommend if pulls were made sequentially. Sequential agents (TTTS, LUCB) decide
-    each pull on the rewards reported so far: with one pull outstanding that is the published algorithm; with more,
-    rewards are delayed, and the agent assumes that outstanding rewards are near the means
+    process that opens the same journal or storage with the same arguments. Rewards of one arm count in the order in
+    which its pulls were handed out, so it does not matter which of them are fast. Agents that play by blocks (SR, SH)
+    therefore recommend exactly what they would recommend if pulls were made sequentially. Sequential agents (TTTS,
+    LUCB) decide each pull on the rewards reported so far: with one pull outstanding that is the published algorithm;
+    with more, rewards are delayed, and the agent assumes that outstanding rewards are near the means
     (:class:`bai_gym.sampling.Dispatcher`).
 
-    Every reward is on the disk when ``tell`` returns. A pull whose reward never arrives, because its worker died, is
-    handed out again after ``lease`` seconds, or after :meth:`release`; it has the same number, so the budget holds. If
-    both workers report a reward, the first one counts, and the journal keeps both. Without ``lease`` and ``release``
-    the study waits for it: an agent that plays by blocks hands out nothing more until the block is complete.
+    Every reward is on the disk when ``tell`` returns, with a journal or a storage. A pull whose reward never arrives,
+    because its worker died, is handed out again after ``lease`` seconds, or after :meth:`release`; it has the same
+    number, so the budget holds. If both workers report a reward, the first one counts, and both are kept. Without
+    ``lease`` and ``release`` the study waits for it: an agent that plays by blocks hands out nothing more until the
+    block is complete.
 
-    Threads may share a study; each process opens its own. Locks work on one machine, and on network file systems with
-    ``flock``. On Windows there are none: use one process, with threads.
+    Threads may share a study; each process opens its own. Locks of a journal work on one machine, and on network file
+    systems with ``flock``. On Windows there are none: use one process, with threads. For workers on several machines
+    give a ``storage``, on a server of PostgreSQL. Calls wait up to a minute while it cannot be reached.
 
     Args:
         arms: Names of the arms, at least 2; or their number K, which names them ``"0"`` to ``"K-1"``; None: those of
@@ -139,12 +144,17 @@ class Study:
             item, and a digest of the items. None: pulls are independent.
         lease: Seconds, above 0, after which a pull without a reward is handed out again, counted by each process from
             when it learned of it; None: only after :meth:`release`.
-        journal: A file that keeps everything, as JSON lines. Opening it again resumes the study. None: in memory.
+        journal: A file that keeps everything, as JSON lines. Opening it again resumes the study. Without it and
+            ``storage``: in memory.
+        storage: A database that keeps everything instead, with the same entries: an address such as
+            ``"postgresql://user@host/database"`` or ``"sqlite:///studies.db"``. Tables are created if they are missing.
+        name: Name of the study in the storage, which may hold several; None: ``"study"``.
         exclusive: Whether this is the only process: others are kept out of the journal, and pulls that were outstanding
-            when it was opened are handed out again at once.
+            when it was opened are handed out again at once. Not with ``storage``.
 
     Raises:
-        OutputError: The journal cannot be written, is of another experiment, or is in use.
+        OutputError: The journal or storage cannot be written, is of another experiment, or is in use.
+        MissingPackageError: A package for the storage is not installed.
         BudgetError: The agent needs a larger budget, or the items do not suffice for this one.
         AgentError: The agent needs knowledge, features or items that are missing, or cannot start from earlier results.
         DataError: Earlier results cannot be read, or are not of the kind of rewards.
@@ -167,9 +177,11 @@ class Study:
         items: Iterable[Any] | None = None,
         lease: float | None = None,
         journal: str | os.PathLike[str] | None = None,
+        storage: str | None = None,
+        name: str | None = None,
         exclusive: bool = False,
     ) -> None:
-        """Check everything, and read the journal."""
+        """Check everything, and read the log."""
         self.seed = check_seed(seed)
         self.rewards = kind_of(rewards, earlier, arm_column, reward_column)
         self.names, self._earlier = _arms(arms, earlier, arm_column, reward_column, self.rewards)
@@ -199,7 +211,8 @@ class Study:
             self.budget = check_budget(math.floor(self._total / least * (1.0 + 1e-9)))
         if self._items is not None:
             self.budget = self._check_items(len(self._items))
-        self._facts = {
+        kept = journal is not None or storage is not None
+        facts = {
             "agent": self.agent,
             "arms": list(self.names),
             "budget": self.budget if self._total is None else self._total,
@@ -208,14 +221,13 @@ class Study:
             "costs": None if self._costs is None else self._costs.tolist(),
             "earlier": None if self._earlier is None else [values[0].tolist() for values in _arrays(self._earlier)],
             "rewards": str(self.rewards),
-            "items": None if self._items is None or journal is None else [len(self._items), self._items.digest()],
+            "items": None if self._items is None or not kept else [len(self._items), self._items.digest()],
         }
         self._state = self._fresh()
         self._lock = threading.RLock()
-        self._journal = None if journal is None else Journal(journal, self._facts, exclusive=exclusive)
+        self._log = open_log(facts, journal=journal, storage=storage, name=name, exclusive=exclusive)
         try:
-            with self._synchronised() as state:
-                left = exclusive and bool(state.leased)
+            left = self._synchronised(lambda state: exclusive and bool(state.leased))
             if left:
                 self.release()
         except BaseException:
@@ -235,13 +247,17 @@ class Study:
         """
         n, wait = integer(n, "n", least=1), real(wait, "wait", least=0, finite=False)
         until = time.monotonic() + wait
+
+        def hand_out(state: _State) -> tuple[list[PendingPull], bool]:
+            entries = list(state.hand_out(n, self._lease))
+            self._log.append(entries)
+            pulls = [self._pending(entry.number) for entry in entries if entry.kind != "end"]
+            return pulls, state.recommendation is not None
+
         while True:
-            with self._synchronised() as state:
-                entries = list(state.hand_out(n, self._lease))
-                self._write(entries)
-                pulls = [self._pending(entry.number) for entry in entries if entry.kind != "end"]
-                if pulls or state.recommendation is not None or time.monotonic() >= until:
-                    return pulls
+            pulls, ended = self._synchronised(hand_out)
+            if pulls or ended or time.monotonic() >= until:
+                return pulls
             time.sleep(min(_POLL, max(until - time.monotonic(), 0.0)))
 
     def tell(self, pull: PendingPull | int, reward: float, *, error: str | None = None) -> bool:
@@ -269,35 +285,41 @@ class Study:
         refusal = self.rewards.refusal(np.array([entry.reward]))
         if refusal is not None:
             raise ParameterError(f"pull {number}: {refusal}")
-        with self._synchronised() as state:
+
+        def take(state: _State) -> bool:
             state.check(number)
             counts = number not in state.rewards
-            self._write([entry])
+            self._log.append([entry])
             state.apply(entry)
             return counts
 
+        return self._synchronised(take)
+
     def release(self, *pulls: PendingPull | int) -> None:
         """Hand out again pulls whose worker is known to have died; without arguments, all outstanding ones."""
-        with self._synchronised() as state:
-            numbers = [_number(pull) for pull in pulls] if pulls else sorted(state.leased)
-            for number in numbers:
+        given = [_number(pull) for pull in pulls]
+
+        def free(state: _State) -> None:
+            for number in given:
                 state.check(number)
-            entries = [Entry("release", number) for number in numbers if number in state.leased]
-            self._write(entries)
+            entries = [Entry("release", number) for number in given or sorted(state.leased) if number in state.leased]
+            self._log.append(entries)
             for entry in entries:
                 state.apply(entry)
+
+        self._synchronised(free)
 
     @property
     def outstanding(self) -> tuple[PendingPull, ...]:
         """Pulls that were handed out and have no reward yet."""
-        with self._synchronised() as state:
-            return tuple(map(self._pending, sorted({*state.leased, *state.free})))
+        return self._synchronised(
+            lambda state: tuple(map(self._pending, sorted({*state.leased, *state.free}))),
+        )
 
     @property
     def log(self) -> tuple[Pull, ...]:
         """The pulls with rewards, in the order in which they were first handed out."""
-        with self._synchronised() as state:
-            return state.log
+        return self._synchronised(lambda state: state.log)
 
     @property
     def best_arm(self) -> str:
@@ -311,8 +333,7 @@ class Study:
     @property
     def ended(self) -> bool:
         """Whether the agent has given its recommendation."""
-        with self._synchronised() as state:
-            return state.recommendation is not None
+        return self._synchronised(lambda state: state.recommendation is not None)
 
     def result(self) -> Identification:
         """Return the recommended arm with its evidence; before the end, the arm of largest mean so far, with a note.
@@ -320,9 +341,9 @@ class Study:
         Raises:
             ParameterError: If no reward has been reported yet.
         """
-        with self._synchronised() as state:
-            log, arms = state.log, list(state.arms)
-            recommendation, confident, exhausted = state.recommendation, state.confident, state.exhausted
+        log, arms, recommendation, confident, exhausted = self._synchronised(
+            lambda state: (state.log, list(state.arms), state.recommendation, state.confident, state.exhausted)
+        )
         player = suited(self._source.make(), self.rewards)
         found = Identification.of(
             recommendation,
@@ -354,7 +375,7 @@ class Study:
     def optimize(self, function: Callable[[PendingPull], Any], pulls: int | None = None) -> Identification:
         """Make pulls by calls of a function, one after the other, until the study ends.
 
-        Several processes that share a journal may do so at the same time; each waits for pulls that others are making,
+        Several processes that share a study may do so at the same time; each waits for pulls that others are making,
         where the agent has to. A pull whose call raises an exception is released, to be handed out again.
 
         Args:
@@ -368,7 +389,7 @@ class Study:
         Raises:
             Exception: An exception of the function.
             ParameterError: It returned no number that can be a reward.
-            OutputError: The journal cannot be written.
+            OutputError: The journal or storage cannot be written.
         """
         if not callable(function):
             raise ParameterError(f"function must take a pull and return its reward, not {function!r}")
@@ -378,7 +399,7 @@ class Study:
             try:
                 self.tell(asked[0], function(asked[0]))
             except BaseException:
-                with contextlib.suppress(OutputError):  # the journal cannot be written
+                with contextlib.suppress(OutputError):  # it cannot be written
                     self.release(*asked)
                 raise
             made += 1
@@ -398,9 +419,12 @@ class Study:
             import pandas
         except ImportError as error:
             raise MissingPackageError("pulls_dataframe() needs pandas; pip install pandas") from error
-        with self._synchronised() as state:
-            arms, told = list(state.arms), dict(state.rewards)
-            pulls = [self._pending(number) for number in range(1, len(arms) + 1)]
+
+        def made(state: _State) -> tuple[list[int], dict[int, Pull], list[PendingPull]]:
+            pulls = [self._pending(number) for number in range(1, len(state.arms) + 1)]
+            return list(state.arms), dict(state.rewards), pulls
+
+        arms, told, pulls = self._synchronised(made)
         rows = [told.get(number, Pull(arm, math.nan)) for number, arm in enumerate(arms, 1)]
         columns: dict[str, Any] = {
             "number": np.arange(1, len(arms) + 1),
@@ -415,9 +439,8 @@ class Study:
         return pandas.DataFrame(columns)
 
     def close(self) -> None:
-        """Close the journal."""
-        if self._journal is not None:
-            self._journal.close()
+        """Close the journal or the connection to the storage."""
+        self._log.close()
 
     def __enter__(self) -> Study:
         """Close at the end of a ``with``."""
@@ -464,37 +487,32 @@ class Study:
         given = self._features, self._earlier, self._costs, self._total, self._plans_money, self._items
         return _State(player, self.names, self.budget, *given)
 
-    @contextlib.contextmanager
-    def _synchronised(self) -> Iterator[_State]:
-        """Lock out other threads and processes, and apply the entries that they have written."""
+    def _synchronised(self, operation: Callable[[_State], _T]) -> _T:
+        """Return what an operation returns, with other threads and processes locked out, and their entries applied."""
         with self._lock:
-            if self._journal is None:
-                yield self._state
-                return
-            try:
-                with self._journal.transaction() as entries:
-                    for entry in entries:
-                        self._state.apply(entry)
-                    yield self._state
-                    self._record_recommendation()
-            except ParameterError:  # of the caller: the state is as it was
-                raise
-            except BaseException:  # what was handed out may not have been written: read it all again
-                self._state = self._fresh()
-                self._journal.rewind()
-                raise
+            while True:
+                try:
+                    with self._log.transaction() as entries:
+                        for entry in entries:
+                            self._state.apply(entry)
+                        done = operation(self._state)
+                        self._record_recommendation()
+                    return done
+                except ParameterError:  # of the caller: the state is as it was
+                    raise
+                except BaseException as error:  # what was handed out may not have been written: read it all again
+                    self._state = self._fresh()
+                    self._log.rewind()
+                    if not isinstance(error, Overtaken):
+                        raise
 
     def _record_recommendation(self) -> None:
-        """Write the agent's recommendation, once, for those who read the journal without the agent."""
+        """Write the agent's recommendation, once, for those who read the log without the agent."""
         state = self._state
         if state.recommendation is not None and not state.recorded:
             entry = Entry("recommend", len(state.arms), arm=self.names[state.recommendation])
-            self._write([entry])
+            self._log.append([entry])
             state.apply(entry)
-
-    def _write(self, entries: Sequence[Entry]) -> None:
-        if self._journal is not None and entries:
-            self._journal.append(entries)
 
 
 @dataclass(frozen=True)
@@ -521,7 +539,7 @@ class _UnknownArms:
 
 
 class _State:
-    """What follows from the entries of a journal, in their order.
+    """What follows from the entries of a log, in their order.
 
     Attributes:
         arms: Arms of the pulls handed out.
@@ -529,7 +547,7 @@ class _State:
         rewards: Pulls whose rewards count, by number of the pull.
         leased: Numbers of pulls in the hands of workers, with the time from which their lease counts.
         free: Numbers of pulls to be handed out again.
-        recorded: Whether the journal has the recommendation.
+        recorded: Whether the log has the recommendation.
         exhausted: The arm that the agent asked for when it had been played on all items, which ended the study; None.
     """
 
@@ -615,7 +633,7 @@ class _State:
             raise ParameterError(f"pull {number} was never handed out by ask: {there}")
 
     def apply(self, entry: Entry) -> None:
-        """Apply an entry of the journal.
+        """Apply an entry of the log.
 
         Raises:
             OutputError: If it does not follow from those before it.
@@ -626,21 +644,21 @@ class _State:
             found = None if arm is None else self._names[arm]
             if found != entry.arm or number != len(self.arms):
                 wanted = "for no pull" if found is None else f"for arm {found}"
-                raise _foreign(f"pull {number} in the journal is of arm {entry.arm}, and the agent now asks {wanted}")
+                raise _foreign(f"pull {number} in the log is of arm {entry.arm}, and the agent now asks {wanted}")
             self._asked(int(arm or 0))
             if self.items[-1] != entry.item:
-                raise _foreign(f"pull {number} in the journal is on item {entry.item}, and here on {self.items[-1]}")
+                raise _foreign(f"pull {number} in the log is on item {entry.item}, and here on {self.items[-1]}")
         elif entry.kind == "end":
             if self._dispatcher.ask() is not None or not self._dispatcher.over:
-                raise _foreign(f"the journal ends after {number} pulls, and the agent now asks for more")
+                raise _foreign(f"the log ends after {number} pulls, and the agent now asks for more")
         elif entry.kind == "recommend":
             chosen = self.recommendation
             now = "nothing yet" if chosen is None else f"arm {self._names[chosen]}"
             if chosen is None or self._names[chosen] != entry.arm:
-                raise _foreign(f"the journal recommends arm {entry.arm}, and the agent now recommends {now}")
+                raise _foreign(f"the log recommends arm {entry.arm}, and the agent now recommends {now}")
             self.recorded = True
         elif not 1 <= number <= len(self.arms):
-            raise _foreign(f"the journal has an entry of pull {number}, which was not handed out")
+            raise _foreign(f"the log has an entry of pull {number}, which was not handed out")
         elif entry.kind == "tell" and entry.reward is not None:
             if number not in self.rewards:
                 self.rewards[number] = Pull(self.arms[number - 1], entry.reward, entry.error)
@@ -675,9 +693,7 @@ class _State:
 
 
 def _foreign(what: str) -> OutputError:
-    return OutputError(
-        f"{what}: the journal is of another experiment or another version of the agent; give another file"
-    )
+    return OutputError(f"{what}: the log is of another experiment or another version of the agent; start another study")
 
 
 def _number(pull: PendingPull | int) -> int:

@@ -28,6 +28,7 @@ from bai_gym.seeding import generator
 from bai_gym.training.imitation import check_teacher, imitate
 from bai_gym.training.policy import ArmPolicy, NormalisedFeatures, export
 from bai_gym.training.recipe import Recipe
+from bai_gym.training.tracking import OnValues, Values
 from bai_gym.training.vec_env import SB3VecEnv
 
 __all__ = ["Trained", "check_training", "claim", "one_thread", "train"]
@@ -75,7 +76,14 @@ def check_training(recipe: Recipe, device: str) -> None:
         check_teacher(recipe.imitate, recipe.source.built)
 
 
-def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnPart | None = None) -> Trained:
+def train(
+    recipe: Recipe,
+    out: str | Path,
+    *,
+    device: str = "auto",
+    on_part: OnPart | None = None,
+    on_values: OnValues | None = None,
+) -> Trained:
     """Train an agent, or resume an interrupted or killed run of the same recipe.
 
     The folder holds ``recipe.json``, ``checkpoint.zip``, events for TensorBoard, and at the end ``model.zip`` and
@@ -90,6 +98,8 @@ def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnP
         out: The folder.
         device: ``"auto"`` (a GPU if there is one), ``"cpu"`` or ``"cuda"``.
         on_part: Called with (stage, finished parts, all parts).
+        on_values: Called with what TensorBoard gets: (values by name, steps), see
+            :func:`bai_gym.training.weights_and_biases`.
 
     Raises:
         ParameterError: If there is no such device, or the folder holds the training of another recipe.
@@ -116,7 +126,7 @@ def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnP
             model = _start(recipe, envs, device)
             _imitate(model, recipe, report)
             _save(model, checkpoint)
-        _learn(model, recipe, checkpoint, report)
+        _learn(model, recipe, checkpoint, report, on_values)
     _write_model(model, trained.model)
     _write_weights(model, trained, recipe)
     return trained
@@ -140,11 +150,15 @@ def _imitate(model: OnPolicyAlgorithm, recipe: Recipe, report: OnPart) -> None:
         imitate(model.policy, recipe.imitate, env, steps, recipe.seed, lambda done, total: report(stage, done, total))
 
 
-def _learn(model: OnPolicyAlgorithm, recipe: Recipe, checkpoint: Path, report: OnPart) -> None:
+def _learn(
+    model: OnPolicyAlgorithm, recipe: Recipe, checkpoint: Path, report: OnPart, on_values: OnValues | None
+) -> None:
     done = _updates_done(model, recipe)
     if done >= recipe.updates:
         return
     logger = configure(str(checkpoint.parent / "tensorboard"), ["tensorboard"])
+    if on_values is not None:
+        logger.output_formats.append(Values(on_values))
     model.set_logger(logger)
     try:
         while done < recipe.updates:

@@ -27,6 +27,7 @@ from bai_gym.results.writer import ResultsWriter, write_atomically
 from bai_gym.seeding import check_seed, generator
 from bai_gym.training.families import FAMILIES, KIND, Group, check_families, draw_group
 from bai_gym.training.learning import claim, one_thread
+from bai_gym.training.tracking import OnValues
 from bai_gym.validation import choice, integer, real
 
 __all__ = ["Network", "Networks", "UniversalRecipe", "error_probability", "play", "train_universal"]
@@ -243,6 +244,7 @@ def train_universal(
     device: str = "auto",
     minutes: float | None = None,
     on_step: OnStep | None = None,
+    on_values: OnValues | None = None,
 ) -> Path:
     """Train the universal agent, or resume an interrupted or killed run of the same recipe.
 
@@ -259,6 +261,8 @@ def train_universal(
         device: ``"auto"`` (a GPU if there is one), ``"cpu"`` or ``"cuda"``.
         minutes: Stop after this time, at least 0, with the weights of the last checkpoint; the same call resumes.
         on_step: Called with (finished steps, loss).
+        on_values: Called with what TensorBoard gets: (values by name, finished steps), see
+            :func:`bai_gym.training.weights_and_biases`.
 
     Returns:
         The file of weights.
@@ -288,7 +292,7 @@ def train_universal(
         )
         for number in range(VALIDATION_GROUPS)
     ]
-    with one_thread(), _events(folder / "tensorboard") as log:
+    with one_thread(), _events(folder / "tensorboard", on_values) as log:
         torch.manual_seed(recipe.seed)
         networks = Networks(recipe.width).to(place)
         if first is not None:
@@ -369,18 +373,26 @@ def _restore(path: Path, networks: Networks, optimizer: torch.optim.Optimizer, p
 
 
 @contextmanager
-def _events(folder: Path) -> Iterator[Log]:
-    """Yield a function that logs a value at a step for TensorBoard, if that is installed."""
+def _events(folder: Path, on_values: OnValues | None) -> Iterator[Log]:
+    """Yield a function that logs a value at a step for TensorBoard, if that is installed, and passes it on."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
-        yield lambda name, value, step: None
-        return
-    writer = SummaryWriter(str(folder))
+        writer = None
+    else:
+        writer = SummaryWriter(str(folder))
+
+    def log(name: str, value: float, step: int) -> None:
+        if writer is not None:
+            writer.add_scalar(name, value, step)
+        if on_values is not None:
+            on_values({name: float(value)}, step)
+
     try:
-        yield writer.add_scalar
+        yield log
     finally:
-        writer.close()
+        if writer is not None:
+            writer.close()
 
 
 def _write_curve(

@@ -141,7 +141,7 @@ def test_a_journal_with_another_item_is_refused(item: str, tmp_path: Path) -> No
     wrong = item if item != f', "item": {first.item_number}' else ', "item": 3'
     with journal.open("a") as file:
         file.write(f'{{"ask": 2, "arm": "green"{wrong}}}\n')
-    with pytest.raises(OutputError, match="pull 2 in the journal is on item"):
+    with pytest.raises(OutputError, match="pull 2 in the log is on item"):
         bai_gym.Study(NAMES, 9, "Uniform", items=items, journal=journal)
 
 

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 import bai_gym
 from bai_gym.errors import OutputError, ParameterError
-from bai_gym.live.journal import Entry, Journal, read_journal
+from bai_gym.live.entries import Entry
+from bai_gym.live.journal import Journal, read_journal
 
 FACTS: dict[str, Any] = {"agent": "SR", "arms": ["a", "b", "\u00e9"], "budget": 9, "seed": 0, "features": None}
 ENTRIES = [
@@ -202,7 +203,7 @@ def test_the_journal_of_another_experiment_is_refused_and_left_alone(
 def test_a_file_that_is_no_journal_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "notes.txt"
     path.write_bytes(content)
-    with pytest.raises(OutputError, match="is not a journal of bai-gym"):
+    with pytest.raises(OutputError, match="was not written by a study of bai-gym"):
         reopened(path)
     assert path.read_bytes() == content
 
@@ -296,7 +297,7 @@ def test_numbers_and_nesting_beyond_measure_are_damage(tmp_path: Path, line: str
     journal = tmp_path / "journal"
     bai_gym.identify(lambda arm: float(arm), 2, 4, journal=journal)
     lines = journal.read_text().splitlines()
-    for number, words in ((1, "line 2"), (0, "not a journal")):
+    for number, words in ((1, "line 2"), (0, "not written by a study")):
         journal.write_text("\n".join([*lines[:number], line, *lines[number + 1 :]]) + "\n")
         with pytest.raises(OutputError, match=words):
             bai_gym.identify(lambda arm: float(arm), 2, 4, journal=journal)

@@ -6,7 +6,6 @@ import itertools
 import json
 import math
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -159,99 +158,6 @@ def test_threads_may_share_a_study() -> None:
     for thread in threads:
         thread.join()
     assert study.result().log == finished(bai_gym.Study(NAMES, 300, "SH")).log
-
-
-WORKERS = """
-import os, random, signal, sys, time
-import numpy as np
-import bai_gym
-
-journal, told = sys.argv[1:]
-ITEMS = {"items": range(40)} if WITH_ITEMS else {}
-MEANS = (0.0, 2.0, 1.0)
-
-def work(seed):
-    chance = random.Random(seed)
-    acknowledged = os.open(told, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    with bai_gym.Study(("red", "green", "blue"), 60, "AGENT", lease=0.5, journal=journal, **ITEMS) as study:
-        while pulls := study.ask(chance.randint(1, 2), wait=float("inf")):
-            for pull in pulls:
-                time.sleep(chance.random() * 0.1)
-                study.tell(pull, float(np.random.default_rng([0, pull.number]).normal(MEANS[pull.arm])))
-                os.write(acknowledged, f"{pull.number} {pull.arm} {pull.item}\\n".encode())
-
-def start(seed):
-    child = os.fork()
-    if child:
-        return child
-    code = 1
-    try:
-        work(seed)
-        code = 0
-    finally:
-        os._exit(code)
-
-warm = bai_gym.Study(3, 12, "AGENT", **ITEMS)  # workers are forks: they need not import and compile again
-while not warm.ended:
-    warm.tell(warm.ask()[0], 0.0)
-chance = random.Random(1)
-alive = [start(seed) for seed in range(8)]
-kills = 0
-while kills < 20 and alive:
-    time.sleep(chance.random() * 0.06)
-    for child in list(alive):
-        if os.waitpid(child, os.WNOHANG)[0]:
-            alive.remove(child)
-    if alive:
-        child = alive.pop(chance.randrange(len(alive)))
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        kills += 1
-        alive.append(start(100 + kills))
-codes = [os.waitpid(child, 0)[1] for child in alive]
-print(kills, codes)
-assert not any(codes)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and kill -9")
-@pytest.mark.each(
-    ("agent", "items"),
-    [("SH", None), ("TTTS", None), ("SH", range(40)), ("TTTS", range(40)), ("PairedRace(delta=1e-6)", range(40))],
-)
-def test_eight_workers_that_are_killed_lose_nothing_and_keep_the_budget(
-    agent: str, items: range | None, tmp_path: Path
-) -> None:
-    journal, told = tmp_path / "journal.jsonl", tmp_path / "told"
-    program = WORKERS.replace("AGENT", agent).replace("WITH_ITEMS", str(items is not None))
-    command = [sys.executable, "-W", "error::UserWarning", "-c", program, str(journal), str(told)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout.split()[0]) >= 5  # kills that took place before the end
-    lines = [json.loads(line) for line in journal.read_text().splitlines()[1:]]
-    asked = [line["ask"] for line in lines if "ask" in line]
-    assert asked == list(range(1, len(asked) + 1)) and len(asked) <= 60
-    kept = {line["tell"] for line in lines if "tell" in line}
-    acknowledged = [line.split() for line in told.read_text().splitlines()]
-    assert {int(number) for number, _, _ in acknowledged} <= kept == set(asked)
-    assert any("again" in line for line in lines)
-    with bai_gym.Study(NAMES, 60, agent, journal=journal, items=items) as study:
-        assert study.ended and study.outstanding == ()
-        assert [pull.reward for pull in study.log] == [
-            reward(PendingPull(number, pull.arm, "")) for number, pull in enumerate(study.log, 1)
-        ]
-        found = study.result()
-    if items is not None:  # every worker that had a pull played it on the same item, and no arm played an item twice
-        played = {line["ask"]: (NAMES.index(line["arm"]), line["item"]) for line in lines if "ask" in line}
-        assert all((int(arm), int(item)) == played[int(number)] for number, arm, item in acknowledged)
-        by_arm = [[item for arm, item in played.values() if arm == wanted] for wanted in range(3)]
-        longest = max(by_arm, key=len)
-        assert len(set(longest)) == len(longest) > (12 if agent.startswith("PairedRace") else 20)
-        assert all(order == longest[: len(order)] for order in by_arm)
-    if agent != "TTTS":  # SH plays by blocks, and a race by rounds: eight workers and twenty kills change nothing
-        serial = finished(bai_gym.Study(NAMES, 60, agent, items=items))
-        assert (found.log, found.recommendation) == (serial.log, serial.recommendation)
 
 
 @pytest.mark.slow
@@ -507,11 +413,11 @@ def test_every_call_that_is_accepted_is_read_back(tmp_path: Path) -> None:
 @pytest.mark.each(
     ("line", "message"),
     [
-        ('{"ask": 2, "arm": "red"}', "pull 2 in the journal is of arm red, and the agent now asks for arm green"),
-        ('{"ask": 3, "arm": "green"}', "pull 3 in the journal is of arm green"),
+        ('{"ask": 2, "arm": "red"}', "pull 2 in the log is of arm red, and the agent now asks for arm green"),
+        ('{"ask": 3, "arm": "green"}', "pull 3 in the log is of arm green"),
         ('{"tell": 2, "reward": 1.0}', "entry of pull 2, which was not handed out"),
         ('{"recommend": 1, "arm": "red"}', "recommends arm red, and the agent now recommends nothing yet"),
-        ('{"end": 1}', "the journal ends after 1 pulls, and the agent now asks for more"),
+        ('{"end": 1}', "the log ends after 1 pulls, and the agent now asks for more"),
     ],
 )
 def test_a_journal_that_does_not_follow_is_refused(line: str, message: str, tmp_path: Path) -> None:

@@ -1,0 +1,218 @@
+"""The log of a study: its entries, their form as JSON lines, and what all places that keep one can do.
+
+The state of a study follows from its log alone. Its head has the facts that identify the experiment, and everything
+after it is an :class:`Entry`. A log may be kept in a file (:class:`bai_gym.live.journal.Journal`), in a database
+(:class:`bai_gym.live.database.Database`) or in memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from bai_gym.bandits.executor.functions import one_line
+from bai_gym.errors import OutputError
+from bai_gym.validation import LARGEST
+
+__all__ = [
+    "Entry",
+    "Log",
+    "Memory",
+    "Overtaken",
+    "check_head",
+    "encode",
+    "foreign",
+    "head_of",
+    "parse",
+    "read_head",
+    "readable",
+    "values_of",
+]
+
+KIND = "bai-gym study"
+_VERSION = 4
+_KINDS = ("ask", "again", "release", "tell", "end", "recommend")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of the log.
+
+    Attributes:
+        kind: ``"ask"``: a pull was handed out. ``"again"``: it was handed out once more. ``"release"``: it may be
+            handed out once more. ``"tell"``: its reward. ``"end"``: the agent asks for no pulls after this one.
+            ``"recommend"``: after so many pulls the agent has recommended an arm.
+        number: Number of the pull, from 1 on.
+        arm: Name of the arm, of ``"ask"`` and ``"recommend"``.
+        reward: The reward, of ``"tell"``, at most 1e50 in magnitude.
+        error: Reason of a failure, if the reward is the worst one, of ``"tell"``.
+        item: Number of the item, of ``"ask"`` in a study with items.
+    """
+
+    kind: str
+    number: int
+    arm: str | None = None
+    reward: float | None = None
+    error: str | None = None
+    item: int | None = None
+
+
+class Overtaken(Exception):
+    """Others have written after the entries on which a transaction was built: it has to be made again from theirs."""
+
+
+class Log(Protocol):
+    """The entries of one study, to which several processes may append, one at a time."""
+
+    def transaction(self) -> AbstractContextManager[list[Entry]]:
+        """Keep other processes out, and return the entries that they have appended since the last transaction.
+
+        What was appended within it is safe when it ends.
+
+        Raises:
+            OutputError: If the log cannot be read or written, or is damaged.
+            Overtaken: If the transaction has written nothing, and can be made again.
+        """
+
+    def append(self, entries: Sequence[Entry]) -> None:
+        """Write entries; within a transaction.
+
+        Raises:
+            OutputError: If they cannot be written; the message has them, so that no reward is lost.
+        """
+
+    def rewind(self) -> None:
+        """Have the next transaction return all entries."""
+
+    def close(self) -> None:
+        """Let the log go."""
+
+
+class Memory:
+    """A log that ends with its process."""
+
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
+        self._seen = 0
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[list[Entry]]:
+        """Return the entries that were rewound."""
+        seen, self._seen = self._seen, len(self._entries)
+        yield self._entries[seen:]
+
+    def append(self, entries: Sequence[Entry]) -> None:
+        """Keep entries."""
+        self._entries.extend(entries)
+        self._seen = len(self._entries)
+
+    def rewind(self) -> None:
+        """Have the next transaction return all entries."""
+        self._seen = 0
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def head_of(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the head of a log."""
+    return {"journal": KIND, "version": _VERSION, **facts}
+
+
+def read_head(line: bytes, log: str, other: str) -> dict[str, Any]:
+    """Return the facts in the head of a log.
+
+    Args:
+        line: The head.
+        log: What errors call the log.
+        other: What to give for another experiment, such as "another file".
+
+    Raises:
+        OutputError: If it is no head, is of another version, or names no arms.
+    """
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or found.get("journal") != KIND:
+        raise foreign(log, other)
+    if found.get("version") != _VERSION:
+        raise OutputError(
+            f"{log} has version {found.get('version')!r}, and this library reads {_VERSION}: "
+            f"resume with the library that wrote it, or give {other}"
+        )
+    arms = found.get("arms")
+    if not isinstance(arms, list) or not all(isinstance(name, str) for name in arms):
+        raise OutputError(f"{log} is damaged: its head names no arms")
+    return found
+
+
+def foreign(log: str, other: str) -> OutputError:
+    """Return the error of what was not written by this library."""
+    return OutputError(f"{log} was not written by a study of bai-gym: give {other}")
+
+
+def check_head(found: Mapping[str, Any], expected: Mapping[str, Any], log: str, other: str) -> None:
+    """Compare a head with that of the experiment at hand.
+
+    Args:
+        found: The head of the log.
+        expected: The head of the experiment.
+        log: What errors call the log.
+        other: What to give for another experiment.
+
+    Raises:
+        OutputError: If it is of another experiment.
+    """
+    for name, value in expected.items():
+        if found.get(name) != value:
+            raise OutputError(
+                f"{log} is of another experiment: its {name} is {_shown(found.get(name))}, and here it is "
+                f"{_shown(value)}; give the same arguments, or {other}"
+            )
+
+
+def encode(values: Mapping[str, Any]) -> bytes:
+    """Return a head, or the values of an entry, as a line."""
+    return json.dumps(values, allow_nan=False).encode() + b"\n"
+
+
+def readable(content: bytes) -> str:
+    """Return lines as one."""
+    return content.decode().strip().replace("\n", ", ")
+
+
+def values_of(entry: Entry) -> dict[str, Any]:
+    """Return an entry as JSON has it."""
+    rest = {"arm": entry.arm, "reward": entry.reward, "error": entry.error, "item": entry.item}
+    return {entry.kind: entry.number, **{name: value for name, value in rest.items() if value is not None}}
+
+
+def parse(line: bytes, arms: frozenset[str]) -> Entry | None:
+    """Return the entry in a line, or None if it has none."""
+    try:
+        values = json.loads(line)
+        (kind,) = (kind for kind in _KINDS if kind in values)
+        number, arm, reward, error, item = (values.get(name) for name in (kind, "arm", "reward", "error", "item"))
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return None
+    if not _is_count(number) or not (item is None or (kind == "ask" and _is_count(item))):
+        return None
+    if (kind in ("ask", "recommend")) != (isinstance(arm, str) and arm in arms):
+        return None
+    real = isinstance(reward, int | float) and not isinstance(reward, bool) and abs(reward) <= LARGEST
+    if (kind == "tell") != real or not (error is None or isinstance(error, str)):
+        return None
+    return Entry(kind, number, arm, None if reward is None else float(reward), error, item)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _shown(value: Any) -> str:
+    return one_line(repr(value), 80) if value is not None else "not given"
