@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bai_gym.agents.loading import is_reference
 from bai_gym.api import agent_source
 from bai_gym.errors import DataError
 from bai_gym.isolation.agent import IsolatedAgent, load_agent, name_agent
@@ -78,9 +79,9 @@ def read_card(path: Path) -> Card:
     if ("agent" in data) == ("file" in data) or ("agent" in data and "class" in data):
         raise DataError(f"{where} needs either an agent of the library, or a file and perhaps its class")
     if "agent" in data:
-        source = agent_source(data["agent"])
-        if source.file is not None or not source.spec:
+        if is_reference(data["agent"]):  # its code would run in this process
             raise DataError(f"agent of {where} must be of the library (`bai-gym list agents`), not {data['agent']!r}")
+        agent_source(data["agent"])
         return replace(card, agent=data["agent"])
     if Path(data["file"]).name != data["file"]:
         raise DataError(f"file of {where} must be the name of a file beside it, not {data['file']!r}")

@@ -17,6 +17,7 @@ from bai_gym.submissions.official import LEVEL, Official, Place
 __all__ = ["leaderboard_page"]
 
 SHARE = f"{100 * LEVEL:g} %"
+WRAPPED = ".wrapped { display: block; min-width: 16rem; white-space: normal; overflow-wrap: anywhere; }"
 DARK = re.compile(r':root\[data-theme="dark"\] (\{[^}]*\})')
 WIDTH, HEIGHT = 160, 14  # of the pictures of intervals, in pixels
 RECALLS = "does far better with the public seed than with the fresh one: read its code"
@@ -43,11 +44,11 @@ def leaderboard_page(official: Official) -> str:
         _section("Standings", _standings(official)),
         _section("Verdicts", _verdicts(official)),
         _section("Errors by task", _errors(official.boards)),
-        *[_section("Ranks by task", _tasks(official.boards))],
+        _section("Ranks by task", _tasks(official.boards)),
         _section("What was in force", _force(official)),
     ]
     # Without a script, only the system can ask for dark colours.
-    style = DARK.sub(r"@media (prefers-color-scheme: dark) { :root \1 }", read_asset("page.css"))
+    style = DARK.sub(r"@media (prefers-color-scheme: dark) { :root \1 }", read_asset("page.css")) + WRAPPED
     return f"""<!doctype html>
 <html lang="en">
 <head>
