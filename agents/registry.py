@@ -123,6 +123,7 @@ BUILT_IN: dict[str, Entry] = {
     "KG": Entry("bayesian.knowledge_gradient:KG"),
     "RHO": Entry("bayesian.rho:RHO"),
     "RUE": Entry("bayesian.rue:RUE"),
+    "BayesElim": Entry("bayesian.bayes_elim:BayesElim", spends_budget=False),
     "PI-BAI": Entry("bayesian.pi_bai:PIBAI"),
     "BayesOptimal": Entry("bayesian.bayes_optimal:BayesOptimal", rewards=BINARY, largest_budget=12),
     "LUCB": Entry("fixed_confidence.lucb:LUCB"),

@@ -18,7 +18,7 @@ from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.validation import ROWS, real
 
-__all__ = ["PriorAgent", "independent", "posterior_covariance", "posterior_means"]
+__all__ = ["PriorAgent", "independent", "posterior_covariance", "posterior_means", "shrunk_means"]
 
 NUMBERS_AT_ONCE = 2_000_000  # of matrices that are solved at a time
 
@@ -120,12 +120,12 @@ def posterior_means(prior: GaussianPrior, noise: FloatArray, statistics: Statist
     Args:
         prior: One distribution of the K means.
         noise: ``(N, K)`` variances of the rewards, above 0.
-        statistics: ``(N, K)`` pulls and sample means; those of arms without a pull are not read.
+        statistics: ``(N, K)`` pulls and sample means, any finite numbers for arms without a pull.
     """
+    if independent(prior):
+        return shrunk_means(prior.mean, prior.variance, noise, statistics)
     precision = statistics.pulls / noise
     excess = np.where(statistics.pulls > 0, statistics.means - prior.mean, 0.0) * precision
-    if independent(prior):
-        return np.asarray(prior.mean + excess / (1.0 / np.maximum(prior.variance, 1e-300) + precision))
     found = np.empty(excess.shape)
     size = max(1, NUMBERS_AT_ONCE // prior.num_arms**2)
     for at in range(0, len(excess), size):
@@ -134,6 +134,19 @@ def posterior_means(prior: GaussianPrior, noise: FloatArray, statistics: Statist
         covariances = posterior_covariance(prior.covariance[0], distinct)
         found[part] = prior.mean + np.einsum("nk,nkj->nj", excess[part], covariances[which.reshape(-1)])
     return found
+
+
+def shrunk_means(centre: FloatArray, variance: FloatArray, noise: FloatArray, statistics: Statistics) -> FloatArray:
+    """Return the ``(N, k)`` posterior means of independent arms.
+
+    Args:
+        centre: Prior means, which broadcast to ``(N, k)``.
+        variance: Prior variances, likewise, at least 0.
+        noise: Variances of the rewards, likewise, above 0.
+        statistics: ``(N, k)`` pulls and sample means, any finite numbers for arms without a pull.
+    """
+    scaled = statistics.pulls * variance
+    return np.asarray(centre + scaled * (statistics.means - centre) / (scaled + noise))
 
 
 def independent(prior: GaussianPrior) -> bool:

@@ -40,7 +40,7 @@ TRUE_RANGE = ["GapE", "GapE-V", "A-GapE", "A-GapE-V"]
 VARIANCES = ["SHAdaVar", "SHAdaVar-Reuse", "VBR", "OCBA", "OCBA-PCS", "GNA", "NA-AIPW", "Rinott", "KN"]
 LINEAR = ["LinUCB", "LinGapE", "LinGapE-Greedy"]
 CORRELATED = ["BayesGap", "GP-UCB", "BayesUCB", "GP-TS", "PI", "EI", "KG"]
-PRIOR = ["PI-BAI"]
+PRIOR = ["PI-BAI", "BayesElim"]
 JEFFREYS, STUDENT = {"variance": "jeffreys"}, {"family": "student"}
 
 

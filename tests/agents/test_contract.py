@@ -82,6 +82,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("RHO", {"objective": "pcs", "epochs": 3}),
     ("RHO", {"prior_mean": 5.0, "prior_sd": 30.0, "sigma": 1.0}),
     ("RUE", {"spread": "unbiased"}),
+    ("BayesElim", {"samples": "all"}),
     ("PI-BAI", {"weights": "bound"}),
     ("PI-BAI", {"prior_mean": 0.0, "prior_sd": 30.0, "sigma": 1.0}),
 ]

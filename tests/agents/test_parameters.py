@@ -83,6 +83,7 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["RHO"], "prior_sd", POSITIVE),
     (["RHO"], "sigma", POSITIVE),
     (["RUE"], "spread", WORD),
+    (["BayesElim"], "samples", WORD),
     (["PI-BAI"], "weights", WORD),
     (["PI-BAI"], "alpha", [-0.1, 1.1]),
     (["PI-BAI"], "sigma", POSITIVE),
