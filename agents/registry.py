@@ -81,6 +81,8 @@ BUILT_IN: dict[str, Entry] = {
     "Uniform": Entry("elimination.uniform:Uniform"),
     "SH": Entry("elimination.sequential_halving:SequentialHalving", spends_budget=False),
     "SH-Reuse": Entry("elimination.sequential_halving:SequentialHalvingReuse", spends_budget=False),
+    "BatchSH": Entry("elimination.batch_halving:BatchHalving", spends_budget=False),
+    "ASH": Entry("elimination.batch_halving:AdvanceFirstHalving", spends_budget=False),
     "DSH": Entry("elimination.doubling_halving:DoublingHalving"),
     "SubsetSH": Entry("elimination.subset_halving:SubsetHalving", spends_budget=False, own=True),
     "FBKT": Entry("elimination.fbkt:FBKT", spends_budget=False),
