@@ -40,6 +40,7 @@ LAYERS: dict[str, frozenset[str]] = {
             "auditing",
             "cli",
             "experiments",
+            "hub",
             "live",
             "planning",
             "progress",
@@ -83,6 +84,7 @@ APART = {("benchmark", "agents"), ("experiments", "agents"), ("results", "agents
 HEAVY = {
     "dask",
     "distributed",
+    "huggingface_hub",
     "matplotlib",
     "moviepy",
     "numba",
