@@ -41,6 +41,7 @@ LAYERS: dict[str, frozenset[str]] = {
             "auditing",
             "cli",
             "experiments",
+            "hub",
             "isolation",
             "live",
             "planning",
@@ -103,6 +104,7 @@ APART = {("benchmark", "agents"), ("experiments", "agents"), ("results", "agents
 HEAVY = {
     "dask",
     "distributed",
+    "huggingface_hub",
     "matplotlib",
     "moviepy",
     "numba",
