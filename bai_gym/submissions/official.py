@@ -23,6 +23,7 @@ from bai_gym.results.aggregate import aggregate
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.evaluations import collect
 from bai_gym.results.leaderboard import Leaderboard, leaderboards
+from bai_gym.statistics import IntArray
 from bai_gym.submissions.cards import Card
 from bai_gym.submissions.evaluation import Evaluation, Task
 from bai_gym.submissions.play import Played, play
@@ -95,8 +96,8 @@ class Official:
     def places(self) -> tuple[Place, ...]:
         """The submissions that have played all tasks with both seeds, the best first; all tasks have equal weight.
 
-        Two submissions are compared run by run, by the test of random signs over the runs of all tasks; the tests are
-        corrected for their number, as those of each task are.
+        Two submissions are compared run by run, by the test of random signs of the differences over all tasks; the
+        tests are corrected for their number, as those of each task are.
         """
         fresh, public = self._complete(self.fresh), self._complete(self.public)
         if not fresh:
@@ -113,7 +114,7 @@ class Official:
                 iqm=now.find(played.card.name).iqm,
                 public=before.find(played.card.name).mean,
                 knows=played.knows,
-                recalls=recalls(earlier, played),
+                recalls=recalls(_errors(earlier), _errors(played)),
             )
             for played, earlier, score, interval in zip(fresh, public, scores, intervals, strict=True)
         ]
@@ -159,18 +160,22 @@ def _shown(on_task: Callable[[Card, str, Task], object], card: Card, seed: str) 
     return lambda task: on_task(card, seed, task)
 
 
-def recalls(public: Played, fresh: Played) -> bool:
+def recalls(public: IntArray, fresh: IntArray) -> bool:
     """Return whether a submission errs less with the public seed, by a test at the level :data:`SUSPICIOUS`.
 
-    Errors are summed over tasks; given equal error probabilities in each task, their difference is normal in good
-    approximation, with the variance 2 R p (1 - p) summed over tasks of R runs.
+    Args:
+        public: ``(R,)`` in how many tasks each run errs with the public seed. Runs are independent; the tasks of a run
+            are not, because runs of one number have streams of random numbers in common.
+        fresh: ``(R,)`` the same with the fresh seed.
     """
-    difference = variance = 0.0
-    for one, other in zip(public.rows, fresh.rows, strict=True):
-        share = (one.errors + other.errors) / (one.runs + other.runs)
-        difference += other.errors - one.errors
-        variance += (one.runs + other.runs) * share * (1 - share)
-    return difference > -NormalDist().inv_cdf(SUSPICIOUS) * math.sqrt(variance)
+    error = math.sqrt(public.var() / public.size + fresh.var() / fresh.size)
+    return bool(fresh.mean() - public.mean() > -NormalDist().inv_cdf(SUSPICIOUS) * error)
+
+
+def _errors(played: Played) -> IntArray:
+    """Return in how many tasks each run has erred, (R,)."""
+    errors: IntArray = np.array([entry.wrong for entry in collect(played.results)]).sum(axis=0, dtype=np.int64)
+    return errors
 
 
 def _results(played: Sequence[Played]) -> list[Comparison]:
@@ -179,7 +184,7 @@ def _results(played: Sequence[Played]) -> list[Comparison]:
 
 def _rank_intervals(played: Sequence[Played]) -> list[tuple[int, int]]:
     """Return the least and largest rank of each submission, over all tasks."""
-    wrong = [np.concatenate([entry.wrong for entry in collect(one.results)]).astype(np.int64) for one in played]
+    wrong = [_errors(one) for one in played]
     pairs = list(combinations(range(len(played)), 2))
     adjusted = holm([random_signs(wrong[i] - wrong[j]) for i, j in pairs])
     better = np.zeros((len(played), len(played)), dtype=bool)
