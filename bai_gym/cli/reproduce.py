@@ -55,7 +55,11 @@ from bai_gym.validation import integer
 
 __all__ = ["reproduce"]
 
-NUMBERED = {"setup": "set-up", "gap": "gap between the best arm and the others"}  # axes with environments
+NUMBERED = {  # axes with environments
+    "setup": "set-up",
+    "gap": "gap between the best arm and the others",
+    "magnitude": "magnitude of the oscillation",
+}
 LOOK_ALIKES = {
     "BAI-MovieLens64-v0": "BAI-MovieLensLike64-v0",
     "BAI-MovieLens128-v0": "BAI-MovieLensLike128-v0",
@@ -177,7 +181,9 @@ def _reproduce(
             paths += draw_curves(
                 comparison,
                 folder / f"{name}.png",
-                x={_label(s): s.x for s in panel.settings} if panel.x == "setup" or panel.x == "gap" else panel.x,
+                x={_label(s): s.x for s in panel.settings}
+                if panel.x == "setup" or panel.x == "gap" or panel.x == "magnitude"
+                else panel.x,
                 x_name=NUMBERED.get(panel.x, ""),
                 title=title,
                 bounds=proved,

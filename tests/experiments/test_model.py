@@ -44,12 +44,14 @@ def agents_of(statement: Statement) -> set[str]:
 def test_there_is_an_experiment_for_each_figure() -> None:
     figures = [f"shvar-{figure}" for figure in range(1, 7)]
     structured = [f"gse-{figure}" for figure in range(1, 8)]
+    linear = ["linear-fb-soare", "linear-fb-multi", "linear-fb-drift"]
     bayesian = [f"bayesgap-{figure}" for figure in range(1, 5)]
     own = [f"ugape-{number}" for number in range(1, 6)] + [f"learned-{number}" for number in range(1, 12)]
     thresholding = [f"augucb-1{letter}" for letter in "abcdef"]
     rejects = [f"cr-{number}" for number in range(1, 7)]
     others = ["ab-1", "tas-1", "tas-2", "tails-1", "savings"]
-    assert list(EXPERIMENTS) == [*figures, *own[:5], *structured, *bayesian, *thresholding, *rejects, *others, *own[5:]]
+    papers = [*structured, *linear, *bayesian, *thresholding, *rejects]
+    assert list(EXPERIMENTS) == [*figures, *own[:5], *papers, *others, *own[5:]]
     assert all(EXPERIMENTS[name].source.endswith(f"experiment {n}") for n, name in enumerate(thresholding, start=1))
     for names_of in (figures, structured, bayesian):
         for number, name in enumerate(names_of, start=1):
@@ -85,7 +87,7 @@ def test_what_is_played_exists(experiment: Experiment) -> None:
                 arms = {**entry.keywords, **setting.keywords}["num_arms"]
             axis = {"budget": setting.budget, "num_arms": arms, "setup": entry.keywords.get("setup")}
             axis["checkpoint"] = setting.budget
-            axis["gap"] = setting.keywords.get("gap")
+            axis |= {name: setting.keywords.get(name) for name in ("gap", "magnitude")}
             assert setting.x == axis[panel.x]
             assert panel.picture == "errors" or len(panel.settings) == 1
             assert (panel.checkpoints > 0) == (panel.x == "checkpoint")
