@@ -7,6 +7,7 @@ from bai_gym.errors import unknown_name
 from bai_gym.experiments import (
     ab,
     augucb,
+    bayes_priors,
     bayesgap,
     continuous_rejects,
     fixed_confidence,
@@ -30,6 +31,7 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
             *ugape.EXPERIMENTS,
             *gse.EXPERIMENTS,
             *bayesgap.EXPERIMENTS,
+            *bayes_priors.EXPERIMENTS,
             *augucb.EXPERIMENTS,
             *continuous_rejects.EXPERIMENTS,
             *ab.EXPERIMENTS,
