@@ -7,6 +7,7 @@ from bai_gym.errors import unknown_name
 from bai_gym.experiments import (
     ab,
     augucb,
+    bayes_priors,
     bayesgap,
     continuous_rejects,
     fixed_confidence,
@@ -32,6 +33,7 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
             *gse.EXPERIMENTS,
             *linear_fixed_budget.EXPERIMENTS,
             *bayesgap.EXPERIMENTS,
+            *bayes_priors.EXPERIMENTS,
             *augucb.EXPERIMENTS,
             *continuous_rejects.EXPERIMENTS,
             *ab.EXPERIMENTS,

@@ -51,6 +51,7 @@ WITH_TWO_ARMS = (
     "FCVote",
     "EB-TC-eps",
     "OCBA-PCS",
+    "RUE",
     "Universal",
 )
 ON_GAUSSIAN = (UNIFORM, "SH", "SR", "SHAdaVar", "A-UGapEb-V", "TTTS", "OCBA")
