@@ -55,7 +55,7 @@ class BatchHalving(Agent):
     def plan(self) -> Plan:
         """Pull round by round, and recommend the best of the arms that are left."""
         targets = target_pulls(self.num_arms, self.budget, advance_first=self.advance_first)
-        if not targets:
+        if self.budget < self.num_arms or not targets:
             made = yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
             return best_mean(made, self.tie, self.rng)
         arms = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
