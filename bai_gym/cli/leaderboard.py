@@ -33,7 +33,10 @@ def check(
         Path | None, typer.Option(metavar="<path>", help="Where the beginning of what the submission prints goes.")
     ] = None,
 ) -> None:
-    """Play a submission with the public seed, as the official run will; exit code 1 if it fails."""
+    """Play a submission with the public seed.
+
+    It is played as in the official run, and the exit code is 1 if it fails.
+    """
     import io
 
     from bai_gym.isolation.box import protect_memory, strongest
@@ -68,7 +71,10 @@ def run(
         "results/leaderboard"
     ),
 ) -> None:
-    """Play all submissions with the public seed and with a fresh one, and write the page."""
+    """Play all submissions, and write the page.
+
+    Each is played with the public seed and with a fresh one, which decides the ranks.
+    """
     from bai_gym.cli.output import check_files, print_paths
     from bai_gym.isolation.box import protect_memory
     from bai_gym.report.standings import leaderboards_table

@@ -264,6 +264,9 @@ def test_limits_and_knowledge_are_enforced(tmp_path: Path) -> None:
     cases = {
         "it did not answer within 2 seconds (when asked to reset)": "def reset(self, info): time.sleep(100)",
         "it declares to know complexity, which would give the true means away": "knows = {'complexity'}",
+        f"{TASKS[1]}: reset raised AssertionError: binary": (
+            "def reset(self, info): assert str(info.rewards) == 'real', info.rewards"
+        ),
         "the agent reads 'variances' without having declared it": "def reset(self, info): info.variances",
     }
     if sys.platform.startswith("linux"):
