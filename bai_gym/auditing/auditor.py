@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bai_gym.auditing.certificate import Certificate, certify
+from bai_gym.auditing.claims import BoundPlayer
 from bai_gym.auditing.families import CLASSES, Goal
 from bai_gym.auditing.players import AgentPlayer, Audited, audited
 from bai_gym.auditing.result import Audit, looks_within, script_of
@@ -42,6 +43,7 @@ def audit(
     sigma: float = 1.0,
     arrays: bool = False,
     intervals: bool = False,
+    bound: Any = None,
     plan: Plan | None = None,
     seed: int = 0,
     workers: int | None = 1,
@@ -51,17 +53,19 @@ def audit(
     """Search for instances on which a stopping rule errs more often than it promises.
 
     An error is a run that stops before the cap and recommends an arm whose mean is below the best one by more than
-    epsilon. Rules are shown round-robin pulls; agents choose their own.
+    epsilon. Rules are shown round-robin pulls; agents choose their own. An agent with a fixed budget is audited by a
+    bound of its error probability: on each instance it has the smallest budget for which that is at most delta.
 
     Args:
         rule: A name of :data:`bai_gym.auditing.GALLERY` (``"gk16-plugin"``), an agent that stops
-            (``"T3C(threshold='gk16')"``, a class or an instance), or a function ``f(statistics, delta)`` that returns
-            None, or the arm that it recommends, by itself or as ``"FILE.py:f"``. Its statistics are
-            :class:`bai_gym.auditing.Looks`, with arrays ``pulls``, ``means`` and ``variances`` of shape ``(K,)``.
+            (``"T3C(threshold='gk16')"``, a class or an instance) or has a bound (``"SH"``), or a function
+            ``f(statistics, delta)`` that returns None, or the arm that it recommends, by itself or as ``"FILE.py:f"``.
+            Its statistics are :class:`bai_gym.auditing.Looks`, with arrays ``pulls``, ``means`` and ``variances`` of
+            shape ``(K,)``.
         delta: Error probability that it promises. None (default): the agent's own, or 0.05.
         rewards: Class of rewards: ``"bernoulli"``, ``"bounded"`` (in [0, 1]), ``"gaussian"`` (standard deviations of at
             most sigma), or ``"subgaussian"`` (these, and rewards in [0, 2 sigma]). None (default): that of the
-            gallery's rule, else ``"bounded"``.
+            gallery's rule or of the bound, else ``"bounded"``.
         cap: Largest number of pulls of a run.
         looks: Pulls from one look to the next, each at the end of a round of all arms; or ``"geometric"``. None
             (default): the plan of the gallery's rule; ``"geometric"`` for a function of one run, which is slow; else
@@ -74,6 +78,9 @@ def audit(
         intervals: Whether a function returns confidence intervals in place of an arm: two arrays ``(..., K)``, the
             lower and upper ends, from arrays as above. An error is a run in which an interval misses the mean of its
             arm at any look.
+        bound: Of an agent with a fixed budget, what is audited in place of its bound in :mod:`bai_gym.theory`: a
+            function of ``(1, K)`` means and variances and of the budget, or ``"FILE.py:NAME"``, that returns an upper
+            bound of the error probability, or NaN where it says nothing.
         plan: Sizes of the search; None: 512 instances, and 20,000 runs of each of five finalists.
         seed: At least 0. The same seed gives the same result, for any number of workers.
         workers: Processes, see :func:`bai_gym.evaluate`.
@@ -87,7 +94,7 @@ def audit(
         BaiGymError: If an argument is invalid; the message is one line.
     """
     level = None if delta is None else probability(delta, "delta")
-    known = audited(rule, level, arrays=flag(arrays, "arrays"), intervals=flag(intervals, "intervals"))
+    known = audited(rule, level, arrays=flag(arrays, "arrays"), intervals=flag(intervals, "intervals"), bound=bound)
     goal = _goal(known, rewards, arms, known.epsilon if epsilon is None else epsilon, sigma)
     integer(cap, "cap", least=goal.arms[0])
     if isinstance(looks, str):
@@ -100,7 +107,7 @@ def audit(
     check_seed(seed)
     sizes = plan or Plan()
     player = known.make(cap, chosen)
-    if looks is not None and isinstance(player, AgentPlayer):
+    if looks is not None and isinstance(player, AgentPlayer | BoundPlayer):
         raise ParameterError("looks are for rules that are shown round-robin pulls; an agent looks after every pull")
     settings = {
         "rule": known.name,
@@ -115,7 +122,8 @@ def audit(
     }
     rounds = Rounds(settings, None if out is None else Path(out))
     with progress_bars(progress) as on_stage:
-        found = finalists(player, goal, sizes, seed, workers, rounds.recall, on_stage)
+        accepts = player.covers if isinstance(player, BoundPlayer) else lambda instance: True
+        found = finalists(player, goal, sizes, seed, workers, rounds.recall, on_stage, accepts)
         instances = [candidate.instance for candidate in found]
         stage = f"fresh runs of {len(instances)} instances"
 
@@ -156,7 +164,7 @@ def audit(
             stored, least = rounds.recall("simpler", simpler)
             simplest = Simplest(Certificate.restored(stored), least)
     script = "" if simplest is None else script_of(known, goal, simplest, chosen)
-    result = Audit(known.name, known.delta, goal, cap, chosen, seed, tuple(certificates), simplest, script)
+    result = Audit(known.name, known.delta, goal, cap, chosen, seed, tuple(certificates), simplest, script, known.claim)
     if out is not None:
         result.save(out)
     return result
@@ -174,6 +182,7 @@ def repeat(
     seed: int = 0,
     arrays: bool = False,
     intervals: bool = False,
+    bound: Any = None,
 ) -> Certificate:
     """Play a rule on one instance, and return its errors with a lower bound of the error probability at level 0.999.
 
@@ -188,18 +197,22 @@ def repeat(
         seed: At least 0.
         arrays: See :func:`audit`.
         intervals: See :func:`audit`.
+        bound: See :func:`audit`.
 
     Raises:
         BaiGymError: If an argument is invalid.
     """
-    player = audited(rule, delta, arrays=arrays, intervals=intervals).make(cap, looks)
+    player = audited(rule, delta, arrays=arrays, intervals=intervals, bound=bound).make(cap, looks)
     return certify(player, [instance], epsilon, runs, check_seed(seed), ("audit", "repeat"), 1)[0]
 
 
 def _goal(known: Audited, rewards: str | None, arms: Iterable[int] | None, epsilon: float, sigma: float) -> Goal:
-    if rewards is None:
-        rewards = known.entry.rewards[0] if known.entry is not None else "bounded"
-    choice(rewards, CLASSES, "rewards")
+    own = known.classes if known.entry is None else known.entry.rewards
+    rewards = choice((own or ("bounded",))[0] if rewards is None else rewards, CLASSES, "rewards")
+    if known.classes and rewards not in known.classes:
+        raise ParameterError(
+            f"the bound of {known.name} is for {' or '.join(known.classes)} rewards, and not for {rewards} ones"
+        )
     if arms is None:
         arms = (2, 2) if known.entry is not None and known.entry.two_arms else (2, 20)
     limits = [integer(number, "arms", least=2) for number in arms]

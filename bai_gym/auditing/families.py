@@ -17,6 +17,7 @@ from bai_gym.errors import BaiGymError
 __all__ = ["CLASSES", "NUM_ARMS", "Candidate", "Goal", "belongs", "draw", "families_of"]
 
 NUM_ARMS = (2, 3, 5, 10, 20)
+Accepts = Callable[[Instance], bool]
 CLASSES = ("bernoulli", "bounded", "subgaussian", "gaussian")
 SPREAD = 0.3  # of the logarithm of a number that a search varies
 TRIES = 1000
@@ -64,12 +65,12 @@ class Candidate:
     place: int
     instance: Instance
 
-    def varied(self, goal: Goal, rng: np.random.Generator) -> Candidate:
+    def varied(self, goal: Goal, rng: np.random.Generator, accepts: Accepts = lambda instance: True) -> Candidate:
         """Return a candidate each number of which is multiplied by exp(N(0, 0.3^2)), within the class."""
         for _ in range(TRIES):
             numbers = np.array(self.numbers) * np.exp(SPREAD * rng.standard_normal(len(self.numbers)))
             found = _made(self.family, tuple(numbers.tolist()), self.num_arms, self.place, goal)
-            if found is not None:
+            if found is not None and accepts(found.instance):
                 return found
         return self
 
@@ -78,11 +79,16 @@ Arms = dict[str, list[float]]
 Numbers = tuple[float, ...]
 
 
-def draw(goal: Goal, rng: np.random.Generator) -> Candidate:
+def draw(goal: Goal, rng: np.random.Generator, accepts: Accepts = lambda instance: True) -> Candidate:
     """Draw a candidate of a random family, number of arms and best arm.
 
+    Args:
+        goal: The class of instances, and what an error is.
+        rng: Source of randomness.
+        accepts: Whether a promise is about an instance.
+
     Raises:
-        BaiGymError: If no instance of the class has a gap above epsilon.
+        BaiGymError: If no instance of the class has a gap above epsilon, or none is accepted.
     """
     names = families_of(goal.rewards)
     sizes = [k for k in NUM_ARMS if goal.arms[0] <= k <= goal.arms[1]] or [goal.arms[0]]
@@ -91,9 +97,12 @@ def draw(goal: Goal, rng: np.random.Generator) -> Candidate:
         num_arms = sizes[int(rng.integers(len(sizes)))]
         numbers = tuple(float(_log_uniform(low, high, rng)) for low, high in FAMILIES[name][1])
         found = _made(name, numbers, num_arms, int(rng.integers(num_arms)), goal)
-        if found is not None:
+        if found is not None and accepts(found.instance):
             return found
-    raise BaiGymError(f"no instance with a gap above epsilon {goal.epsilon:g} was found in the class {goal.rewards!r}")
+    raise BaiGymError(
+        f"no instance with a gap above epsilon {goal.epsilon:g} was found in the class {goal.rewards!r} about which "
+        "anything is promised: try a larger cap, or fewer arms"
+    )
 
 
 def families_of(rewards: str) -> tuple[str, ...]:

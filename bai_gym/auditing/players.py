@@ -14,17 +14,15 @@ from bai_gym.agents.loading import file_of, is_reference, load
 from bai_gym.agents.registry import find
 from bai_gym.api import agent_source, parse_agent
 from bai_gym.auditing.certificate import Player
+from bai_gym.auditing.claims import BoundPlayer, Claim, play_agent
 from bai_gym.auditing.gallery import GALLERY, GalleryRule
 from bai_gym.auditing.instances import Instance
 from bai_gym.auditing.streams import Coverage, Episodes, Looks, RoundRobin
-from bai_gym.benchmark.cells import Cell
-from bai_gym.benchmark.chunk import play_chunk
-from bai_gym.benchmark.sources import AgentSource, EnvSource
+from bai_gym.benchmark.bounds import bound_of
+from bai_gym.benchmark.sources import AgentSource
 from bai_gym.content.sources import sources_digest
 from bai_gym.content.values import UnknownContentError, Values
-from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, ParameterError
-from bai_gym.problems import FixedProblem
 from bai_gym.statistics import IntArray
 
 __all__ = ["AgentPlayer", "Audited", "audited", "for_one_episode"]
@@ -47,14 +45,7 @@ class AgentPlayer:
 
     def play(self, instance: Instance, runs: int, rng: np.random.Generator) -> Episodes:
         """Return episodes of an instance."""
-        env = BestArmEnv(FixedProblem(instance.bandit()), budget=self.cap, fixed_confidence=True)
-        cell = Cell.of(EnvSource(env), self.source, self.cap, int(rng.integers(2**63)))
-        parts = []
-        for chunk, size in enumerate(cell.chunk_sizes(runs)):
-            played = play_chunk(cell, chunk, size)
-            arms = np.where(played.truncated, -1, played.recommendation)
-            parts.append(Episodes(arms, np.asarray(played.spent, np.int64)))
-        return Episodes.joined(parts)
+        return play_agent(self.source, instance, self.cap, runs, rng, stops=True)
 
 
 @dataclass(frozen=True)
@@ -73,6 +64,9 @@ class Audited:
         intervals: Whether it returns confidence intervals.
         epsilon: Largest gap of a recommendation that breaks no promise: the indifference zone of an agent, or its
             accuracy.
+        classes: Classes of rewards that the promise is for, its own first; empty: those that the user asks for.
+        claim: What promises delta, where that is a bound for a fixed budget; else empty.
+        given: How a script names a bound that the user gives.
     """
 
     name: str
@@ -85,9 +79,14 @@ class Audited:
     arrays: bool = False
     intervals: bool = False
     epsilon: float = 0.0
+    classes: tuple[str, ...] = ()
+    claim: str = ""
+    given: str = ""
 
 
-def audited(rule: object, delta: float | None, *, arrays: bool = False, intervals: bool = False) -> Audited:
+def audited(
+    rule: object, delta: float | None, *, arrays: bool = False, intervals: bool = False, bound: Any = None
+) -> Audited:
     """Return what is audited.
 
     Args:
@@ -96,13 +95,16 @@ def audited(rule: object, delta: float | None, *, arrays: bool = False, interval
         delta: Allowed error probability; None: the agent's own, or 0.05.
         arrays: Whether a function takes the statistics of many episodes at once.
         intervals: Whether it returns confidence intervals of all arms; it takes arrays then.
+        bound: A bound of the error probability of an agent with a fixed budget, or ``"FILE.py:NAME"``; None: that of
+            :mod:`bai_gym.theory`.
 
     Raises:
-        BaiGymError: If there is no such rule, or the agent never stops.
+        BaiGymError: If there is no such rule, or the agent neither stops nor has a bound.
     """
     if isinstance(rule, str) and rule in GALLERY and not intervals:
         entry, level = GALLERY[rule], DELTA if delta is None else delta
-        return Audited(rule, level, entry, _round_robin(entry.rule, level), 1, _digest(entry.rule), repr(rule))
+        make_rule, digest = _round_robin(entry.rule, level), _digest(entry.rule)
+        return Audited(rule, level, entry, make_rule, 1, digest, repr(rule))
     found: Any = load(rule) if isinstance(rule, str) and is_reference(rule) and "(" not in rule else rule
     if _is_function(found):
         level = DELTA if delta is None else delta
@@ -117,7 +119,7 @@ def audited(rule: object, delta: float | None, *, arrays: bool = False, interval
         return Audited(name, level, None, make, looks, _digest(found, file), script, arrays, intervals)
     if intervals:
         raise ParameterError("intervals=True needs a function of statistics and delta that returns two arrays")
-    return _agent(rule, delta)
+    return _agent(rule, delta, bound)
 
 
 def for_one_episode(function: PlainRule) -> Callable[[Looks, float], IntArray]:
@@ -170,7 +172,7 @@ def _is_function(value: Any) -> bool:
     return len(needed) == 2
 
 
-def _agent(agent: Any, delta: float | None) -> Audited:
+def _agent(agent: Any, delta: float | None, bound: Any) -> Audited:
     script = repr(agent) if isinstance(agent, str) else getattr(agent, "__name__", type(agent).__name__)
     if isinstance(agent, str) and delta is not None:
         name, parameters = parse_agent(agent)
@@ -180,8 +182,8 @@ def _agent(agent: Any, delta: float | None) -> Audited:
             script = repr(agent)
     source = agent_source(agent)
     prototype = source.prototype
-    if not getattr(prototype, "stops", False):
-        raise AgentError(f"agent {script} never stops by itself, so it promises no error probability")
+    if bound is not None or not getattr(prototype, "stops", False):
+        return _fixed_budget(source, script, DELTA if delta is None else delta, bound)
     own = getattr(prototype, "delta", None)
     if delta is not None and own is not None and own != delta:
         raise ParameterError(f"agent {script} has delta {own!r}, and the audit {delta!r}: give the same, or none")
@@ -198,6 +200,43 @@ def _agent(agent: Any, delta: float | None) -> Audited:
         _digest(prototype, *files),
         script,
         epsilon=float(own_gap) if isinstance(own_gap, int | float) else 0.0,
+    )
+
+
+def _fixed_budget(source: AgentSource, script: str, delta: float, bound: Any) -> Audited:
+    """Return an agent with a fixed budget, and what bounds its error probability."""
+    prototype = source.prototype
+    files = [source.file] if source.file is not None else []
+    claim: Claim
+    classes: tuple[str, ...] = ()
+    if bound is None:
+        proved = bound_of(prototype)
+        if proved is None:
+            raise AgentError(
+                f"agent {script} never stops by itself, and no bound of its error probability is known for these "
+                "parameters: give it as bound=, a function of means, variances and the budget"
+            )
+        claim, words, given = proved, proved.citation, ""
+        classes = ("gaussian",) if proved.rewards == "Gaussian" else ("bounded", "bernoulli")
+    else:
+        claim = load(bound) if isinstance(bound, str) else bound
+        if not callable(claim):
+            raise ParameterError(f"bound must be a function of means, variances and the budget, not {bound!r}")
+        words = bound if isinstance(bound, str) else getattr(bound, "__name__", "bound")
+        given = repr(bound) if isinstance(bound, str) else words
+        if isinstance(bound, str) and (file := file_of(bound)) is not None:
+            files.append(file)
+    return Audited(
+        source.label or str(getattr(prototype, "label", script)),
+        delta,
+        None,
+        lambda cap, looks: BoundPlayer(source, claim, delta, cap),
+        1,
+        _digest((prototype, None if bound is None else claim), *files),
+        script,
+        classes=classes,
+        claim=words,
+        given=given,
     )
 
 

@@ -36,6 +36,7 @@ class Audit:
         certificates: The finalists, of largest bound first.
         simplest: A simple counterexample, if the rule is refuted.
         script: Text of a Python file that repeats the counterexample; empty if there is none.
+        claim: The bound that promises delta, of an agent with a fixed budget; else empty.
     """
 
     rule: str
@@ -47,6 +48,7 @@ class Audit:
     certificates: tuple[Certificate, ...]
     simplest: Simplest | None
     script: str
+    claim: str = ""
 
     @property
     def refuted(self) -> bool:
@@ -95,8 +97,12 @@ class Audit:
         asked = f"delta {self.delta:g}, {self.goal.rewards} rewards, cap {self.cap:,}"
         if self.looks != 1:
             asked += f", looks: {self.looks}"
-        lines = [
-            f"{self.rule}: {self.verdict} ({asked})",
+        lines = [f"{self.rule}: {self.verdict} ({asked})"]
+        if self.claim:
+            lines.append(
+                f"On each instance it has the smallest budget for which its bound is at most delta: {self.claim}."
+            )
+        lines += [
             f"The worst instance found: {first.errors:,} errors in {first.runs:,} fresh runs, {100 * first.rate:.2f} "
             f"%; the error probability is at least {first.bound:.4f}, at level .999.",
         ]
@@ -120,6 +126,7 @@ class Audit:
         """Return everything as plain data, for JSON."""
         found = {
             "rule": self.rule,
+            "claim": self.claim,
             "verdict": self.verdict,
             "delta": self.delta,
             **asdict(self.goal),
@@ -187,6 +194,8 @@ def script_of(known: Audited, goal: Goal, simplest: Simplest, looks: int | str) 
         words.append("arrays=True")
     if known.intervals:
         words.append("intervals=True")
+    if known.given:
+        words.append(f"bound={known.given}")
     lines = [
         f'"""Repeats a counterexample: {known.name} errs more often than delta = {known.delta:g}."""',
         "",

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from bai_gym.auditing.certificate import Player, play_all
-from bai_gym.auditing.families import Candidate, Goal, draw
+from bai_gym.auditing.families import Accepts, Candidate, Goal, draw
 from bai_gym.auditing.instances import Instance
 from bai_gym.seeding import generator
 
@@ -49,6 +49,7 @@ def finalists(
     workers: int | None = 1,
     recall: Recall = lambda name, count: count(),
     on_round: Callable[[str, int, int], object] = lambda name, done, total: None,
+    accepts: Accepts = lambda instance: True,
 ) -> list[Candidate]:
     """Return at most :data:`FINALISTS` instances on which a rule errs most often.
 
@@ -60,16 +61,17 @@ def finalists(
         workers: Processes.
         recall: Keeps the errors of each round, so that an interrupted search resumes.
         on_round: Called with the name of a round, its finished parts and all of them.
+        accepts: Whether a promise is about an instance; others are not searched.
     """
     rng = generator(seed, "audit", "instances")
-    pool = [draw(goal, rng) for _ in range(plan.instances)]
+    pool = [draw(goal, rng, accepts) for _ in range(plan.instances)]
 
     def halve(candidates: Sequence[Candidate], stage: str) -> list[Candidate]:
         return _halve(candidates, stage, player, goal, plan, seed, workers, recall, on_round)
 
     best = halve(pool, "pool")
     rng = generator(seed, "audit", "variations")
-    varied = halve([best[0], *(best[0].varied(goal, rng) for _ in range(plan.variations - 1))], "variations")
+    varied = halve([best[0], *(best[0].varied(goal, rng, accepts) for _ in range(plan.variations - 1))], "variations")
     chosen: list[Candidate] = []
     for candidate in (*best[:OF_THE_POOL], *varied):
         if candidate not in chosen:

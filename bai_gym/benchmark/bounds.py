@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from bai_gym.content.homes import home_of_class
 from bai_gym.tasks import BestArm, Thresholding, TopM
 from bai_gym.theory import BOUNDS, CONFIDENCE_BOUNDS, THRESHOLD_BOUNDS, Bound
 
-__all__ = ["proved_bounds"]
+__all__ = ["bound_of", "proved_bounds"]
 
 NO_MATTER = {"tie", "allow_small_budget"}
 
@@ -41,6 +41,19 @@ def proved_bounds(cells: Sequence[Cell]) -> dict[tuple[str, str, int], float]:
     return found
 
 
+def bound_of(agent: Any, bounds: Mapping[str, Bound] = BOUNDS) -> Bound | None:
+    """Return the bound that covers an agent and its parameters, of those for finding the best arm; None: there is none.
+
+    Args:
+        agent: The agent.
+        bounds: Others, by name of the agent.
+    """
+    bound = bounds.get(str(getattr(agent, "name", "")))
+    if bound is None or home_of_class(type(agent)) is None or not _is_about(bound, agent):
+        return None
+    return bound
+
+
 def _bound(cell: Cell) -> float | None:
     agent = cell.prototype
     task = cell.episode_spec.task
@@ -48,13 +61,10 @@ def _bound(cell: Cell) -> float | None:
         return None
     if str(getattr(agent, "name", "")) in CONFIDENCE_BOUNDS:
         return _bound_with_confidence(cell, agent)
-    bounds = THRESHOLD_BOUNDS if isinstance(task, Thresholding) else BOUNDS
-    bound = bounds.get(str(getattr(agent, "name", "")))
+    bound = bound_of(agent, THRESHOLD_BOUNDS if isinstance(task, Thresholding) else BOUNDS)
     if bound is None or not isinstance(task, BestArm | Thresholding) or task.epsilon > 0:
         return None
     if cell.episode_spec.fixed_confidence:
-        return None
-    if not _is_about(bound, agent):
         return None
     bandit = cell.instances()
     if not _has_rewards(bandit, bound.rewards):

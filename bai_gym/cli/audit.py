@@ -12,18 +12,20 @@ from bai_gym.cli.complete import RULES
 from bai_gym.cli.console import OUT
 from bai_gym.cli.options import FOLDER, WHOLE, Seed, Workers, read_arms
 from bai_gym.cli.output import check_files, draw, print_paths
-from bai_gym.report.audits import audit_curve
+from bai_gym.report.audits import audit_curve, audit_page
+from bai_gym.results.writer import ResultsWriter
 
 __all__ = ["audit"]
 
-FILES = ("audit.json", "audit-rounds.json", "counterexample.py", "counterexample.csv", "audit.png")
+FILES = ("audit.json", "audit.html", "audit-rounds.json", "counterexample.py", "counterexample.csv", "audit.png")
 
 
 def audit(
     rule: Annotated[
         str,
         typer.Argument(
-            help="A rule of the gallery, such as gk16-plugin; an agent that stops, such as 'T3C(threshold=gk16)'; or "
+            help="A rule of the gallery, such as gk16-plugin; an agent that stops, such as 'T3C(threshold=gk16)', or "
+            "one with a fixed budget and a proved bound, such as SH; or "
             "FILE.py:FUNCTION, a function of statistics and delta that returns None or the recommended arm.",
             autocompletion=RULES,
         ),
@@ -54,14 +56,21 @@ def audit(
     intervals: Annotated[
         bool, typer.Option("--intervals", help="The function returns confidence intervals, which may miss a mean.")
     ] = False,
+    bound: Annotated[
+        str | None,
+        typer.Option(
+            help="FILE.py:FUNCTION, a bound of the error probability of an agent with a fixed budget: a function of "
+            "means, variances and the budget. [default: that of a theorem]"
+        ),
+    ] = None,
     seed: Seed = 0,
     workers: Workers = 1,
     out: Annotated[
         Path | None,
         typer.Option(
             **FOLDER,
-            help="Folder for the verdict as JSON, a figure, and a script that repeats the counterexample; the same "
-            "command resumes an interrupted one.",
+            help="Folder for the verdict as JSON and as a web page, a figure, and a script that repeats the "
+            "counterexample; the same command resumes an interrupted one.",
         ),
     ] = None,
 ) -> None:
@@ -82,10 +91,12 @@ def audit(
         sigma=sigma,
         arrays=arrays,
         intervals=intervals,
+        bound=bound,
         seed=seed,
         workers=workers,
         out=out,
     )
     OUT.print(str(found), soft_wrap=True)
     if out is not None:
-        print_paths([*found.save(out), *draw(lambda: audit_curve(found, out / "audit.png"))])
+        page = ResultsWriter(out).save_text("audit.html", audit_page(found))
+        print_paths([*found.save(out), page, *draw(lambda: audit_curve(found, out / "audit.png"))])

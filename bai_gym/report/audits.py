@@ -1,16 +1,24 @@
-"""Audits of stopping rules as a figure, and as a table."""
+"""Audits of stopping rules as a figure, a table and a web page."""
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from bai_gym.auditing import Audit
-from bai_gym.report.canvas import look, save, settings, target_of, write_sentence
+from bai_gym.auditing.certificate import Certificate
+from bai_gym.report.canvas import INLINE_STYLE, inline, look, save, settings, target_of, write_sentence
 from bai_gym.results.layout import Column, Table, exact
+from bai_gym.results.page import html_page
 
-__all__ = ["audit_curve", "audits_table"]
+__all__ = ["audit_curve", "audit_page", "audits_table"]
+
+STYLE = f"""{INLINE_STYLE}.verdict {{ border-left: .3rem solid #d55e00; padding-left: .75rem; }}
+.verdict, td:first-child {{ white-space: pre-line; }}
+pre {{ overflow-x: auto; padding: .75rem; border: 1px solid var(--line); }}
+"""
 
 
 def audits_table(audits: Sequence[Audit]) -> Table[Audit]:
@@ -64,6 +72,31 @@ def audit_curve(audit: Audit, path: str | Path) -> Path:
     target = target_of(path)
     with settings():
         return save(_figure(audit), target)
+
+
+def audit_page(audit: Audit) -> str:
+    """Return a web page of one file: the verdict, the figure where matplotlib is installed, instances, the script."""
+    title, _, verdict = str(audit).partition("\n")
+    again = f"<h2>Repeat it</h2>\n<pre>{html.escape(audit.script)}</pre>" if audit.script else ""
+    body = f"""<p class="verdict">{html.escape(verdict)}</p>
+{inline(lambda: _figure(audit), "The share of runs that have stopped with a wrong arm, by the number of looks.")}
+<h2>Instances found</h2>
+{_finalists(audit).html()}
+{again}"""
+    return html_page(title, body, STYLE)
+
+
+def _finalists(audit: Audit) -> Table[Certificate]:
+    """Lay out the instances that the verdict rests on, the worst first."""
+    columns = [
+        Column[Certificate]("arms", lambda row: row.instance.in_words(), False),
+        Column("errors", lambda row: f"{row.errors:,}"),
+        Column("fresh runs", lambda row: f"{row.runs:,}"),
+        Column("errors, %", lambda row: f"{100.0 * row.rate:.2f}"),
+        Column("error probability at least", lambda row: f"{row.bound:.4f}"),
+    ]
+    remark = f"Bounds: Clopper-Pearson, all rows together at level .999, for a promise of at most {audit.delta:g}."
+    return Table(audit.certificates, columns, {}, remarks=[remark])
 
 
 def _figure(audit: Audit) -> Any:

@@ -8,9 +8,10 @@ version and no random id, and matplotlib's user settings have no effect.
 from __future__ import annotations
 
 import contextlib
+import html
 import io
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,9 @@ __all__ = [
     "COLOURS",
     "DASHES",
     "FORMATS",
+    "INLINE_STYLE",
     "MARKERS",
-    "drawn",
+    "inline",
     "look",
     "named",
     "places",
@@ -143,7 +145,29 @@ def write_sentence(figure: Any, sentence: str) -> None:
     figure.supxlabel(textwrap.fill(sentence, characters), x=0.01, ha="left", fontsize=9, color="#444444")
 
 
-def drawn(figure: Any, suffix: str) -> bytes:
+INLINE_STYLE = """
+svg { display: block; width: 100%; height: auto; background: #fff; }
+@media (prefers-color-scheme: dark) { svg { filter: invert(0.93) hue-rotate(180deg); } }
+"""
+"""Rules of CSS for a page with a figure in it."""
+
+
+def inline(draw: Callable[[], Any], name: str) -> str:
+    """Return a figure as HTML, for a page of its own; empty if matplotlib is not installed.
+
+    Args:
+        draw: Makes the figure.
+        name: What it shows, for those who cannot see it.
+    """
+    try:
+        with settings():
+            drawing = _drawn(draw(), ".svg").decode()
+    except MissingPackageError:
+        return ""
+    return drawing[drawing.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{html.escape(name)}"', 1)
+
+
+def _drawn(figure: Any, suffix: str) -> bytes:
     """Return a figure as the contents of a file with that ending."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format=suffix[1:], metadata=METADATA[suffix])
@@ -154,7 +178,7 @@ def save(figure: Any, target: Path) -> Path:
     """Write a figure to a file, or to one of each format; return the path, of the first one."""
     paths = [target.with_suffix(suffix) for suffix in FORMATS] if target.suffix == ALL_FORMATS else [target]
     for path in paths:
-        contents = drawn(figure, path.suffix.lower())
+        contents = _drawn(figure, path.suffix.lower())
         figure.set_layout_engine("none")  # all formats have the layout of the first one, which takes time
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

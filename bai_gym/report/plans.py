@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bai_gym.errors import MissingPackageError
 from bai_gym.planning import Advice, BudgetPlan, Measurement, Plans
 from bai_gym.planning.now import NOW, row_name
-from bai_gym.report.canvas import drawn, look, named, save, settings, target_of, write_sentence
+from bai_gym.report.canvas import INLINE_STYLE, inline, look, named, save, settings, target_of, write_sentence
 from bai_gym.results.layout import Column, Table, exact, format_knowledge, with_interval
 from bai_gym.results.page import html_page
 from bai_gym.results.result import Result
@@ -19,11 +17,7 @@ from bai_gym.results.result import Result
 __all__ = ["advice_table", "plan_curves", "plan_page", "plan_points", "plans_table"]
 
 SHARES = (0.8, 0.95)  # of the instances
-STYLE = """
-th:first-child, td:first-child { overflow-wrap: normal; }
-svg { display: block; width: 100%; height: auto; background: #fff; }
-@media (prefers-color-scheme: dark) { svg { filter: invert(0.93) hue-rotate(180deg); } }
-"""
+STYLE = f"{INLINE_STYLE}th:first-child, td:first-child {{ overflow-wrap: normal; }}\n"
 
 
 def plans_table(plans: Plans) -> Table[BudgetPlan]:
@@ -155,15 +149,9 @@ def plan_curves(plans: Plans, path: str | Path) -> Path:
 def plan_page(plans: Plans) -> str:
     """Return a self-contained web page: the advice, the plans, the figure where matplotlib is installed, the curves."""
     goal = plans[0].goal
-    try:
-        with settings():
-            drawing = drawn(_figure(plans), ".svg").decode()
-        name = html.escape(f"The {goal.name} by budget, a curve for each agent; the table below has its numbers.")
-        figure = drawing[drawing.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{name}"', 1)
-    except MissingPackageError:
-        figure = ""
+    name = f"The {goal.name} by budget, a curve for each agent; the table below has its numbers."
     body = f"""{plans_table(plans).html()}
-{figure}
+{inline(lambda: _figure(plans), name)}
 <h2>Curves</h2>
 {plan_points(plans).html()}"""
     return html_page(f"How large a budget brings the {goal.name} to {goal.target:g}?", body, STYLE)

@@ -86,6 +86,7 @@ def test_an_audit_prints_its_verdict_and_leaves_what_repeats_it(command: Command
         "verdict: found/audit.json",
         "script: found/counterexample.py",
         "table: found/counterexample.csv",
+        "page: found/audit.html",
         "figure: found/audit.png",
     ]
     again, _ = command(*words)
