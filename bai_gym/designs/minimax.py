@@ -32,6 +32,7 @@ ROUNDS = 200  # of additions
 NEWTON_STEPS = 200
 SHRINK = 0.15  # of mu
 NEAREST = 0.1  # a step leaves this share of the distance to every constraint
+TRACE = 0.1  # times the tolerance: weights that the method leaves on arms of no use
 SHORTEST = 1e-12  # share of a Newton step
 FEW = 512  # up to as many points all pairs are looked at
 CLUSTERS = 64  # of more points
@@ -209,6 +210,13 @@ def _solve(x: FloatArray, search: Search, tolerance: float) -> MinimaxDesign:
         better = np.argsort(-gains)[:ADDED]
         arms = np.union1d(arms, better[gains[better] > weights @ gains])
         y = np.unique(np.concatenate([y, found]), axis=0)
+    fewer = np.where(best > TRACE * tolerance, best, 0.0)
+    fewer /= fewer.sum()
+    if np.linalg.matrix_rank(x[fewer > 0]) == x.shape[1]:
+        root = _root(x, fewer)
+        largest = float(((search(root)[0] @ root) ** 2).sum())
+        if largest <= value * (1.0 + tolerance):
+            best, value = fewer, largest
     return MinimaxDesign(best, value, min(lower, value))
 
 

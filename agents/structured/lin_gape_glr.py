@@ -1,0 +1,68 @@
+"""LinGapE-GLR: linear gap-based exploration, stopped by the likelihood ratio of a linear model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.structured.linear_confidence import LinearConfidenceAgent
+from bai_gym.agents.tools.least_squares import (
+    LeastSquaresState,
+    arm_of,
+    evidence,
+    is_separated,
+    set_difference,
+    threshold,
+)
+from bai_gym.agents.tools.plain_ridge import product
+from bai_gym.agents.tools.scanning import arm_of_nearly_largest, less_pulled
+from bai_gym.sampling import Episode, PerArm, Rule
+
+__all__ = ["LinGapEGLR"]
+
+
+class GapState(LeastSquaresState):
+    """What the rule of LinGapE-GLR uses."""
+
+    index: PerArm  # what the arms are compared by
+
+
+def pull_for_rival(e: Episode, s: GapState, rng: np.random.Generator) -> int:
+    """Pull the arm after which x_i - x_j is known best, j the arm that could exceed the best one, i, by most."""
+    beta = threshold(e, s, True)
+    for arm in range(e.num_arms):
+        s.index[arm] = -np.inf
+        if arm != s.best:
+            set_difference(s, s.best, arm)
+            width = math.sqrt(beta / max(evidence(s, 1.0), 1e-300)) if product(s, s.y, s.y) > 0.0 else 0.0
+            s.index[arm] = s.scores[arm] - s.scores[s.best] + width
+    j = arm_of_nearly_largest(s.index, s.scale, e, rng)
+    set_difference(s, s.best, j)
+    if product(s, s.y, s.y) == 0.0:
+        return less_pulled(e, s.best, j, rng)
+    for arm in range(e.num_arms):
+        x = arm_of(s, arm)
+        s.index[arm] = product(s, s.y, x) ** 2 / (1.0 + product(s, x, x))
+    return arm_of_nearly_largest(s.index, 0.0, e, rng)
+
+
+@dataclass(kw_only=True)
+class LinGapEGLR(LinearConfidenceAgent):
+    """Finds the arm j that could most exceed the best estimate i, and makes the pull that tells the two apart best.
+
+    j has the largest (x_j - x_i)^T theta + width, the width being that for which the agent would stop. The arm a of
+    largest (y^T V^-1 x_a)^2 / (1 + x_a^T V^-1 x_a) is pulled, y = x_i - x_j, after which the variance of y^T theta is
+    least.
+
+    Paper: Xu, Honda and Sugiyama (2018), "A fully adaptive algorithm for pure exploration in linear bandits", with the
+    greedy choice of the pull and an accuracy of 0. Differences: least squares in place of ridge regression, and the
+    threshold and width that all agents of this kind share.
+
+    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Needs features. Minimum budget: K.
+    """
+
+    name: ClassVar[str] = "LinGapE-GLR"
+    rule: ClassVar[Rule] = Rule(choose=pull_for_rival, stops=is_separated, state=GapState)

@@ -1,0 +1,405 @@
+"""RAGE, XY-static and XY-oracle: linear best-arm identification with fixed confidence, in rounds of growing length.
+
+Episodes make different numbers of pulls in a round, and end after different numbers of rounds. So a rule makes the
+pulls of a round and waits; what comes next is decided in NumPy.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.structured.linear_confidence import best_estimate, check_best_arm, linear_notes
+from bai_gym.agents.structured.linear_models import noise_deviation, shared_features
+from bai_gym.agents.tools.choosing import largest
+from bai_gym.agents.tools.least_squares import span_coordinates
+from bai_gym.agents.tools.lockstep import grouped
+from bai_gym.agents.tools.ranges import ORACLE, deviation_or_oracle
+from bai_gym.bandits import Bandit
+from bai_gym.designs import MinimaxDesign, minimax_design, pair_design, round_design
+from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
+from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, State, States, precompile
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.validation import choice, integer, probability
+
+__all__ = ["RAGE", "XYOracle", "XYStatic"]
+
+BoolArray = npt.NDArray[np.bool_]
+
+SAME = 1e-9  # coordinates of two arms that differ by less are those of equal features; their mean square is 1
+PAIRS_AT_ONCE = 2**22  # differences of two arms that are held at a time
+
+
+class LinearRoundState(State):
+    """What the rounds use."""
+
+    left: PerArm  # pulls of each arm that are left in the round
+    place: int  # the arm whose turn it is
+    rounds: int  # that have begun
+    over: bool  # whether the agent stops
+    remains: PerArm  # 1, or 0 for arms that have been dropped
+    pulls: PerArm  # pulls and sums of rewards of each arm before the round
+    sums: PerArm
+    value: PerArm  # estimates of the last round
+
+
+def pull_in_turn(e: Episode, s: LinearRoundState, rng: np.random.Generator) -> int:
+    """Make the pulls of the round, arm by arm, then wait for the next one."""
+    if s.over:
+        return STOP
+    while s.place < e.num_arms and s.left[s.place] == 0.0:
+        s.place += 1
+    if s.place == e.num_arms:
+        return WAIT
+    s.left[s.place] -= 1.0
+    return s.place
+
+
+@dataclass(kw_only=True)
+class LinearRoundsAgent(Agent):
+    """Base of agents that pull by a design for a round, and then decide whether to stop.
+
+    Args:
+        delta: Allowed error probability, in (0, 1). Default 0.1.
+        sigma: Standard deviation of the noise, positive, or a sigma for which it is sigma-sub-Gaussian. ``"oracle"``:
+            the largest of the true ones. None (default): half the length of the interval of bounded rewards; for others
+            ``"oracle"``.
+    """
+
+    delta: float = 0.1
+    sigma: float | str | None = None
+
+    stops: ClassVar[bool] = True
+    needs_features: ClassVar[bool] = True
+    uses_variances: ClassVar[bool] = False
+    rule: ClassVar[Rule] = Rule(choose=pull_in_turn, state=LinearRoundState)
+
+    @property
+    def knows(self) -> frozenset[str]:  # type: ignore[override]
+        """The variances, if ``sigma`` is the oracle's."""
+        return frozenset({"variances"} if self.setting("sigma") == ORACLE else ())
+
+    def choices(self, rewards: Rewards) -> dict[str, Any]:
+        """Return the deviation for rewards of a kind."""
+        return {"sigma": deviation_or_oracle(rewards)}
+
+    def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
+        """Return notes if the confidence guarantee does not cover a bandit."""
+        return linear_notes(self, bandit)
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameters and the features."""
+        check_best_arm(self)
+        probability(self.delta, f"delta of {self.name}")
+        self._noise = noise_deviation(self, info)
+        self._x = span_coordinates(shared_features(info, math.inf, self.name))[0]
+        self._designs: dict[tuple[int, bytes], MinimaxDesign] = {}
+
+    def prepare(self) -> None:
+        """Compile the rule, once, before worker processes start."""
+        precompile(self.rule, self.name)
+
+    def plan(self) -> Plan:
+        """Play rounds until the agent stops, or the budget is spent."""
+        values = {"remains": np.ones(self.num_arms)}
+        outcome = yield Sequential(
+            self.rule, self.budget, self.tie, self.rng, values, supply=self._supply, in_rounds=True, agent=self.name
+        )
+        return self.conclude(outcome)
+
+    def _supply(self, rows: IntArray, states: States, statistics: Statistics) -> None:
+        """Decide, and plan the next round of those that go on; never more pulls than are left."""
+        left = self.budget - statistics.pulls[rows].sum(axis=1)
+        self.decide(rows, states, statistics)
+        going = states["over"][rows] == 0.0
+        rows, left = rows[going], left[going]
+        if rows.size:
+            states["rounds"][rows] += 1.0
+            states["place"][rows] = 0.0
+            states["pulls"][rows], states["sums"][rows] = statistics.pulls[rows], statistics.sums[rows]
+            self.line_up(rows, states, statistics, left)
+
+    @abstractmethod
+    def decide(self, rows: IntArray, states: States, statistics: Statistics) -> None:
+        """Set ``over`` of ``(m,)`` episodes that stop; before the first round, too."""
+
+    @abstractmethod
+    def line_up(self, rows: IntArray, states: States, statistics: Statistics, left: IntArray) -> None:
+        """Plan the pulls of the next round of ``(m,)`` episodes, at least one and at most ``left`` in all."""
+
+    @abstractmethod
+    def conclude(self, outcome: Outcome) -> IntArray:
+        """Return the ``(N,)`` recommendations."""
+
+    def coordinates(self, row: int) -> FloatArray:
+        """Return the ``(K, r)`` coordinates of the arms of an episode."""
+        return np.asarray(self._x[row % len(self._x)])
+
+    def known(self, row: int, key: bytes, solve: Callable[[FloatArray], MinimaxDesign]) -> MinimaxDesign:
+        """Return the design that ``solve`` finds for the arms of an episode, once for all that share their features."""
+        name = (row % len(self._x), key)
+        if name not in self._designs:
+            self._designs[name] = solve(self.coordinates(row))
+        return self._designs[name]
+
+    def counts(self, weights: FloatArray, pulls: int) -> IntArray:
+        """Return ``(K,)`` numbers of pulls with a given sum, near the weights."""
+        rng = self.rng if self.tie == "random" else None
+        return round_design(weights, pulls, rng=rng, allow_small_budget=True)
+
+
+@dataclass(kw_only=True)
+class RAGE(LinearRoundsAgent):
+    """Halves the accuracy from round to round; each round has the design for the differences of the arms that remain.
+
+    Round l pulls N_l = 8 4^(l - 1) rho (1 + 1 / r0) sigma^2 log(2 K^2 / delta_l) times, delta_l = delta / l^2, so that
+    differences are estimated to about 2^-l: rho is the largest variance of a difference of two remaining arms under
+    the design that makes it smallest. From the rewards of the round alone, arms are dropped that another one proves
+    worse. The last arm is recommended. At the cap, the best estimate of those that remain is.
+
+    Paper: Fiez, Jain, Jamieson and Ratliff (2019), "Sequential Experimental Design for Transductive Linear Bandits",
+    with constants of the authors' code. Differences: designs are computed to 1 %, with a certificate, in place of
+    Frank-Wolfe; noise of any sigma. Proved with ``drops="variance"``: an arm proves the best one worse in round l with
+    probability at most delta_l / (2 K^2), and for all rounds and arms these sum to less than delta.
+
+    Args:
+        delta: Allowed error probability, in (0, 1). Default 0.1; 0.05 in the paper's experiments.
+        sigma: Standard deviation of the noise, see above.
+        drops: ``"variance"`` (default), as in the code: x is dropped for x' if (x' - x)^T theta >= sigma
+            sqrt(2 ||x' - x||^2 log(2 K^2 / delta_l)) in the norm of V^-1. ``"gap"``, as in the paper: >= 2^-l.
+        r0: Controls what rounding may lose, at least 1; default 10. A round has at least 2 r0 s pulls, s the arms of
+            the design.
+
+    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Needs features. Minimum budget: K.
+    """
+
+    drops: str = "variance"
+    r0: int = 10
+
+    name: ClassVar[str] = "RAGE"
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameters."""
+        super().begin(info)
+        choice(self.drops, ("variance", "gap"), f"drops of {self.name}")
+        integer(self.r0, f"r0 of {self.name}", least=1)
+
+    def level(self, number: float) -> float:
+        """Return log(2 K^2 / delta_l)."""
+        return math.log(2.0 * self.num_arms**2 * number**2 / self.delta)
+
+    def line_up(self, rows: IntArray, states: States, statistics: Statistics, left: IntArray) -> None:
+        """Plan a round."""
+        for row, most in zip(rows.tolist(), left.tolist(), strict=True):
+            remains = states["remains"][row] == 1.0
+            design = self.known(row, remains.tobytes(), partial(pair_design_of, remains))
+            number = float(states["rounds"][row])
+            pulls = 8.0 * 4.0 ** (number - 1.0) * design.value * (1.0 + 1.0 / self.r0) * self._noise[row] ** 2
+            least = 2 * self.r0 * int((design.weights > 0).sum())
+            wanted = max(math.ceil(min(pulls * self.level(number), most)), least)
+            states["left"][row] = self.counts(design.weights, min(wanted, most))
+
+    def decide(self, rows: IntArray, states: States, statistics: Statistics) -> None:
+        """Drop arms after a round; one that is left ends the episode."""
+        for row in rows[states["rounds"][rows] > 0].tolist():
+            self._drop(row, states, statistics.pulls[row], statistics.sums[row])
+
+    def _drop(self, row: int, states: States, pulls: IntArray, sums: FloatArray) -> None:
+        x, number = self.coordinates(row), float(states["rounds"][row])
+        made, earned = pulls - states["pulls"][row], sums - states["sums"][row]
+        inverse = np.linalg.pinv(x.T @ (made[:, None] * x))
+        value = x @ (inverse @ (x.T @ earned))
+        arms = np.flatnonzero(states["remains"][row] == 1.0)
+        factor = self._noise[row] ** 2 * 2.0 * self.level(number)
+        if self.drops == "variance":
+            worse = proved_worse(x[arms] @ root_of(inverse), value[arms], factor)
+        else:
+            worse = value[arms] <= value[arms].max() - 2.0**-number
+        states["value"][row] = value
+        states["remains"][row, arms[worse]] = 0.0
+        states["over"][row] = np.ptp(x[arms[~worse]], axis=0).max() < SAME  # one arm, or several of the same
+
+    def conclude(self, outcome: Outcome) -> IntArray:
+        """Return the best estimate of the last round that has ended among the arms that remain."""
+        remains, values = outcome.states["remains"] == 1.0, outcome.states["value"]
+        first = outcome.states["rounds"] <= 1.0  # no round has ended
+        values = np.where(first[:, None] & ~outcome.stopped[:, None], outcome.statistics.means, values)
+        candidates = np.where(remains & ((outcome.statistics.pulls > 0) | ~first[:, None]), values, -np.inf)
+        return largest(candidates, np.zeros(self.batch), outcome.statistics.pulls, self.tie, self.rng)
+
+
+def pair_design_of(remains: BoolArray, x: FloatArray) -> MinimaxDesign:
+    """Return the XY-design of the arms that remain."""
+    return pair_design(x, x[remains])
+
+
+def proved_worse(z: FloatArray, values: FloatArray, factor: float) -> BoolArray:
+    """Return ``(m,)`` whether another arm is better by at least sqrt(factor) times the distance of the two.
+
+    Args:
+        z: ``(m, r)`` coordinates in which squared distances are the variances of differences.
+        values: ``(m,)`` estimates.
+        factor: Positive.
+    """
+    order = np.argsort(-values, kind="stable")
+    z, values, squares = z[order], values[order], (z[order] ** 2).sum(axis=1)
+    worse = np.zeros(len(z), np.bool_)
+    per_part = max(1, PAIRS_AT_ONCE // len(z))
+    for begin in range(0, len(z), per_part):
+        part = slice(begin, begin + per_part)
+        better = slice(0, begin + per_part)  # no arm with a smaller estimate proves anything
+        distances = squares[part, None] + squares[better] - 2.0 * z[part] @ z[better].T
+        gaps = np.maximum(values[better] - values[part, None], 0.0)
+        worse[part] = ((gaps > 0.0) & (gaps**2 >= factor * np.maximum(distances, 0.0) * (1.0 + 1e-12))).any(axis=1)
+    found = np.empty_like(worse)
+    found[order] = worse
+    return found
+
+
+def root_of(matrix: FloatArray) -> FloatArray:
+    """Return R with R R^T = matrix, which is symmetric and has no negative eigenvalues."""
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+@dataclass(kw_only=True)
+class StaticAgent(LinearRoundsAgent):
+    """Base of agents that pull by one design for all rounds, and test whether to stop after each.
+
+    All rewards count. After round p the recommendation is safe if its estimate exceeds that of every other arm by sigma
+    ||y|| sqrt(2 log(1 / delta_p)), y the difference of the two, in the norm of V^-1.
+    """
+
+    growth: ClassVar[float]
+
+    @abstractmethod
+    def design(self, row: int) -> MinimaxDesign:
+        """Return the design of an episode."""
+
+    @abstractmethod
+    def level(self, number: FloatArray) -> FloatArray:
+        """Return log(1 / delta_p)."""
+
+    def tested(self, values: FloatArray, rows: IntArray) -> IntArray:
+        """Return the ``(m,)`` arms that are tested: those of largest estimates ``(m, K)``."""
+        return values.argmax(axis=1)
+
+    def line_up(self, rows: IntArray, states: States, statistics: Statistics, left: IntArray) -> None:
+        """Plan a round: the first has a pull of each arm of the design."""
+        for row, most in zip(rows.tolist(), left.tolist(), strict=True):
+            weights, number = self.design(row).weights, float(states["rounds"][row])
+            made = statistics.pulls[row]
+            pulls = int((weights > 0).sum()) if number == 1.0 else math.ceil(min(self.growth**number, most))
+            counts = self.counts(weights, int(made.sum()) + min(pulls, most))
+            states["left"][row] = np.maximum(counts - made, 0)  # by a method of divisors: only ties make a count fall
+
+    def decide(self, rows: IntArray, states: States, statistics: Statistics) -> None:
+        """Test after a round."""
+        for _, part in grouped(np.where(states["rounds"][rows] > 0, rows % len(self._x), -1)):
+            own = rows[part]
+            if states["rounds"][own[0]] == 0.0:
+                continue
+            x, pulls = self.coordinates(int(own[0])), statistics.pulls[own]
+            inverse = np.linalg.pinv(np.einsum("nk,kr,ks->nrs", pulls, x, x), hermitian=True)
+            values = np.einsum("nrs,ks,nk->nr", inverse, x, statistics.sums[own]) @ x.T
+            best = self.tested(values, own)
+            y = x[best][:, None] - x  # (m, K, r)
+            gaps = values[np.arange(own.size), best][:, None] - values
+            widths = 2.0 * np.einsum("nkr,nrs,nks->nk", y, inverse, y) * self.level(states["rounds"][own])[:, None]
+            same = (np.abs(y) < SAME).all(axis=2)
+            safe = same | ((gaps > 0.0) & (gaps**2 > self._noise[own, None] ** 2 * widths))
+            states["value"][own] = values
+            states["over"][own] = safe.all(axis=1)
+
+    def conclude(self, outcome: Outcome) -> IntArray:
+        """Return the arm of largest estimate."""
+        return best_estimate(self, self._features(), outcome.statistics)
+
+    def _features(self) -> FloatArray:
+        return np.broadcast_to(self._x, (self.batch, *self._x.shape[1:]))
+
+
+@dataclass(kw_only=True)
+class XYStatic(StaticAgent):
+    """Pulls by the design for the differences of all arms, whatever the rewards are, and tests after growing rounds.
+
+    Round p has 1.35^p pulls, rounded up, after a first one with a pull of each arm of the design. With all rewards so
+    far, it stops once the best estimate exceeds every other one by sigma ||y|| sqrt(2 log(1 / delta_p)), delta_p =
+    delta / (2 p^2 K^2), where y is the difference of the two arms and the norm is that of V^-1.
+
+    Paper: Soare, Lazaric and Munos (2014), "Best-Arm Identification in Linear Bandits", with constants of the code of
+    Fiez, Jain, Jamieson and Ratliff (2019). Differences: arms are not drawn from the design, their counts follow it;
+    the code advances p twice in each round, and counts d pulls that it has not made. Proved: the sum of delta_p over
+    rounds and pairs is at most pi^2 delta / 12.
+
+    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Needs features. Minimum budget: K.
+    """
+
+    name: ClassVar[str] = "XY-static"
+    growth: ClassVar[float] = 1.35
+
+    def design(self, row: int) -> MinimaxDesign:
+        """Return the XY-design of all arms."""
+        return self.known(row, b"", lambda x: pair_design(x, x))
+
+    def level(self, number: FloatArray) -> FloatArray:
+        """Return log(2 p^2 K^2 / delta)."""
+        return np.asarray(np.log(2.0 * number**2 * self.num_arms**2 / self.delta))
+
+
+@dataclass(kw_only=True)
+class XYOracle(StaticAgent):
+    """Is given the true means, and takes as few pulls as proving the best arm takes: a line of reference, no rival.
+
+    It pulls by the design under which the largest ||y|| / gap of the best arm and another one is smallest, which
+    attains the characteristic time. Round p has 1.1^p pulls, rounded up; it stops once the estimate of the true best
+    arm exceeds every other one by sigma ||y|| sqrt(2 log(1 / delta_p)), delta_p = delta / (2 p^2 K).
+
+    Paper: Soare, Lazaric and Munos (2014), "Best-Arm Identification in Linear Bandits", section 3, with constants of
+    the code of Fiez, Jain, Jamieson and Ratliff (2019). Differences: as for :class:`XYStatic`.
+
+    Knows the true means and, if ``sigma`` is ``"oracle"``, the variances. Needs features. Minimum budget: K.
+    """
+
+    name: ClassVar[str] = "XY-oracle"
+    growth: ClassVar[float] = 1.1
+
+    @property
+    def knows(self) -> frozenset[str]:  # type: ignore[override]
+        """The means (``complexity``), and the variances if ``sigma`` is the oracle's."""
+        return super().knows | {"complexity"}
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Note the means."""
+        super().begin(info)
+        self._means = info.means
+
+    def design(self, row: int) -> MinimaxDesign:
+        """Return the design that attains the characteristic time; the XY-design where two best arms are tied."""
+        means = self._means[row]
+        gaps = means.max() - means
+
+        def solve(x: FloatArray) -> MinimaxDesign:
+            if np.count_nonzero(gaps == 0.0) > 1:
+                return pair_design(x, x)
+            others = gaps > 0.0
+            return minimax_design(x, (x[means.argmax()] - x[others]) / gaps[others, None], tolerance=1e-2)
+
+        return self.known(row, means.tobytes(), solve)
+
+    def level(self, number: FloatArray) -> FloatArray:
+        """Return log(2 p^2 K / delta)."""
+        return np.asarray(np.log(2.0 * number**2 * self.num_arms / self.delta))
+
+    def tested(self, values: FloatArray, rows: IntArray) -> IntArray:
+        """Return the true best arms."""
+        return self._means[rows].argmax(axis=1)

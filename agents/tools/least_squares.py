@@ -1,0 +1,213 @@
+"""Least squares of rewards on coordinates of the arms, updated after every pull, and tests of which arm is better.
+
+V = sum x x^T over the pulls, theta = V^-1 sum y x. Arms have coordinates x in the span of their features, with sum x
+x^T = (K / r) I over the arms, r the dimension of the span: no unit and no linear map of the features makes a
+difference, V is (K / r) I after one pull of every arm, and no other regularisation is needed.
+
+That arm i is better than arm j is decided by y = x_i - x_j. With S = sum of the noise times x, for every rho > 0,
+
+    |S|^2 in the norm of (V + rho I)^-1  <=  2 sigma^2 L,    L = log(1 / delta) + log det(I + V / rho) / 2,
+
+at all times at once with probability 1 - delta, for any sampling rule (the method of mixtures, Abbasi-Yadkori, Pal and
+Szepesvari 2011, Theorem 1). As y^T (estimate - theta) = y^T V^-1 S, it follows by Cauchy and Schwarz that
+
+    (y^T (estimate - theta))^2  <=  2 sigma^2 L (y^T V^-1 y + rho y^T V^-2 y).
+
+Unlike with the ridge estimate, nothing need be known about the length of theta.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bai_gym.agents.tools.batches import BatchState, is_look
+from bai_gym.agents.tools.plain_ridge import RidgeState, add_pulls
+from bai_gym.designs import project
+from bai_gym.sampling import Episode, Vector, noinline, section
+from bai_gym.statistics import FloatArray, IntArray
+
+__all__ = [
+    "THRESHOLDS",
+    "LeastSquaresState",
+    "arm_of",
+    "evidence",
+    "is_separated",
+    "log_det",
+    "multiply",
+    "set_difference",
+    "span_coordinates",
+    "start",
+    "threshold",
+    "update",
+]
+
+THRESHOLDS = ("self-normalized", "heuristic", "heuristic+")
+SELF_NORMALIZED, HEURISTIC, HEURISTIC_PLUS = range(3)
+SAME = 1e-18  # |x_i - x_j|^2 up to this, where the mean |x|^2 is 1, is 0 but for rounding
+
+
+class LeastSquaresState(RidgeState, BatchState):
+    """The regression of one episode, and what tests of two arms use."""
+
+    x: Vector  # coordinates, arm by arm
+    noise: float  # sigma^2
+    level: float  # log(1 / delta)
+    threshold: int  # its place among THRESHOLDS
+    rho: float  # of the mixture
+    offset: float  # log det V_0 / rho, V_0 after one pull of every arm
+    best: int  # the arm of largest estimate
+    rival: int  # arm from which the best one was not separated last
+    y: Vector  # a difference of two arms
+    turned: Vector  # V^-1 y
+    work: Vector  # a matrix
+
+
+@noinline
+def update(e: Episode, s: LeastSquaresState) -> None:
+    """Add the pulls that are new, and set the estimates and the best arm; V begins with one pull of every arm."""
+    r = s.c.size
+    if s.seen == 0:
+        for arm in range(e.num_arms):
+            for i in range(r):
+                s.c[i] += e.mean[arm] * s.x[arm * r + i]
+            add_pulls(s, arm_of(s, arm), e.pulls[arm] - 1.0, e.mean[arm])
+    elif s.seen < e.made:
+        add_pulls(s, arm_of(s, e.pulled), 1.0, e.reward)
+    s.seen = e.made
+    multiply(s.inverse, s.c, s.theta)
+    for arm in range(e.num_arms):
+        s.scores[arm] = 0.0
+        for i in range(r):
+            s.scores[arm] += s.x[arm * r + i] * s.theta[i]
+    s.best = 0
+    for arm in range(1, e.num_arms):
+        s.best = arm if s.scores[arm] > s.scores[s.best] else s.best
+
+
+def is_separated(e: Episode, s: LeastSquaresState) -> bool:
+    """Add the last pull, and return whether the best arm is proved better than all others with other features."""
+    update(e, s)
+    if not is_look(e, s) or not is_better(e, s, s.best, s.rival):
+        return False
+    for arm in range(e.num_arms):
+        if not is_better(e, s, s.best, arm):
+            s.rival = arm
+            return False
+    return True
+
+
+@noinline
+def is_better(e: Episode, s: LeastSquaresState, i: int, j: int) -> bool:
+    """Return whether the evidence that arm i is better than arm j exceeds the threshold; True if they are the same."""
+    set_difference(s, i, j)
+    length = 0.0
+    for place in range(s.y.size):
+        length += s.y[place] * s.y[place]
+    if length <= SAME:
+        return True
+    found = evidence(s, s.scores[i] - s.scores[j])
+    return found > threshold(e, s, False) and found > threshold(e, s, True)
+
+
+@noinline
+def evidence(s: LeastSquaresState, gap: float) -> float:
+    """Return gap^2 / (2 sigma^2 (y^T V^-1 y + rho y^T V^-2 y)), 0 for gaps below 0; rho counts where it is proved."""
+    multiply(s.inverse, s.y, s.turned)
+    square = longer = 0.0
+    for i in range(s.y.size):
+        square += s.y[i] * s.turned[i]
+        longer += s.turned[i] * s.turned[i]
+    if s.threshold == SELF_NORMALIZED:
+        square += s.rho * longer
+    return 0.5 * gap * gap / (s.noise * square) if gap > 0.0 else 0.0
+
+
+def threshold(e: Episode, s: LeastSquaresState, exact: bool) -> float:
+    """Return the threshold; unless ``exact``, a bound from below, with log det(V / rho) for log det(I + V / rho)."""
+    if s.threshold == HEURISTIC:
+        return s.level + math.log(1.0 + math.log(float(e.made)))
+    if s.threshold == HEURISTIC_PLUS:
+        return s.level + math.log(1.0 + e.made)
+    return s.level + 0.5 * (s.log_det + s.offset + (log_det(s.inverse, s.rho, s.work) if exact else 0.0))
+
+
+@noinline
+def log_det(matrix: FloatArray, factor: float, work: FloatArray) -> float:
+    """Return log det(I + factor M) of a symmetric matrix by Cholesky's method; -inf where it is not positive definite.
+
+    Args:
+        matrix: ``(r r,)`` M, row by row.
+        factor: Any number.
+        work: ``(r r,)``, overwritten.
+    """
+    r, total = int(math.sqrt(float(matrix.size)) + 0.5), 0.0
+    for i in range(r):
+        for j in range(i + 1):
+            value = factor * matrix[i * r + j] + (1.0 if i == j else 0.0)
+            for k in range(j):
+                value -= work[i * r + k] * work[j * r + k]
+            if i > j:
+                work[i * r + j] = value / work[j * r + j]
+            elif value <= 0.0:
+                return -math.inf
+            else:
+                work[i * r + i] = math.sqrt(value)
+                total += math.log(value)
+    return total
+
+
+def multiply(matrix: FloatArray, vector: FloatArray, out: FloatArray) -> None:
+    """Set ``(r,)`` ``out`` to the product of an ``(r r,)`` matrix and an ``(r,)`` vector."""
+    for i in range(vector.size):
+        out[i] = 0.0
+        for j in range(vector.size):
+            out[i] += matrix[i * vector.size + j] * vector[j]
+
+
+def arm_of(s: LeastSquaresState, arm: int) -> FloatArray:
+    """Return the coordinates of an arm."""
+    return section(s.x, arm * s.c.size, s.c.size)
+
+
+def set_difference(s: LeastSquaresState, i: int, j: int) -> None:
+    """Set y to x_i - x_j."""
+    r = s.y.size
+    for place in range(r):
+        s.y[place] = s.x[i * r + place] - s.x[j * r + place]
+
+
+def span_coordinates(features: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return coordinates ``(n, K, r)`` with sum x x^T = K / r_n I in the span of each instance, and its ``(n,)`` r_n.
+
+    Args:
+        features: ``(n, K, d)``.
+    """
+    found = project(features)
+    ranks = np.maximum(found.rank, 1)
+    scale = np.sqrt(features.shape[1] / ranks)[:, None, None]
+    return found.coordinates[:, :, : int(ranks.max())] * scale, ranks
+
+
+def start(features: FloatArray, rho: float) -> dict[str, FloatArray | float]:
+    """Return the values of a :class:`LeastSquaresState` after one pull of every arm, but for the rewards.
+
+    Args:
+        features: ``(n, K, d)``, n = 1 for all episodes.
+        rho: Of the mixture.
+    """
+    x, ranks = span_coordinates(features)
+    n, num_arms, r = x.shape
+    inside = np.arange(r) < ranks[:, None]
+    inverse = np.zeros((n, r, r))
+    inverse[:, np.arange(r), np.arange(r)] = inside * (ranks / num_arms)[:, None]
+    rows = {
+        "x": x.reshape(n, -1),
+        "inverse": inverse.reshape(n, -1),
+        "offset": ranks * np.log(num_arms / (ranks * rho)),
+    }
+    zeros = np.zeros(r)
+    own = {name: value[0] if n == 1 else value for name, value in rows.items()}
+    vectors = {name: zeros for name in ("c", "theta", "solved", "y", "turned")}
+    return {**own, **vectors, "work": np.zeros(r * r), "rho": rho}

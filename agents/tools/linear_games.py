@@ -1,0 +1,102 @@
+"""The game behind linear best-arm identification, for compiled rules: proportions against closest alternatives.
+
+With proportions w and A = sum w_k x_k x_k^T, the parameter nearest to theta under which arm j is as good as arm b is
+theta - (gap / y^T A^-1 y) A^-1 y with y = x_b - x_j and gap = y^T theta; it is at a distance of f_j(w) = gap^2 / (2
+y^T A^-1 y), in units of sigma^2 per pull. The derivative of f_j by w_k is (x_k^T (theta - alternative))^2 / 2.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bai_gym.agents.tools.least_squares import SAME, LeastSquaresState, multiply, set_difference
+from bai_gym.sampling import Episode, PerArm, Vector, noinline
+from bai_gym.statistics import FloatArray
+
+__all__ = ["GameState", "closest_rival", "invert_design", "set_slopes", "slope_of"]
+
+RIDGE = 1e-9  # of the mean eigenvalue of A, which may be singular
+
+
+class GameState(LeastSquaresState):
+    """What the game uses."""
+
+    w: PerArm  # proportions
+    spread: Vector  # A^-1
+    slope: PerArm  # derivatives of f_j, doubled
+    behind: PerArm  # how far the pulls of an arm lag behind
+
+
+@noinline
+def invert_design(s: GameState, w: FloatArray, num_arms: int) -> None:
+    """Set ``spread`` to A^-1, by the Gauss-Jordan method, with a small ridge."""
+    r, a, trace = s.y.size, s.spread, 0.0
+    for place in range(r * r):
+        a[place] = 0.0
+    for arm in range(num_arms):
+        for i in range(r):
+            entry = w[arm] * s.x[arm * r + i]
+            for j in range(i + 1):
+                a[i * r + j] += entry * s.x[arm * r + j]
+    for i in range(r):
+        trace += a[i * r + i]
+        for j in range(i):
+            a[j * r + i] = a[i * r + j]
+    for i in range(r):
+        a[i * r + i] += RIDGE * trace / r
+    for p in range(r):
+        pivot = 1.0 / a[p * r + p]
+        a[p * r + p] = 1.0
+        for j in range(r):
+            a[p * r + j] *= pivot
+        for i in range(r):
+            factor = a[i * r + p]
+            if i != p:
+                a[i * r + p] = 0.0
+                for j in range(r):
+                    a[i * r + j] -= factor * a[p * r + j]
+
+
+@noinline
+def distance_of(s: GameState, j: int) -> float:
+    """Return f_j of the best arm, and set y and ``turned`` = A^-1 y; infinite for an arm of the same features."""
+    set_difference(s, s.best, j)
+    multiply(s.spread, s.y, s.turned)
+    square = length = 0.0
+    for i in range(s.y.size):
+        square += s.y[i] * s.turned[i]
+        length += s.y[i] * s.y[i]
+    gap = s.scores[s.best] - s.scores[j]
+    return 0.5 * gap * gap / square if length > SAME else math.inf
+
+
+@noinline
+def closest_rival(e: Episode, s: GameState) -> int:
+    """Return the arm j of least f_j, and set y and ``turned`` to those of j; -1 where all arms are the same."""
+    rival, least = -1, math.inf
+    for j in range(e.num_arms):
+        value = distance_of(s, j) if j != s.best else math.inf
+        if value < least:
+            rival, least = j, value
+    if rival >= 0:
+        distance_of(s, rival)
+    return rival
+
+
+def slope_of(s: GameState, arm: int, factor: float) -> float:
+    """Return factor x_k^T A^-1 y, which is x_k^T (theta - alternative) for the factor gap / y^T A^-1 y."""
+    total = 0.0
+    for i in range(s.y.size):
+        total += s.x[arm * s.y.size + i] * s.turned[i]
+    return factor * total
+
+
+@noinline
+def set_slopes(e: Episode, s: GameState, rival: int) -> None:
+    """Set ``slope`` to the x_k^T (theta - alternative) of the rival whose y and ``turned`` are set."""
+    square = 0.0
+    for i in range(s.y.size):
+        square += s.y[i] * s.turned[i]
+    factor = (s.scores[s.best] - s.scores[rival]) / square
+    for arm in range(e.num_arms):
+        s.slope[arm] = slope_of(s, arm, factor)

@@ -1,0 +1,221 @@
+"""Linear best-arm identification with fixed confidence: the shared stopping rule, each choice of pulls, and errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+import bai_gym
+from bai_gym import agents
+from bai_gym.agents.structured.linear_confidence import LinearConfidenceAgent
+from bai_gym.bandits import BernoulliBandit, FeatureBandit, linear_bandit
+from bai_gym.benchmark.rollout import Rollout, play_blocks
+from bai_gym.errors import AgentError, ParameterError
+from bai_gym.problems import ProblemInfo
+from bai_gym.tasks import BestArm
+from bai_gym.theory import linear_characteristic_time
+
+NAMES = [name for name in agents.names() if isinstance(agents.make(name), LinearConfidenceAgent)]
+ROUNDS = ["RAGE", "XY-static", "XY-oracle"]
+TRACKING = ["LinTrackAndStop", "LinFWS", "LinGame", "LinGame-C"]
+
+
+def sphere(num_arms: int, dimension: int, seed: int) -> np.ndarray:
+    x = np.random.default_rng(seed).standard_normal((num_arms, dimension))
+    return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True))
+
+
+def soare(dimension: int, angle: float) -> np.ndarray:
+    x = np.vstack([np.eye(dimension), np.zeros(dimension)])
+    x[-1, :2] = math.cos(angle), math.sin(angle)
+    return x
+
+
+def scaled(x: np.ndarray, theta: Any) -> np.ndarray:
+    """The parameter in units in which T* is 20."""
+    return np.asarray(theta, float) * math.sqrt(linear_characteristic_time(x, theta).time / 20.0)
+
+
+def play(agent: Any, x: np.ndarray, theta: Any, runs: int, cap: int = 50_000, noise: float = 1.0) -> Rollout:
+    bandit = linear_bandit(x, theta, noise_variance=noise).select(np.zeros(runs, np.int64))
+    info = ProblemInfo(len(x), cap, runs, truth=bandit, knows=agent.knows, fixed_confidence=True)
+    agent.reset(info, np.random.default_rng(0))
+    return play_blocks(agent, bandit, cap, np.random.default_rng(1))
+
+
+# ------------------------------------------------------------------------------------------------ the stopping rule
+
+
+def whitened(x: np.ndarray) -> np.ndarray:
+    """Coordinates in the span of the arms, with sum u u^T = K / r I."""
+    left, values, _ = np.linalg.svd(x, full_matrices=False)
+    rank = np.count_nonzero(values > 1e-9 * values[0])
+    return np.asarray(left[:, :rank] * math.sqrt(len(x) / rank))
+
+
+def is_over(x: np.ndarray, arms: list[int], rewards: np.ndarray, agent: Any, sigma: float) -> bool:
+    """Whether the pulls so far separate the best arm, by pseudo-inverses and determinants."""
+    u = whitened(x)
+    v = u[arms].T @ u[arms]
+    inverse = np.linalg.inv(v)
+    theta, t = inverse @ u[arms].T @ rewards, len(arms)
+    best, proved = int((u @ theta).argmax()), agent.threshold == "self-normalized"
+    level = {
+        "self-normalized": 0.5 * np.linalg.slogdet(np.eye(len(v)) + v / agent.rho)[1],
+        "heuristic": math.log(1 + math.log(t)),
+        "heuristic+": math.log(1 + t),
+    }[agent.threshold] + math.log(1 / agent.delta)
+    for y in u[best] - np.delete(u, best, axis=0):
+        square = y @ inverse @ y + (agent.rho * y @ inverse @ inverse @ y if proved else 0.0)
+        if np.abs(y).max() > 1e-9 and (y @ theta) ** 2 <= 2 * sigma**2 * square * level:
+            return False
+    return True
+
+
+@pytest.mark.each("name", NAMES)
+def test_agents_stop_at_the_first_look_at_which_the_best_arm_is_separated(trace: Callable[..., Any], name: str) -> None:
+    flat = sphere(6, 2, 3) @ sphere(2, 4, 4)  # of a lower rank, and two arms with the same features
+    flat[5] = flat[2]
+    worlds = ((sphere(5, 3, 0) * np.linspace(0.5, 3.0, 5)[:, None], {}), (flat, {"rho": 0.3, "delta": 0.01}))
+    parameters = [
+        *worlds,
+        (sphere(4, 2, 1), {"threshold": "heuristic"}),
+        (sphere(4, 2, 1), {"threshold": "heuristic+"}),
+    ]
+    for case, (x, given) in enumerate(parameters):
+        rng = np.random.default_rng(case)
+        rewards = (x @ scaled(x, rng.standard_normal(x.shape[1])))[:, None] + rng.standard_normal((len(x), 4000))
+        agent = agents.make(name, sigma=1.0, tie="first", **given)
+        played = trace(agent, rewards, 4000, features=x, fixed_confidence=True)
+        made = np.zeros(len(x), np.int64)
+        seen = [rewards[arm, (made.__setitem__(arm, made[arm] + 1), made[arm] - 1)[1]] for arm in played.arms]
+        looks = [t for t in range(len(x), len(seen) + 1) if is_over(x, played.arms[:t], np.array(seen[:t]), agent, 1.0)]
+        assert looks[:1] == [len(seen)] and len(seen) < 4000, (name, case)
+
+
+def test_batches_are_looked_at_when_they_end() -> None:
+    for size in (1, 50):
+        spent = play(agents.make("LinGapE-GLR", batch_size=size), sphere(5, 3, 0), [1.0, 0.0, 0.0], 50).pulls.sum(
+            axis=1
+        )
+        assert (spent % size == 0).all()
+
+
+def test_units_and_maps_of_the_features_change_no_pull() -> None:
+    x, theta, turn = sphere(6, 3, 5), np.array([1.0, -0.5, 0.2]), np.random.default_rng(0).standard_normal((3, 3))
+    for name in NAMES:
+        one = play(agents.make(name, tie="first"), x, theta, 3, 3000)
+        other = play(agents.make(name, tie="first"), 10.0 * x @ turn, np.linalg.solve(turn, theta) / 10.0, 3, 3000)
+        np.testing.assert_array_equal(one.pulls, other.pulls, err_msg=name)
+
+
+# ------------------------------------------------------------------------------------------------ choices of pulls
+
+
+def test_lin_gape_pulls_what_tells_the_best_arm_from_its_strongest_rival(trace: Callable[..., Any]) -> None:
+    x = soare(3, 0.3)
+    rewards = np.tile(x @ [1.0, 0.0, 0.0], (2, 1)).T
+    agent = agents.make("LinGapE-GLR", sigma=1.0, tie="first")
+    arms = trace(agent, rewards, 60, features=x, fixed_confidence=True).arms
+    u, means = whitened(x), rewards[:, 0]
+    for t in range(4, len(arms)):
+        v = u[arms[:t]].T @ u[arms[:t]]
+        inverse = np.linalg.inv(v)
+        level = math.log(10) + 0.5 * np.linalg.slogdet(np.eye(3) + v)[1]
+        squares = [y @ inverse @ y + y @ inverse @ inverse @ y for y in u[0] - u]
+        rival = 1 + int((means + np.sqrt(2 * level * np.array(squares)))[1:].argmax())
+        y = u[0] - u[rival]
+        after = [y @ np.linalg.inv(v + np.outer(one, one)) @ y for one in u]
+        assert after[arms[t]] <= min(after) + 1e-9, t
+
+
+@pytest.mark.each("name", TRACKING)
+def test_proportions_approach_the_optimal_ones(name: str) -> None:
+    for x, theta in ((soare(3, 0.3), [2.0, 0.0, 0.0]), (sphere(8, 3, 7), [1.0, 0.3, -0.2])):
+        found = linear_characteristic_time(x, theta)
+        pulls = play(agents.make(name, delta=1e-300), x, theta, 2, 6000, noise=0.04).pulls
+        means = x @ np.asarray(theta)
+        best = int(means.argmax())
+        others = np.arange(len(x)) != best
+        for row in pulls / pulls.sum(axis=1, keepdims=True):
+            y = (x[best] - x[others]) / (means[best] - means[others])[:, None]
+            inverse = np.linalg.inv(x.T @ (row[:, None] * x))
+            assert 2 * np.einsum("jd,de,je->j", y, inverse, y).max() <= 1.35 * found.time, name
+
+
+def test_the_lazy_form_is_track_and_stop_at_every_pull_with_lazy_0() -> None:
+    x, theta = sphere(5, 2, 2), [1.0, 0.0]
+    one, other = (
+        play(agents.make("LinTrackAndStop", lazy=lazy, iterations=50), x, theta, 200).pulls.sum(axis=1).mean()
+        for lazy in (0.0, 1.0)
+    )
+    assert one == pytest.approx(other, rel=0.25) and one != other
+
+
+# ------------------------------------------------------------------------------------------------ what is promised
+
+TEN: dict[str, tuple[np.ndarray, Any]] = {
+    "Soare in the plane": (soare(2, 0.6), [2.0, 0.0]),
+    "Soare, four dimensions": (soare(4, 0.6), [2.0, 0.0, 0.0, 0.0]),
+    "unit vectors": (np.eye(3), [1.0, 0.3, 0.0]),
+    "two arms": (np.eye(2), [0.7, 0.0]),
+    "one dimension": (np.array([[1.0], [0.4], [-1.0]]), [1.0]),
+    "sphere": (sphere(8, 3, 0), [1.0, 0.0, 1.0]),
+    "sphere, long theta": (sphere(8, 3, 1), [6.0, -5.0, 1.0]),
+    "large features": (100.0 * sphere(6, 2, 2), [0.02, 0.0]),
+    "lower rank": (sphere(6, 2, 3) @ sphere(2, 5, 4), [2.0, 1.0, 0.0, -1.0, 0.5]),
+    "many arms in the plane": (sphere(30, 2, 5), [2.0, 2.0]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.each("name", [*NAMES, *ROUNDS])
+def test_errors_are_no_more_frequent_than_delta_on_ten_instances(name: str) -> None:
+    for instance, (x, direction) in TEN.items():
+        agent, runs, theta = agents.make(name), 150, scaled(x, direction)
+        bandit = linear_bandit(x, theta)
+        assert not agent.notes and not agent.unmet_assumptions(bandit), instance
+        rollout = play(agent, x, theta, runs)
+        errors = int(np.count_nonzero(rollout.recommendation != (x @ theta).argmax()))
+        limit = float(beta.ppf(0.001, errors, runs - errors + 1)) if errors else 0.0
+        assert rollout.pulls.sum(axis=1).max() < 50_000 and limit <= 0.1, (instance, errors)
+
+
+def test_a_wrong_sigma_would_be_seen() -> None:
+    x, theta, runs = soare(2, 0.6), [2.0, 0.0], 300
+    rollout = play(agents.make("LinGapE-GLR", sigma=0.1), x, theta, runs)
+    errors = int(np.count_nonzero(rollout.recommendation != 0))
+    assert beta.ppf(0.001, errors, runs - errors + 1) > 0.1
+
+
+def test_tables_say_where_nothing_is_proved() -> None:
+    agent, rng = agents.make("LinGapE-GLR"), np.random.default_rng(0)
+    x = rng.standard_normal((6, 2))
+    bent = FeatureBandit(BernoulliBandit(rng.random(6)), x)
+    assert "linear in the features" in agent.unmet_assumptions(bent)[0]
+    narrow = agents.make("LinGapE-GLR", sigma=0.5)
+    assert "0.5-sub-Gaussian" in narrow.unmet_assumptions(linear_bandit(x, [1.0, 0.0]))[0]
+    assert "heuristic" in agents.make("LinGapE-GLR", threshold="heuristic").notes[0]
+    found = bai_gym.evaluate("LinGapE-GLR", "BAI-CustomLogistic-v0", runs=2, env_kwargs={"fixed_confidence": True})
+    assert any("linear" in note for note in found.notes)
+
+
+def test_one_line_errors() -> None:
+    x, theta = np.eye(2), [1.0, 0.0]
+    for wrong in ({"delta": 1.0}, {"rho": 0.0}, {"threshold": "gk16"}, {"sigma": -1.0}, {"batch_size": 0}):
+        with pytest.raises(ParameterError):
+            play(agents.make("LinGapE-GLR", **wrong), x, theta, 1)
+    for wrong in ({"lazy": -0.1}, {"iterations": 0}):
+        with pytest.raises(ParameterError):
+            play(agents.make("LinTrackAndStop", **wrong), x, theta, 1)
+    bandit = linear_bandit(x, theta)
+    for task, message in ((BestArm(0.1), "epsilon=0"), (BestArm(), "features")):
+        agent = agents.make("LinGame", sigma=1.0)
+        info = ProblemInfo(2, 100, truth=bandit if "eps" in message else bandit.inner, task=task, fixed_confidence=True)
+        with pytest.raises(AgentError, match=message):
+            agent.reset(info)
