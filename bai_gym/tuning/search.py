@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,7 +94,8 @@ class BAISearchCV(BaseSearchCV):
             ``RepeatedStratifiedKFold``, let the agent spend more on candidates that are hard to tell apart.
         seeds: Fits of a candidate on each split, at least 1, each with other values of all parameters named
             ``random_state`` (those of a fit are common to all candidates); None: one, with the values it has.
-        random_state: Seed of the agent, of the order of splits, and of ``seeds``, as everywhere in scikit-learn.
+        random_state: Seed of the agent, of the order of splits, and of ``seeds``, as everywhere in scikit-learn; None:
+            another one at every call.
         verbose: Above 0: print the number of fits, and the result.
         pre_dispatch: As for ``GridSearchCV``.
         error_score: Score of a fit that fails; ``"raise"``: the search ends with its error. The agent sees the
@@ -170,6 +171,9 @@ class BAISearchCV(BaseSearchCV):
         X, y = indexable(X, y)
         splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         fit_params, split_params, params = self._routed(params)
+        self.scorer_ = _scorers(self.estimator, self.scoring)
+        if isinstance(self.scorer_, dict):
+            self._score_name([f"test_{name}" for name in self.scorer_])  # which refuses before the first fit
         candidates = list(ParameterGrid(self.param_grid))
         if len(candidates) < 2:
             raise ParameterError(
@@ -266,8 +270,8 @@ class BAISearchCV(BaseSearchCV):
             for place, scores in found.items()
         }
 
-    def _score_name(self, scores: Mapping[str, float]) -> str:
-        """Return the key of the score that the agent sees."""
+    def _score_name(self, scores: Iterable[str]) -> str:
+        """Return the key of the score that the agent sees, of the keys of all scores."""
         names = [name.removeprefix("test_") for name in scores if name.startswith("test_")]
         self.multimetric_ = names != ["score"]
         if self.multimetric_ and self.refit not in names:
@@ -279,7 +283,6 @@ class BAISearchCV(BaseSearchCV):
 
     def _choose(self, X: Any, y: Any, fit_params: Mapping[str, Any]) -> None:
         """Set the attributes that tell of the best candidate."""
-        self.scorer_ = _scorers(self.estimator, self.scoring)
         self.best_index_ = self.identification_.recommendation
         if callable(self.refit):
             self.best_index_ = self._select_best_index(self.refit, "score", self.cv_results_)

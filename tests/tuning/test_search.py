@@ -172,8 +172,12 @@ def test_the_agent_sees_the_score_that_refit_names() -> None:
         assert search.score(X, Y) == (best if refit == "better" else -best)
     names = BAISearchCV(LogisticRegression(), GRID, scoring=["accuracy", "roc_auc"], refit="roc_auc", cv=CV).fit(X, Y)
     assert set(names.scorer_) == {"accuracy", "roc_auc"}
+    Known.fits.clear()
     with pytest.raises(ParameterError, match="several scores.*better, worse"):
         BAISearchCV(Known(), grid, scoring=scoring, cv=CV).fit(X, Y)
+    assert Known.fits == []
+    both = BAISearchCV(Known(), grid, scoring=lambda *a: {n: s(*a) for n, s in scoring.items()}, refit="worse", cv=CV)
+    assert both.fit(X, Y).best_params_ == {"level": 0.1} and both.multimetric_
     chosen = BAISearchCV(Known(), grid, cv=CV, refit=lambda results: int(results["mean_test_score"].argmin())).fit(X, Y)
     assert chosen.best_params_ == {"level": 0.1} and chosen.best_estimator_.level == 0.1
 
