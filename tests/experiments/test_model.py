@@ -49,7 +49,7 @@ def test_there_is_an_experiment_for_each_figure() -> None:
     thresholding = [f"augucb-1{letter}" for letter in "abcdef"]
     rejects = [f"cr-{number}" for number in range(1, 7)]
     others = ["ab-1", "tas-1", "tas-2", "tails-1", "savings"]
-    priors = ["bayes-mab"]
+    priors = ["bayes-mab", "bayes-linear", "bayes-hierarchical"]
     first = [*figures, *own[:5], *structured, *bayesian, *priors]
     assert list(EXPERIMENTS) == [*first, *thresholding, *rejects, *others, *own[5:]]
     assert all(EXPERIMENTS[name].source.endswith(f"experiment {n}") for n, name in enumerate(thresholding, start=1))
