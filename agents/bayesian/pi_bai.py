@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import ClassVar
@@ -27,7 +27,7 @@ __all__ = ["PIBAI", "best_weights", "error_bound"]
 
 DIGITS = 9  # of weights: equal ones must not differ by rounding
 STEPS = 200  # of the search for weights, at most
-SAMPLES = 1024  # by which the value of dependent arms is averaged, a power of 2; there are as many mirror images
+SAMPLES = 1024, 4096  # by which the value of dependent arms is averaged: in the search, and to improve what it found
 
 Loss = Callable[[FloatArray], tuple[float, FloatArray]]
 """Of ``(K,)`` real pulls: a value to be small, and its ``(K,)`` derivatives by the logarithms of the pulls."""
@@ -102,6 +102,9 @@ class PIBAI(PriorAgent):
 def chosen_weights(goal: str, budget: int, mean: bytes, covariance: bytes, noise: bytes) -> FloatArray:
     """Return the ``(K,)`` weights of smallest loss; the same ones are asked for by every batch of episodes.
 
+    The search starts from equal weights, and from weights that fall with the distance of an arm's largest likely mean
+    from the largest one.
+
     Args:
         goal: A key of :data:`LOSSES`.
         budget: Number of pulls.
@@ -111,24 +114,26 @@ def chosen_weights(goal: str, budget: int, mean: bytes, covariance: bytes, noise
     """
     centre = np.frombuffer(mean)
     prior = GaussianPrior(np.frombuffer(covariance).reshape(len(centre), -1), centre)
-    loss = LOSSES[goal]
-    if goal == "value" and not independent(prior):
-        from scipy.stats.qmc import Sobol  # slow to import
+    loss = partial(LOSSES[goal], prior, np.frombuffer(noise))
+    deviation = np.sqrt(prior.variance[0])
+    likely = centre + 2.0 * deviation
+    starts = [np.zeros(len(centre)), (likely - likely.max()) / max(deviation.max(), SMALLEST)]
+    if goal != "value" or independent(prior):
+        return best_weights(loss, budget, starts)
+    for size in SAMPLES:
+        loss = partial(sampled_value, prior, np.frombuffer(noise), **samples(prior, size))
+        found = best_weights(loss, budget, starts)
+        starts = [np.log(np.maximum(found, SMALLEST))]
+    return found
 
-        factor = prior.factor[0][:, ::-1]  # the directions of most variance first, which the sequence covers best
-        rank = factor.shape[1]
-        # The second 2^m points of an unscrambled Sobol sequence: as evenly spread as the first, and without the origin.
-        points = ndtri(Sobol(rank + len(centre), scramble=False).random(2 * SAMPLES)[SAMPLES:])
-        points = np.vstack([points, -points])
-        loss = partial(sampled_value, centred=points[:, :rank] @ factor.T, errors=points[:, rank:])
-    return best_weights(partial(loss, prior, np.frombuffer(noise)), budget, prior)
 
-
-def best_weights(loss: Loss, budget: int, prior: GaussianPrior) -> FloatArray:
+def best_weights(loss: Loss, budget: int, starts: Sequence[FloatArray]) -> FloatArray:
     """Return the ``(K,)`` weights of smallest loss for ``budget`` pulls, by L-BFGS on their logarithms.
 
-    It starts from equal weights, and from weights that fall with the distance of an arm's largest likely mean from
-    the largest one; the better result counts.
+    Args:
+        loss: A function of the pulls.
+        budget: Their number.
+        starts: Logarithms of the weights to start from, ``(K,)`` each; the best result counts.
     """
 
     def of_logits(logits: FloatArray) -> tuple[float, FloatArray]:
@@ -136,12 +141,26 @@ def best_weights(loss: Loss, budget: int, prior: GaussianPrior) -> FloatArray:
         found, slope = loss(budget * shares)
         return found, slope - shares * slope.sum()
 
-    deviation = np.sqrt(prior.variance[0])
-    likely = prior.mean[0] + 2.0 * deviation
-    starts = np.zeros(prior.num_arms), (likely - likely.max()) / max(deviation.max(), SMALLEST)
     options = {"maxiter": STEPS, "ftol": 1e-12, "gtol": 1e-9}
     ends = [minimize(of_logits, start, jac=True, method="L-BFGS-B", options=options) for start in starts]
     return np.asarray(softmax(min(ends, key=lambda end: end.fun).x))
+
+
+def samples(prior: GaussianPrior, size: int) -> dict[str, FloatArray]:
+    """Return evenly spread samples for :func:`sampled_value`, and their mirror images.
+
+    Args:
+        prior: One distribution of the K means.
+        size: How many without the images, a power of 2.
+    """
+    from scipy.stats.qmc import Sobol  # slow to import
+
+    factor = prior.factor[0][:, ::-1]  # the directions of most variance first, which the sequence covers best
+    rank = factor.shape[1]
+    # The second 2^m points of an unscrambled Sobol sequence: as evenly spread as the first, and without the origin.
+    points = ndtri(Sobol(rank + prior.num_arms, scramble=False).random(2 * size)[size:])
+    points = np.vstack([points, -points])
+    return {"centred": points[:, :rank] @ factor.T, "errors": points[:, rank:]}
 
 
 def error_bound(prior: GaussianPrior, noise: FloatArray, pulls: FloatArray) -> tuple[float, FloatArray]:

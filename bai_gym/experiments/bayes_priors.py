@@ -7,14 +7,14 @@ Instances, budgets and the number of runs are those of the authors' code
 
 from __future__ import annotations
 
-from bai_gym.experiments.model import Claim, Experiment, Lower, LowerRegret, Panel, Setting
+from bai_gym.experiments.model import Claim, Close, Experiment, Lower, LowerRegret, Panel, Setting
 
 __all__ = ["EXPERIMENTS"]
 
 PAPER = "Nguyen, Aouali, György and Vernade (2025)"
 VALUE, MIXED, D_OPTIMAL = "PI-BAI", "PI-BAI(weights=mixed)", "PI-BAI(weights=D-optimal)"
 BOUND, UNIFORM = "PI-BAI(weights=bound)", "PI-BAI(weights=uniform)"
-ELIM, ELIM_ALL = "BayesElim", "BayesElim(samples=all)"
+ELIM, ELIM_ALL, GAP = "BayesElim", "BayesElim(samples=all)", "BayesGap"
 STATIC = (D_OPTIMAL, MIXED, BOUND, UNIFORM)
 HALVING = (ELIM, ELIM_ALL, "SH")  # which need a pull of every arm in the first stage
 NOTES = (
@@ -22,11 +22,18 @@ NOTES = (
     "The weights of PI-BAI are rounded, and no pull is lost; the authors' PI-BAI-Opt is weights=mixed, their "
     "PI-BAI-G-Opt is weights=D-optimal.",
 )
+ONE_DRAW = "Features are drawn once, for all runs; the authors' code draws fresh ones for every prior."
+RUNS_NOTE = "The paper has 10,000 instances."
 BUDGETS = tuple(range(20, 301, 40))
+RUNS = 2000
 
 
 def _better(better: str, others: tuple[str, ...], at: tuple[float, ...] | None = None) -> tuple[Lower, ...]:
     return tuple(Lower(better, other, at) for other in others)
+
+
+def _over_budgets(env: str, title: str, *budgets: int) -> Panel:
+    return Panel("", title, tuple(Setting(env, n, n) for n in budgets))
 
 
 EXPERIMENTS: tuple[Experiment, ...] = (
@@ -65,6 +72,42 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         ),
         runs=10_000,
         notes=NOTES,
+        claims_are="Hypotheses of this library",
+    ),
+    Experiment(
+        "bayes-linear",
+        "A known prior of thirty arms, linear in four features",
+        f"{PAPER}, linear experiment with fixed prior means",
+        (_over_budgets("BAI-LinearPrior30-v0", "K = 30, d = 4", 100, 300, 500),),
+        (VALUE, D_OPTIMAL, BOUND, UNIFORM, GAP, "RUE", "SR"),
+        (
+            Claim("The allocation of largest value errs less than an equal one.", _better(VALUE, (UNIFORM,))),
+            Claim("It errs less than RUE and SR, which know no features.", _better(VALUE, ("RUE", "SR"))),
+            Claim("It is at most 1.5 % worse than BayesGap, which reacts to rewards.", (Close(VALUE, GAP, 0.015),)),
+        ),
+        runs=RUNS,
+        notes=(*NOTES, ONE_DRAW, RUNS_NOTE),
+        claims_are="Hypotheses of this library",
+    ),
+    Experiment(
+        "bayes-hierarchical",
+        "A known prior of sixty arms that mix ten effects",
+        f"{PAPER}, hierarchical experiment with fixed prior means",
+        (_over_budgets("BAI-HierarchicalPrior60-v0", "K = 60, ten effects", 150, 350, 550),),
+        (VALUE, D_OPTIMAL, BOUND, UNIFORM, GAP, "RUE", "SR"),
+        (
+            Claim(
+                "Of the allocations from the prior, that of largest value errs least.",
+                _better(VALUE, (D_OPTIMAL, BOUND, UNIFORM)),
+            ),
+            Claim(
+                "BayesGap, which reacts to rewards, errs less than all of them.",
+                _better(GAP, (VALUE, D_OPTIMAL, BOUND, UNIFORM)),
+            ),
+            Claim("With 550 pulls so does RUE, which is given nothing.", _better("RUE", (VALUE,), (550,))),
+        ),
+        runs=RUNS,
+        notes=(*NOTES, ONE_DRAW, RUNS_NOTE),
         claims_are="Hypotheses of this library",
     ),
 )

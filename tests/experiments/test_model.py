@@ -50,7 +50,8 @@ def test_there_is_an_experiment_for_each_figure() -> None:
     thresholding = [f"augucb-1{letter}" for letter in "abcdef"]
     rejects = [f"cr-{number}" for number in range(1, 7)]
     others = ["ab-1", "tas-1", "tas-2", "tails-1", "savings"]
-    papers = [*structured, *linear, *bayesian, "bayes-mab", *thresholding, *rejects]
+    priors = ["bayes-mab", "bayes-linear", "bayes-hierarchical"]
+    papers = [*structured, *linear, *bayesian, *priors, *thresholding, *rejects]
     assert list(EXPERIMENTS) == [*figures, *own[:5], *papers, *others, *own[5:]]
     assert all(EXPERIMENTS[name].source.endswith(f"experiment {n}") for n, name in enumerate(thresholding, start=1))
     for names_of in (figures, structured, bayesian):

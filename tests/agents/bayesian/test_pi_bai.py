@@ -105,6 +105,13 @@ def test_sampled_and_integrated_values_agree() -> None:
     assert slope == pytest.approx(direction, abs=0.01)
 
 
+def test_dependent_arms_are_pulled_by_what_they_say_of_all() -> None:
+    """Arms 0 and 1 have one mean, and arm 2 that of opposite sign, but more noise: all pulls go to the first two."""
+    effect = np.array([[1.0], [1.0], [-1.0]])
+    found = shares_of("value", 8, GaussianPrior(effect @ effect.T), [1.0, 1.0, 9.0])
+    assert found[:2].sum() > 0.999
+
+
 def test_posterior_means_are_those_of_regression() -> None:
     """Against (C^-1 + D)^-1 (C^-1 m0 + D y), episodes of equal and of different counts, an arm without a pull."""
     prior, noise = dependent_prior(), np.array([[1.0, 2.0, 0.5, 1.0, 3.0]] * 3)
@@ -127,7 +134,7 @@ def test_a_certain_arm_needs_no_pulls() -> None:
 def test_the_mixture() -> None:
     prior = independent_prior([0.3, 0.4], [1.0, 2.0])
     favour = np.array([0.09, 0.32]) / np.hypot(0.09, 0.32)
-    mixed = 0.5 * best_weights(partial(error_bound, prior, np.ones(2)), 30, prior) + 0.5 * favour
+    mixed = 0.5 * best_weights(partial(error_bound, prior, np.ones(2)), 30, [np.zeros(2)]) + 0.5 * favour
     assert shares_of("mixed", 30, prior) == pytest.approx(mixed / mixed.sum(), abs=1e-6)
 
 
