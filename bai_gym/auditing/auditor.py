@@ -54,7 +54,8 @@ def audit(
 
     An error is a run that stops before the cap and recommends an arm whose mean is below the best one by more than
     epsilon. Rules are shown round-robin pulls; agents choose their own. An agent with a fixed budget is audited by a
-    bound of its error probability: on each instance it has the smallest budget for which that is at most delta.
+    bound of its error probability: on each instance it has the smallest budget for which that is at most delta. Agents
+    that compare arms on common items are played on such items.
 
     Args:
         rule: A name of :data:`bai_gym.auditing.GALLERY` (``"gk16-plugin"``), an agent that stops
@@ -211,7 +212,7 @@ def _goal(known: Audited, rewards: str | None, arms: Iterable[int] | None, epsil
     rewards = choice((own or ("bounded",))[0] if rewards is None else rewards, CLASSES, "rewards")
     if known.classes and rewards not in known.classes:
         raise ParameterError(
-            f"the bound of {known.name} is for {' or '.join(known.classes)} rewards, and not for {rewards} ones"
+            f"rewards of the audit of {known.name} must be {' or '.join(known.classes)}, and not {rewards}"
         )
     if arms is None:
         arms = (2, 2) if known.entry is not None and known.entry.two_arms else (2, 20)
@@ -219,4 +220,4 @@ def _goal(known: Audited, rewards: str | None, arms: Iterable[int] | None, epsil
     if len(limits) != 2 or limits[0] > limits[1]:
         raise ParameterError(f"arms must be the smallest and the largest number of arms, such as (2, 20), not {limits}")
     real(epsilon, "epsilon", least=0)
-    return Goal(rewards, (limits[0], limits[1]), float(epsilon), real(sigma, "sigma", above=0))
+    return Goal(rewards, (limits[0], limits[1]), float(epsilon), real(sigma, "sigma", above=0), known.paired)

@@ -60,8 +60,9 @@ class Certificate:
     @classmethod
     def restored(cls, stored: Mapping[str, Any]) -> Certificate:
         """Return the certificate that ``dataclasses.asdict`` and JSON have stored."""
-        instance = Instance(**{name: tuple(values) for name, values in stored["instance"].items()})
-        return cls(**{**stored, "instance": instance, "times": tuple(stored["times"])})
+        stored_parts = stored["instance"].items()
+        parts: dict[str, Any] = {name: tuple(part) if isinstance(part, list) else part for name, part in stored_parts}
+        return cls(**{**stored, "instance": Instance(**parts), "times": tuple(stored["times"])})
 
 
 def lower_bound(errors: int, runs: int, m: int = 1) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bai_gym.auditing.instances import Instance, share
+from bai_gym.auditing.instances import MOST_ITEMS, Instance, share
 from bai_gym.errors import BaiGymError
 
 __all__ = ["CLASSES", "NUM_ARMS", "Candidate", "Goal", "belongs", "draw", "families_of"]
@@ -20,7 +20,7 @@ NUM_ARMS = (2, 3, 5, 10, 20)
 Accepts = Callable[[Instance], bool]
 CLASSES = ("bernoulli", "bounded", "subgaussian", "gaussian")
 SPREAD = 0.3  # of the logarithm of a number that a search varies
-TRIES = 1000
+TRIES = 10_000
 ROUNDING = 1e-12
 
 
@@ -34,12 +34,14 @@ class Goal:
         arms: Smallest and largest number of arms.
         epsilon: Largest gap of a recommendation that is no error.
         sigma: See ``rewards``.
+        paired: Whether arms are played on common items.
     """
 
     rewards: str
     arms: tuple[int, int] = (2, 20)
     epsilon: float = 0.0
     sigma: float = 1.0
+    paired: bool = False
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -90,7 +92,7 @@ def draw(goal: Goal, rng: np.random.Generator, accepts: Accepts = lambda instanc
     Raises:
         BaiGymError: If no instance of the class has a gap above epsilon, or none is accepted.
     """
-    names = families_of(goal.rewards)
+    names = families_of(goal.rewards, paired=goal.paired)
     sizes = [k for k in NUM_ARMS if goal.arms[0] <= k <= goal.arms[1]] or [goal.arms[0]]
     for _ in range(TRIES):
         name = names[int(rng.integers(len(names)))]
@@ -105,9 +107,11 @@ def draw(goal: Goal, rng: np.random.Generator, accepts: Accepts = lambda instanc
     )
 
 
-def families_of(rewards: str) -> tuple[str, ...]:
-    """Return the names of the families of a class of rewards."""
-    return tuple(name for name, (_, _, classes) in FAMILIES.items() if rewards in classes)
+def families_of(rewards: str, *, paired: bool = False) -> tuple[str, ...]:
+    """Return the names of the families of a class of rewards; of paired arms those of few items."""
+    return tuple(
+        name for name, (_, _, classes) in FAMILIES.items() if rewards in classes and not (paired and classes is BINARY)
+    )
 
 
 def belongs(instance: Instance, goal: Goal) -> bool:
@@ -120,6 +124,8 @@ def belongs(instance: Instance, goal: Goal) -> bool:
     if goal.rewards == "gaussian" or (goal.rewards == "bernoulli" and not instance.is_bernoulli):
         return False
     low, high = goal.bounds
+    if goal.paired and instance.num_items > MOST_ITEMS:
+        return False
     inside = low <= min(instance.low) and max(instance.high) <= high
     ordered = all(a <= b for a, b in zip(instance.low, instance.high, strict=True))
     return inside and ordered and 0.0 <= min(instance.p) and max(instance.p) <= 1.0
@@ -135,7 +141,7 @@ def _made(family: str, numbers: Numbers, num_arms: int, place: int, goal: Goal) 
         name: _placed([value * (1.0 if name == "p" else scale) for value in values], num_arms, place)
         for name, values in arms.items()
     }
-    instance = Instance(**parts, bounds=goal.bounds)
+    instance = Instance(**parts, bounds=goal.bounds, paired=goal.paired)
     right = belongs(instance, goal) and instance.best == place
     return Candidate(family, numbers, num_arms, place, instance) if right else None
 

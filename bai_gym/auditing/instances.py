@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBandit, SampleTable
+from bai_gym.bandits import (
+    Bandit,
+    BernoulliBandit,
+    EmpiricalBandit,
+    GaussianBandit,
+    PairedFiniteBandit,
+    PairedGaussianBandit,
+    SampleTable,
+)
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray
 
-__all__ = ["LARGEST_TABLE", "Instance", "share"]
+__all__ = ["LARGEST_TABLE", "MOST_ITEMS", "Instance", "share"]
 
 LARGEST_TABLE = 1000  # rows of an arm
+MOST_ITEMS = 10_000  # of paired arms
 
 
 def share(p: float) -> float:
@@ -37,6 +46,8 @@ class Instance:
         centre: Means of Gaussian arms.
         deviation: Standard deviations of Gaussian arms.
         bounds: Interval that holds all rewards, for arms of two rewards; it is common knowledge.
+        paired: Whether the j-th pull of every arm is played on the same item. Gaussian arms are independent all the
+            same; arms of two rewards have their higher ones on the same items, as far as they are equally frequent.
     """
 
     low: tuple[float, ...] = ()
@@ -45,6 +56,7 @@ class Instance:
     centre: tuple[float, ...] = ()
     deviation: tuple[float, ...] = ()
     bounds: tuple[float, float] = (0.0, 1.0)
+    paired: bool = False
 
     @property
     def is_gaussian(self) -> bool:
@@ -90,11 +102,11 @@ class Instance:
 
     def select(self, arms: list[int]) -> Instance:
         """Return the instance of these arms."""
-        parts = {
+        parts: dict[str, Any] = {
             name: tuple(getattr(self, name)[arm] for arm in arms) if getattr(self, name) else ()
             for name in ("low", "high", "p", "centre", "deviation")
         }
-        return Instance(**parts, bounds=self.bounds)
+        return replace(self, **parts)
 
     def rounded(self, digits: int) -> Instance:
         """Return the instance with numbers of a few significant digits, and small probabilities as 1/n.
@@ -106,19 +118,29 @@ class Instance:
             return tuple(_significant(value, digits) for value in values)
 
         p = short(self.p) if self.is_bernoulli else tuple(_short_share(value) for value in self.p)
-        return Instance(
-            short(self.low), short(self.high), p, short(self.centre), short(self.deviation), bounds=self.bounds
+        return replace(
+            self,
+            low=short(self.low),
+            high=short(self.high),
+            p=p,
+            centre=short(self.centre),
+            deviation=short(self.deviation),
         )
 
     def bandit(self) -> Bandit:
         """Return the arms as a bandit of one instance."""
+        kind = Rewards("bounded", *self.bounds)
+        if self.paired:
+            if self.is_gaussian:
+                return PairedGaussianBandit([self.centre], np.array([self.deviation]) ** 2, correlation=0.0)
+            items = np.array(self.items()).T
+            return PairedFiniteBandit(items, np.arange(self.num_arms)[None, :], replace=True, kind=kind)
         if self.is_gaussian:
             return GaussianBandit([self.centre], np.array([self.deviation]) ** 2)
         if self.is_bernoulli:
             return BernoulliBandit([self.p])
         rows = [np.array(row) for row in self.rows()]
         offsets = np.concatenate([[0], np.cumsum([row.size for row in rows])])
-        kind = Rewards("bounded", *self.bounds)
         return EmpiricalBandit(SampleTable.of(np.concatenate(rows), offsets, kind), np.arange(self.num_arms)[None, :])
 
     def rows(self) -> list[list[float]]:
@@ -129,8 +151,23 @@ class Instance:
             found.append([low] * (part.denominator - part.numerator) + [high] * part.numerator)
         return found
 
+    @property
+    def num_items(self) -> int:
+        """Items of paired arms of two rewards: the least common multiple of the rows of each arm."""
+        return math.lcm(*map(len, self.rows()))
+
+    def items(self) -> list[list[float]]:
+        """Return the rewards of each arm on all items, of which one is drawn for each pull; the higher ones last."""
+        number = self.num_items
+        return [[reward for reward in row for _ in range(number // len(row))] for row in self.rows()]
+
     def csv(self) -> str:
         """Return the log of rewards that ``BAI-Table-v0`` reads."""
+        if self.paired:
+            lines = [
+                f"{arm},{item},{reward!r}" for arm, row in enumerate(self.items()) for item, reward in enumerate(row)
+            ]
+            return "\n".join(["arm,item,reward", *lines]) + "\n"
         lines = [f"{arm},{reward!r}" for arm, row in enumerate(self.rows()) for reward in row]
         return "\n".join(["arm,reward", *lines]) + "\n"
 
@@ -138,11 +175,19 @@ class Instance:
         """Return the id and the keywords of the environment with these arms."""
         if self.is_gaussian:
             variances = [float(f"{s * s:.12g}") for s in self.deviation]
-            return "BAI-Custom-v0", {"means": list(self.centre), "variances": variances}
-        if self.is_bernoulli:
+            pairs: dict[str, Any] = {"paired": True, "correlation": 0.0} if self.paired else {}
+            return "BAI-Custom-v0", {"means": list(self.centre), "variances": variances, **pairs}
+        if self.is_bernoulli and not self.paired:
             return "BAI-Custom-v0", {"means": list(self.p), "distribution": "bernoulli"}
         kind = "bounded({:g}, {:g})".format(*self.bounds)
-        log = {"path": "counterexample.csv", "arm_column": "arm", "reward_column": "reward", "rewards": kind}
+        log: dict[str, Any] = {
+            "path": "counterexample.csv",
+            "arm_column": "arm",
+            "reward_column": "reward",
+            "rewards": kind,
+        }
+        if self.paired:
+            log |= {"paired": True, "item_column": "item"}
         return "BAI-Table-v0", log
 
     def in_words(self) -> str:

@@ -19,6 +19,7 @@ from bai_gym.auditing.gallery import GALLERY, GalleryRule
 from bai_gym.auditing.instances import Instance
 from bai_gym.auditing.streams import Coverage, Episodes, Looks, RoundRobin
 from bai_gym.benchmark.bounds import bound_of
+from bai_gym.benchmark.protocol import uses_pairs
 from bai_gym.benchmark.sources import AgentSource
 from bai_gym.content.sources import sources_digest
 from bai_gym.content.values import UnknownContentError, Values
@@ -28,6 +29,8 @@ from bai_gym.statistics import IntArray
 __all__ = ["AgentPlayer", "Audited", "audited", "for_one_episode"]
 
 DELTA = 0.05
+PAIRED = ("gaussian", "bounded", "subgaussian")
+"""Classes of rewards with paired arms."""
 PlainRule = Callable[[Looks, float], int | None]
 
 
@@ -67,6 +70,7 @@ class Audited:
         classes: Classes of rewards that the promise is for, its own first; empty: those that the user asks for.
         claim: What promises delta, where that is a bound for a fixed budget; else empty.
         given: How a script names a bound that the user gives.
+        paired: Whether it is an agent that compares arms on common items.
     """
 
     name: str
@@ -82,6 +86,7 @@ class Audited:
     classes: tuple[str, ...] = ()
     claim: str = ""
     given: str = ""
+    paired: bool = False
 
 
 def audited(
@@ -200,6 +205,8 @@ def _agent(agent: Any, delta: float | None, bound: Any) -> Audited:
         _digest(prototype, *files),
         script,
         epsilon=float(own_gap) if isinstance(own_gap, int | float) else 0.0,
+        classes=PAIRED if uses_pairs(prototype) else (),
+        paired=uses_pairs(prototype),
     )
 
 

@@ -95,6 +95,8 @@ class Audit:
         """Return the verdict in a few sentences."""
         first, worst = self.certificates[0], self.worst
         asked = f"delta {self.delta:g}, {self.goal.rewards} rewards, cap {self.cap:,}"
+        if self.goal.paired:
+            asked += ", common items"
         if self.looks != 1:
             asked += f", looks: {self.looks}"
         lines = [f"{self.rule}: {self.verdict} ({asked})"]

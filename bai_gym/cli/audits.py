@@ -1,4 +1,4 @@
-"""``bai-gym reproduce audit``: audits of the gallery, and of every agent that stops with each of its thresholds."""
+"""``bai-gym reproduce audit``: audits of the gallery, of every agent that stops with each threshold, and of bounds."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from bai_gym.cli.output import check_files, draw, print_paths
 from bai_gym.errors import BaiGymError
 from bai_gym.report.audits import audit_curve, audits_table
 from bai_gym.results.writer import ResultsWriter
+from bai_gym.theory import BOUNDS
 from bai_gym.validation import integer
 
 __all__ = ["AUDIT", "audited_rules", "reproduce_audits"]
@@ -24,20 +25,27 @@ CLASS_OF = {"gaussian": ("gaussian", ", sigma=1"), "bernoulli": ("bounded", ""),
 """Of each family of an agent: the class of rewards, and a parameter."""
 
 
-NORMAL = ("KN", "Rinott")
+NORMAL = ("KN", "NM", "Rinott")
 """Agents without thresholds whose promise is for Gaussian rewards."""
+
+PAIRED = {"FRace": ("FRace", "FRace(test=t)"), "WilcoxonRace": ("WilcoxonRace(items=100)",)}
+"""Forms of agents on common items, where that is not the default one alone."""
+
+CAP, PAIRED_CAP = 10_000, 1000
+"""Largest numbers of pulls; races look at all items so far at every item."""
 
 
 def audited_rules() -> Iterator[tuple[str, str]]:
-    """Yield rules with a class of rewards: those of the gallery, then agents with each threshold of each family.
-
-    Agents that need paired pulls are left out: the arms of an audit are independent.
-    """
+    """Yield rules with a class of rewards: of the gallery, agents with each threshold of each family, and bounds."""
     for name, rule in GALLERY.items():
         yield from ((name, rewards) for rewards in rule.rewards)
     for name in names():
         agent = make(name)
-        if not agent.stops or "best-arm" not in agent.tasks or agent.uses_pairs:
+        if not agent.stops or "best-arm" not in agent.tasks:
+            continue
+        if agent.uses_pairs:
+            classes = ("gaussian",) if name in NORMAL else ("gaussian", "bounded")
+            yield from ((form, rewards) for form in PAIRED.get(name, (name,)) for rewards in classes)
             continue
         thresholds = getattr(agent, "thresholds", {})
         for family in thresholds:
@@ -49,10 +57,13 @@ def audited_rules() -> Iterator[tuple[str, str]]:
                 )
         if not thresholds:
             yield name, "gaussian" if name in NORMAL else "bounded"
+    for name, bound in BOUNDS.items():
+        given = ", ".join(f"{parameter}={value}" for parameter, value in bound.parameters.items())
+        yield f"{name}({given})" if given else name, "gaussian" if bound.rewards == "Gaussian" else "bounded"
 
 
 def reproduce_audits(folder: Path, runs: int | None, seed: int, workers: int) -> None:
-    """Audit all rules at delta .05 and the default cap, and print and save a table; the same call resumes.
+    """Audit all rules at delta .05, and print and save a table; the same call resumes.
 
     Args:
         folder: A subfolder of it for each rule.
@@ -65,8 +76,10 @@ def reproduce_audits(folder: Path, runs: int | None, seed: int, workers: int) ->
     found: list[Audit] = []
     for rule, rewards in audited_rules():
         own = folder / f"{rule}-{rewards}".replace("/", "-")
+        name = rule.partition("(")[0]
+        cap = PAIRED_CAP if name in names() and make(name).uses_pairs else CAP
         try:
-            result = audit(rule, delta=0.05, rewards=rewards, plan=plan, seed=seed, workers=workers, out=own)
+            result = audit(rule, delta=0.05, rewards=rewards, cap=cap, plan=plan, seed=seed, workers=workers, out=own)
         except BaiGymError as error:  # arms or parameters that an agent does not take
             OUT.print(f"left out: {rule}: {error}", soft_wrap=True)
             continue

@@ -56,7 +56,7 @@ def test_claims_are_checked() -> None:
     for agent, words, kind, match in (
         ("Uniform", {}, AgentError, "no bound of its error probability is known"),
         ("UCB-E", {}, AgentError, "bound="),  # the theorem is for other parameters
-        ("SR", {"rewards": "gaussian"}, ParameterError, "bounded or bernoulli"),
+        ("SR", {"rewards": "gaussian"}, ParameterError, "must be bounded or bernoulli"),
         ("SR", {"looks": 10}, ParameterError, "looks"),
         ("SR", {"bound": 3}, ParameterError, "function of means"),
         ("SR", {"cap": 20}, BaiGymError, "larger cap"),

@@ -99,15 +99,25 @@ def test_all_rules_of_the_gallery_and_all_thresholds_are_audited(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rules = list(audits.audited_rules())
-    assert {name for name, _ in rules} >= {*GALLERY, "LUCB", "T3C(family=student, threshold=gk16)"}
+    others = {
+        "LUCB",
+        "T3C(family=student, threshold=gk16)",
+        "PairedRace",
+        "FRace(test=t)",
+        "SR",
+        "UCB-E(a=theory, b=1.0)",
+    }
+    assert {name for name, _ in rules} >= {*GALLERY, *others}
     monkeypatch.setattr(
-        audits, "audited_rules", lambda: [("pocock", "gaussian"), ("z-peek", "gaussian"), ("NM", "gaussian")]
+        audits, "audited_rules", lambda: [("pocock", "gaussian"), ("z-peek", "gaussian"), ("UCB-E", "bounded")]
     )
     monkeypatch.setattr(audits, "Plan", lambda: Plan(8, 2, 10, 20))
     out, _ = command("reproduce", "audit", "--runs", "300", "--workers", "1", "--out", "all")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "all" / "audit" / "audits.csv").read_text(encoding="utf-8"))))
     assert [(row["rule"], row["verdict"]) for row in rows] == [("pocock", "not refuted"), ("z-peek", "refuted")]
-    assert "left out: NM: " in out and (tmp_path / "all" / "audit" / "z-peek-gaussian" / "counterexample.py").is_file()
+    assert (
+        "left out: UCB-E: " in out and (tmp_path / "all" / "audit" / "z-peek-gaussian" / "counterexample.py").is_file()
+    )
 
 
 # ------------------------------------------------------------------------------------------------ run
