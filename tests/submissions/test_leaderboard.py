@@ -9,6 +9,7 @@ import textwrap
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -17,7 +18,9 @@ from bai_gym import api
 from bai_gym.cli import main
 from bai_gym.errors import BaiGymError
 from bai_gym.isolation import box
+from bai_gym.problems import ProblemInfo
 from bai_gym.results.comparison import Comparison
+from bai_gym.statistics import IntArray, Observation
 from bai_gym.submissions.cards import Card, read_card, read_cards
 from bai_gym.submissions.evaluation import Evaluation, Task, read_evaluation
 from bai_gym.submissions.official import Official, play_all, recalls
@@ -233,17 +236,60 @@ def boxed() -> None:
 
 @pytest.mark.slow
 def test_a_cheat_gains_nothing_and_harms_nobody(boxed: None, tmp_path: Path) -> None:
-    """The shipped cheat between an agent of the library and a file: both play as without it, byte for byte."""
+    """Who plays after the shipped cheat plays as without it, run by run."""
     evaluation = read_evaluation(written(tmp_path / "evaluation.toml", SMALL))
-    shipped = LEADERBOARD / "submissions"
-    first, cheat, last = (read_card(shipped / f"{name}.toml") for name in ("uniform", "cheat", "numpy_halving"))
-    found = play_all([first, cheat, last], evaluation, 5)
-    assert list(found.failures) == ["Cheat"]
-    verdict = found.failures["Cheat"]
-    assert verdict == f"{TASKS[0]}: its process answered with something else than it was asked for."
-    alone = play_all([first, last], evaluation, 5)
-    assert alone.failures == {}
-    assert found.places == alone.places
+    cheat, last = (read_card(LEADERBOARD / "submissions" / f"{name}.toml") for name in ("cheat", "numpy_halving"))
+    found, alone = play_all([cheat, last], evaluation, 5), play_all([last], evaluation, 5)
+    reason = f"{TASKS[0]}: its process answered with something else than it was asked for."
+    assert (found.failures, alone.failures) == ({"Cheat": reason}, {})
+    assert found.places == alone.places and found.boards == alone.boards
+
+
+class Oracle:
+    """Is given what an isolated process is given, and the means: notes the best arms by its first random number."""
+
+    label = "by_heart"  # random numbers depend on it
+
+    knows = frozenset({"complexity"})
+    best: ClassVar[dict[float, list[int]]] = {}
+
+    def reset(self, info: ProblemInfo, rng: np.random.Generator) -> None:
+        order = rng.permuted(np.tile(np.arange(info.num_arms), (info.batch, 1)), axis=1)
+        shown = np.take_along_axis(info.means, order, axis=1)
+        first = np.random.default_rng(int(rng.integers(2**62))).random()
+        self.best[first] = shown.argmax(axis=1).tolist()
+
+    def allocate(self, observation: Observation) -> None:
+        return None
+
+    def recommend(self, observation: Observation) -> IntArray:
+        return np.zeros(len(observation["means"]), dtype=np.int64)
+
+
+@pytest.mark.slow
+def test_who_has_learnt_the_public_seed_by_heart_gains_nothing(tmp_path: Path) -> None:
+    """It is never wrong with that seed, guesses with the fresh one, which ranks it, and its verdict says so."""
+    evaluation = read_evaluation(written(tmp_path / "evaluation.toml", SMALL))
+    for task in evaluation.tasks:
+        api.evaluate(
+            Oracle, task.env, budget=task.budget, runs=evaluation.runs, seed=evaluation.public_seed, progress=False
+        )
+    code = f"""
+    import numpy as np
+    BEST = {Oracle.best}
+    class MyAgent:
+        def reset(self, info, rng):
+            self.best = BEST.get(rng.random(), [0] * info.batch)
+        def allocate(self, observation):
+            return None
+        def recommend(self, observation):
+            return np.array(self.best)
+    """
+    card = read_card(written(tmp_path / "by_heart.py", code))
+    found = play_all([card], evaluation, 5)
+    (place,) = found.places
+    assert place.public.value == 1.0 and place.score.value < 0.25 and place.recalls  # guesses: 1/8 and 1/10
+    assert RECALLS in leaderboard_page(found)
 
 
 @pytest.mark.slow
