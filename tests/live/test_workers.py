@@ -158,7 +158,6 @@ def check(place: dict[str, Any], agent: str, items: bool, told: Path) -> None:
         ("journal", "TTTS", True),
         ("journal", "PairedRace(delta=1e-6)", True),
         ("storage", "SH", True),
-        ("storage", "TTTS", False),
     ],
 )
 def test_eight_workers_that_are_killed_lose_nothing_and_keep_the_budget(
