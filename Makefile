@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-lowest lint docs figure catalogue format release clean
+.PHONY: help demo test test-all test-lowest lint docs figure leaderboard catalogue format release clean
 
 help:  ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ docs: $(TEST)/ready  ## build the documentation into site/; open site/index.html
 
 figure: demo  ## draw the figure of README again
 	cp results/demo/figure.png docs/images/demo.png
+
+leaderboard: $(DEMO)/ready  ## play all submissions in leaderboard/ again; the page is results/leaderboard/leaderboard.html
+	$(DEMO)/$(BIN)/bai-gym leaderboard run $(LEADERBOARD_ARGS)
 
 catalogue: $(TEST)/ready  ## store what `bai-gym list` says about agents and experiments
 	$(TEST)/$(BIN)/python -m bai_gym.cli.catalogue
@@ -86,7 +89,7 @@ $(DEMO)/ready: $(SETTINGS)
 $(TEST)/ready: $(SETTINGS)
 	$(call venv,$(TEST))
 	@if $(TEST)/$(PIP) -c constraints.txt torch; then extras=all,docs,minari,release,test; \
-	else extras=cluster,docs,hub,minari,plots,release,render,sql,test; \
+	else extras=cluster,docs,hub,minari,optuna,plots,release,render,sql,test; \
 		echo "make: torch cannot be installed here; the checks of stable-baselines3 will be skipped" >&2; fi; \
 	echo "$(TEST)/$(PIP) -c constraints.txt -e .[$$extras]"; \
 	$(TEST)/$(PIP) -c constraints.txt -e ".[$$extras]"

@@ -56,6 +56,7 @@ class Agent(ABC):
             parameters; the agent's page shows them, too.
         anytime: Whether :meth:`recommend` may be called after any pull and changes no state: the recommendation depends
             on the observation alone. Such an agent can be evaluated at checkpoints.
+        reads_pending: Whether :meth:`act` reads ``observation["pending"]``, where rewards arrive late.
         uses_costs: Whether the agent takes account of arms of different costs; others are refused there. Arms that cost
             the same count as without costs.
     """
@@ -64,6 +65,7 @@ class Agent(ABC):
     allow_small_budget: bool = False
 
     batched: ClassVar[bool] = True
+    reads_pending: ClassVar[bool] = True
     name: ClassVar[str]
     knows: ClassVar[frozenset[str]] = frozenset()
     uses_variances: ClassVar[bool] = True
@@ -197,7 +199,8 @@ class Agent(ABC):
                 "(`bai-gym list agents`)"
             )
         check_arms(self.name, info.num_arms)
-        self._stepper = Stepper(self, ActionEncoding(self.num_arms, self.task, fixed_confidence=may_stop))
+        encoding = ActionEncoding(self.num_arms, self.task, fixed_confidence=may_stop)
+        self._stepper = Stepper(self, encoding, info.rounds, info.rewards)
         self.begin(info)
 
     def _check_kinds(self) -> None:

@@ -42,6 +42,7 @@ class Entry:
         rewards: The rewards that it accepts: :data:`ANY`, :data:`UNIT` or :data:`BINARY`.
         largest_budget: The largest budget that it can plan for five arms in advance; None: any.
         spends_budget: Whether it makes all pulls of the budget, unless it stops because it is confident.
+        draws_arms: Whether each pull is of a randomly drawn arm, so that some arms may get none.
         own: Whether this library introduces it, so that there is no paper to cite.
     """
 
@@ -51,6 +52,7 @@ class Entry:
     rewards: str = ANY
     largest_budget: int | None = None
     spends_budget: bool = True
+    draws_arms: bool = False
     own: bool = False
 
     @property
@@ -79,6 +81,8 @@ BUILT_IN: dict[str, Entry] = {
     "Uniform": Entry("elimination.uniform:Uniform"),
     "SH": Entry("elimination.sequential_halving:SequentialHalving", spends_budget=False),
     "SH-Reuse": Entry("elimination.sequential_halving:SequentialHalvingReuse", spends_budget=False),
+    "BatchSH": Entry("elimination.batch_halving:BatchHalving", spends_budget=False),
+    "ASH": Entry("elimination.batch_halving:AdvanceFirstHalving", spends_budget=False),
     "DSH": Entry("elimination.doubling_halving:DoublingHalving"),
     "SubsetSH": Entry("elimination.subset_halving:SubsetHalving", spends_budget=False, own=True),
     "FBKT": Entry("elimination.fbkt:FBKT", spends_budget=False),
@@ -120,6 +124,9 @@ BUILT_IN: dict[str, Entry] = {
     "EI": Entry("bayesian.acquisition:EI"),
     "KG": Entry("bayesian.knowledge_gradient:KG"),
     "RHO": Entry("bayesian.rho:RHO"),
+    "RUE": Entry("bayesian.rue:RUE"),
+    "BayesElim": Entry("bayesian.bayes_elim:BayesElim", spends_budget=False),
+    "PI-BAI": Entry("bayesian.pi_bai:PIBAI"),
     "BayesOptimal": Entry("bayesian.bayes_optimal:BayesOptimal", rewards=BINARY, largest_budget=12),
     "LUCB": Entry("fixed_confidence.lucb:LUCB"),
     "TrackAndStop": Entry("fixed_confidence.track_and_stop:TrackAndStop"),
@@ -152,6 +159,11 @@ BUILT_IN: dict[str, Entry] = {
     "GSE-Log-FWG": Entry("structured.gse:GSELogFWG", rewards=UNIT, spends_budget=False),
     "OD-LinBAI": Entry("structured.od_linbai:ODLinBAI"),
     "Peace-rho": Entry("structured.peace:PeaceRho"),
+    "Mixed-Peace": Entry("structured.peace:MixedPeace", draws_arms=True),
+    "P1-RAGE": Entry("structured.p1:P1RAGE", draws_arms=True),
+    "P1-Peace": Entry("structured.p1:P1Peace", draws_arms=True),
+    "G-BAI": Entry("structured.g_bai:GBAI", draws_arms=True),
+    "XY-BAI": Entry("structured.g_bai:XYBAI", draws_arms=True),
     "LinUCB": Entry("structured.lin_ucb:LinUCB"),
     "LinGapE": Entry("structured.lin_gape:LinGapE"),
     "LinGapE-Greedy": Entry("structured.lin_gape:LinGapEGreedy"),

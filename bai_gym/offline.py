@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bai_gym.api import make_cells
+from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.protocol import knowledge, reset, uses_pairs
 from bai_gym.benchmark.recordings import Actor
 from bai_gym.benchmark.runner import check_cells
@@ -79,7 +80,7 @@ def export_episodes(
     try:
         return minari.create_dataset_from_buffers(
             dataset,
-            _episodes(cell.agent.make(), built, runs, seed),
+            _episodes(cell, runs),
             env=built.spec,
             eval_env=built.spec,
             algorithm_name=cell.label,
@@ -96,15 +97,16 @@ def export_episodes(
         raise
 
 
-def _episodes(agent: Any, env: BestArmEnv, runs: int, seed: int) -> Iterator[Any]:
+def _episodes(cell: Cell, runs: int) -> Iterator[Any]:
     """Yield episodes, one at a time, as buffers of Minari."""
     from minari.data_collector import EpisodeBuffer
 
+    agent, env = cell.agent.make(), cell.env.built
     for run in range(runs):
-        start = int(generator(seed, "exported rewards", run).integers(2**31))
+        start = int(generator(cell.seed, "exported rewards", run).integers(2**31))
         observation, _ = env.reset(seed=start)
-        reset(agent, env.problem_info(knowledge(agent)), generator(seed, "exported agent", run))
-        actor = Actor(agent, env.action_encoding)
+        reset(agent, env.problem_info(knowledge(agent)), generator(cell.seed, "exported agent", run))
+        actor = Actor(agent, env.action_encoding, env.episode_spec.rounds, cell.env.rewards)
         observations, actions, rewards, over = [observation], [], [], [False, False]
         while not any(over):
             action = np.asarray(actor.act(observation), np.int64)

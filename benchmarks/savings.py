@@ -25,10 +25,11 @@ from bai_gym.errors import BudgetError
 RUNS = {"GPQA": 2000, "BFCL": 2000, "HotpotQA": 1000, "MathQA": 1000}
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 PAIRED = ("PairedSR(cap=items)", "PairedRace")  # for common questions alone
-CAPPED = ("SH-Reuse(rounding=equal, cap=items)", "SR(cap=items)")  # ask no model a question twice
+# These ask no model a question twice.
+CAPPED = ("SH-Reuse(rounding=equal, cap=items)", "SR(cap=items)", "Universal(cap=items)")
 BY_CALLS = ("Uniform", "SH", "SH-Reuse(rounding=equal)", "SR", *CAPPED, *PAIRED, "Universal")
-DRAWN = ("Uniform", "SH", *CAPPED, PAIRED[0], "Universal")
-BY_MONEY = ("Uniform", "Uniform(costs=sqrt)", "SH-Reuse(rounding=equal)", "SR")
+DRAWN = ("Uniform", "SH", *CAPPED, PAIRED[0])
+BY_MONEY = ("Uniform", "Uniform(costs=sqrt)", "SH-Reuse(rounding=equal)", "SR", "Universal", CAPPED[-1])
 STOPPING = "T3C(delta=0.1)"
 ORDERS = {"independent": False, "common": True}
 ALLOWED = 0.1  # probability of failure

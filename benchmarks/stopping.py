@@ -1,8 +1,10 @@
 """How many pulls do agents of fixed confidence take, with each proved threshold? The tables of docs/mixtures.md.
+How often do they err?
 
     python benchmarks/stopping.py                     # four instances, four agents, delta = 0.1
     python benchmarks/stopping.py --delta 0.01
     python benchmarks/stopping.py --ids               # all environments of fixed confidence for the best arm, T3C
+    python benchmarks/stopping.py --errors --runs 10000  # 20 random instances of each class of rewards
 
 A cell has the mean pulls, how many times the lower bound kl(delta, 1 - delta) T* that is, and the wrong runs where
 there are any.
@@ -13,7 +15,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+import numpy as np
+
 import bai_gym
+from bai_gym.api import agent_source
+from bai_gym.auditing.families import Goal, draw
+from bai_gym.auditing.players import AgentPlayer
 from bai_gym.envs.registration import IDS
 
 FOUR = {"means": [0.5, 0.25, 0.1, 0.0], "variances": [1.0] * 4}
@@ -30,6 +37,18 @@ INSTANCES: dict[str, tuple[str, dict[str, Any], str, str]] = {
 AGENTS = ("T3C", "EB-TCI", "TrackAndStop", "KL-LUCB")
 OLD = {"binary": "gk16-bernoulli", "real": "student"}
 CAP = 1_000_000
+
+# Rewards, and what an agent is told of them.
+CLASSES = {
+    "Gaussian, known variances": (Goal("gaussian"), ", sigma=oracle, family=gaussian"),
+    "Gaussian, deviations of at most 1": (Goal("gaussian"), ", sigma=1.0, family=gaussian"),
+    "Gaussian, unknown variances": (Goal("gaussian"), ", family=student"),
+    "sub-Gaussian": (Goal("subgaussian"), ", sigma=1.0, family=gaussian"),
+    "Bernoulli": (Goal("bernoulli"), ", family=bernoulli"),
+    "bounded": (Goal("bounded"), ", family=bernoulli"),
+}
+ON_CLASSES = 20
+LONGEST = 2000  # pulls; what has not stopped by then has not erred
 
 
 def cell(agent: str, env: str, keywords: dict[str, Any], runs: int) -> str:
@@ -67,15 +86,38 @@ def every_id(runs: int, delta: float) -> None:
             print(f"| `{entry.id}` | {ours} | {theirs} |", flush=True)
 
 
+def errors(runs: int, delta: float) -> None:
+    """Print on how many of the runs each agent errs, on the worst of some random instances of each class of rewards.
+
+    The instances are those that an audit begins with: near ties, tied rivals, quiet arms, rare rewards.
+    """
+    print("| rewards | agent | most errors | as a share of delta | stopped |\n| --- | --- | ---: | ---: | ---: |")
+    for name, (goal, told) in CLASSES.items():
+        rng = np.random.default_rng(34)
+        instances = [draw(goal, rng).instance for _ in range(ON_CLASSES)]
+        for agent in AGENTS[:3]:
+            player = AgentPlayer(agent_source(f"{agent}(delta={delta}{told})"), LONGEST)
+            wrong, stopped = [], []
+            for instance in instances:
+                played = player.play(instance, runs, rng)
+                wrong.append(int(played.wrong(instance, 0.0).sum()))
+                stopped.append(float((played.recommendation >= 0).mean()))
+            share = max(wrong) / runs / delta
+            print(f"| {name} | `{agent}` | {max(wrong)} | {share:.2f} | {np.mean(stopped):.0%} |", flush=True)
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--delta", type=float, default=0.1)
     parser.add_argument("--ids", action="store_true")
+    parser.add_argument("--errors", action="store_true")
     options = parser.parse_args()
     if options.ids:
         every_id(options.runs, options.delta)
+    elif options.errors:
+        errors(options.runs, options.delta)
     else:
         instances(options.runs, options.delta)
 

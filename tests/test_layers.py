@@ -25,7 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 # `__init__` the front page of the library.
 LAYERS: dict[str, frozenset[str]] = {
     "core": frozenset(
-        {"analysis", "content", "costs", "errors", "lazy", "parallel", "rewards", "seeding", "statistics", "validation"}
+        {"analysis", "content", "costs", "errors", "lazy", "parallel", "rewards", "rounds", "seeding"}
+        | {"statistics", "validation"}
     ),
     "models": frozenset(
         {"bandits", "datasets", "designs", "gaussian_process", "problems", "regression", "tasks", "theory"}
@@ -41,13 +42,16 @@ LAYERS: dict[str, frozenset[str]] = {
             "cli",
             "experiments",
             "hub",
+            "isolation",
             "live",
             "offline",
             "planning",
             "progress",
             "report",
             "rerun",
+            "submissions",
             "training",
+            "tuning",
         }
     ),
 }
@@ -63,18 +67,34 @@ BESIDE: dict[str, set[str]] = {
     "validation": {"errors"},
     "bandits": {"gaussian_process"},
     "regression": {"designs"},
+    "theory": {"designs"},
     "arrays": {"envs"},
     "problems": {"bandits", "datasets", "gaussian_process", "tasks", "theory"},
     "agents": {"sampling"},
     "benchmark": {"results"},
     "api": {"progress", "rerun"},
     "auditing": {"api", "progress"},
+    "isolation": {"api"},
     "live": {"api"},
     "offline": {"api"},
+    "submissions": {"api", "isolation", "report"},
     "training": {"api"},
+    "tuning": {"api", "live"},
     "planning": {"api", "rerun"},
     "report": {"auditing", "planning"},
-    "cli": {"api", "auditing", "experiments", "live", "planning", "progress", "report", "rerun", "training"},
+    "cli": {
+        "api",
+        "auditing",
+        "experiments",
+        "isolation",
+        "live",
+        "planning",
+        "progress",
+        "report",
+        "rerun",
+        "submissions",
+        "training",
+    },
     "__init__": {"api", "auditing", "live", "planning", "report"},
 }
 
@@ -91,6 +111,7 @@ HEAVY = {
     "minari",
     "moviepy",
     "numba",
+    "optuna",
     "plotly",
     "psycopg",
     "pygame",
@@ -105,7 +126,7 @@ HEAVY = {
 
 # The only places that may import a heavy package at the top of their modules; nothing outside may import one of them at
 # its top in turn.
-HEAVY_PACKAGES = ("arrays", "training")
+HEAVY_PACKAGES = ("arrays", "training", "tuning")
 HEAVY_MODULES = {"bai_gym.sampling.addresses"}
 
 

@@ -15,6 +15,7 @@ from bai_gym.agents.fixed_confidence.stopping import (
     is_separated,
     mean_of,
 )
+from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.divergences import variance_of
 from bai_gym.agents.tools.halving import num_stages
 from bai_gym.agents.tools.scanning import active_arm_of_smallest, drop_smallest
@@ -59,7 +60,7 @@ def pull_with_fresh_samples(e: Episode, s: HalvingState, rng: np.random.Generato
         halve(e, s, s.score, rng)
         if s.size == 1:
             s.winner = active_arm_of_smallest(s.score, e, s.score, rng)  # the only one
-            if is_winner_separated(e, s):
+            if is_look(e, s) and is_winner_separated(e, s):
                 return STOP
             s.phase += 1
             begin_phase(e, s)
@@ -134,6 +135,8 @@ class FCDSH(ConfidenceAgent):
         reuse: False (default): the proved form, for the ``"gaussian"`` family and without ``threshold``. True: the
             practical one; the authors' threshold is ``"tt-bounded"``.
         factor: By which the budget grows with ``reuse=True``, above 1; default 1.01, as in the paper's figures.
+        batch_size: As in other agents; with ``reuse=False`` a look comes at the first end of a phase after that of a
+            batch.
 
     Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K, or 2 K for ``"student"``.
     """
@@ -163,8 +166,6 @@ class FCDSH(ConfidenceAgent):
             raise ParameterError(
                 f"family and threshold of {self.name} need reuse=True: the proved form has its own widths"
             )
-        if not self.reuse and self.batch_size != 1:
-            raise ParameterError(f"batch_size of {self.name} needs reuse=True: the proved form looks after its phases")
         super().begin(info)
         self.values.update(factor=growth, stages=num_stages(self.num_arms))
 

@@ -14,8 +14,10 @@ import numpy as np
 
 from bai_gym.agents.fixed_confidence.stopping import confidence_note
 from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.agents.tools.batches import BatchState, batch_size_of, is_look
 from bai_gym.agents.tools.choosing import best_remaining
-from bai_gym.agents.tools.scanning import fewest_pulls
+from bai_gym.agents.tools.ranges import dependence_note
+from bai_gym.agents.tools.scanning import arm_of_largest, fewest_pulls
 from bai_gym.agents.tools.variances import (
     VarianceState,
     estimated_variance,
@@ -35,7 +37,7 @@ from bai_gym.validation import integer, probability, real
 __all__ = ["KN", "Rinott"]
 
 
-class ZoneState(VarianceState):
+class ZoneState(VarianceState, BatchState):
     """What the rules of Rinott and KN use."""
 
     zone: float  # width of the indifference zone
@@ -55,7 +57,12 @@ def second_stage(e: Episode, s: RinottState, rng: np.random.Generator) -> int:
         pool(e, s)
         for arm in range(e.num_arms):
             variance = estimated_variance(e.pulls[arm], e.mean[arm], e.variance[arm], s)
-            s.target[arm] = math.ceil(s.square * variance / (s.zone * s.zone))
+            s.target[arm] = max(math.ceil(s.square * variance / (s.zone * s.zone)), e.pulls[arm])
+        total = 0.0
+        for arm in range(e.num_arms):
+            total += s.target[arm]
+        if total % s.batch_size > 0.0:
+            s.target[arm_of_largest(s.target, e, rng)] += s.batch_size - total % s.batch_size
     missing = float(e.end)
     for arm in range(e.num_arms):
         if e.active[arm] == 1 and e.pulls[arm] >= s.target[arm]:
@@ -80,6 +87,8 @@ class KNState(ZoneState):
 
 def screen(e: Episode, s: KNState, rng: np.random.Generator) -> int:
     """Drop all arms that have lost against another one; return when the next round ends."""
+    if s.remaining == 1:  # nothing is left to decide before the next look
+        return e.end
     for i in range(e.num_arms):
         for j in range(e.num_arms):
             if e.active[i] == 0 or e.active[j] == 0:  # arms that lose in this round still compete in it
@@ -108,7 +117,7 @@ def margin(e: Episode, s: KNState, i: int, j: int) -> float:
 
 def is_decided(e: Episode, s: KNState) -> bool:
     """Return whether one arm remains."""
-    return s.remaining == 1
+    return is_look(e, s) and s.remaining == 1
 
 
 def drop(e: Episode, s: ZoneState, arm: int) -> None:
@@ -130,12 +139,14 @@ class IndifferenceAgent(SequentialAgent):
         first_pulls: n_0, first pulls of each arm, at least 2. Default 10.
         variance: Estimate of the variances: ``"jeffreys"``, ``"floor"``, ``"sample"`` or None (default), by the kind of
             rewards, see :mod:`bai_gym.agents.tools.variances`.
+        batch_size: Pulls between two looks at whether to stop, at least 1, the default.
     """
 
     delta: float = 0.1
     indifference: float = 0.1
     first_pulls: int = 10  # type: ignore[misc]
     variance: str | None = None
+    batch_size: int = 1
 
     stops: ClassVar[bool] = True
     choices = variance_choice
@@ -147,17 +158,19 @@ class IndifferenceAgent(SequentialAgent):
             raise ParameterError(f"delta of {self.name} must be below {guess:g}, that of a guess, not {self.delta:g}")
         real(self.indifference, f"indifference of {self.name}", above=0)
         integer(self.first_pulls, f"first_pulls of {self.name}", least=2)
+        batch_size_of(self)
         super().reset(info, rng)
 
     def zone_values(self, square: float) -> dict[str, FloatArray | float]:
         """Return the values of the state, with the square of the constant h."""
-        own = {"square": square, "estimate": variance_estimate(self)}
+        own = {"square": square, "estimate": variance_estimate(self), "batch_size": self.batch_size}
         return {"zone": self.indifference, "remaining": self.num_arms, **own}
 
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
-        """Return notes if the confidence guarantee covers neither the rewards nor the means of a bandit."""
+        """Return notes if the confidence guarantee does not cover the rewards or the means of a bandit."""
         second, best = np.sort(bandit.means, axis=-1)[..., -2:].T
         rewards = confidence_note(self.name, "student", None, bandit)
+        rewards += dependence_note(self.name, bandit, by_pairs=not self.uses_pairs)
         if (best - second >= self.indifference * (1.0 - ROUNDING)).all():
             return rewards
         lead = f"{self.name}: its confidence is proved for a best mean that exceeds the others by at least"
@@ -185,6 +198,8 @@ class Rinott(IndifferenceAgent):
         first_pulls: n_0, first pulls of each arm, at least 2. Default 10; with few, h is large.
         variance: Estimate of the variances: ``"jeffreys"``, ``"floor"``, ``"sample"`` or None (default), by the kind of
             rewards, see :mod:`bai_gym.agents.tools.variances`.
+        batch_size: The second stage takes as many more pulls, of the arm that has the most, as fill the last batch of
+            so many pulls; at least 1, the default.
 
     Requires no oracle knowledge. Minimum budget: n_0 K.
     """
@@ -223,6 +238,8 @@ class KN(IndifferenceAgent):
         first_pulls: n_0, first pulls of each arm, at least 2. Default 10; with few, h is large.
         variance: Estimate of the variances: ``"jeffreys"``, ``"floor"``, ``"sample"`` or None (default), by the kind of
             rewards, see :mod:`bai_gym.agents.tools.variances`.
+        batch_size: Pulls between two looks at whether to stop, at least 1, the default. Arms are dropped after every
+            round.
         paired: If True, S_ij^2 is the sample variance of the differences on the first n_0 common items; arms must be
             paired. If False (default), arms are taken for independent.
 

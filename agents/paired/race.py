@@ -58,6 +58,8 @@ class PairedRace(RaceAgent):
             by the kind of rewards, normal unless they are binary or bounded.
         first_items: Items before the first test of bounded rewards, at least 2; others are tested after each item.
             Default 10.
+        batch_size: Pulls between two looks at whether to drop arms, at least 1, the default; each is made after the
+            item in which a batch ends. What is proved for tests after every item holds for fewer.
 
     Requires no oracle knowledge. Minimum budget: K.
     """
@@ -93,8 +95,8 @@ class PairedRace(RaceAgent):
         """Return room for the products."""
         return {"products": np.zeros(self.num_arms**2)}
 
-    def remaining(self, rows: IntArray, states: States) -> BoolArray:
-        """Return the arms that no remaining arm has proved worse."""
+    def note(self, rows: IntArray, states: States) -> None:
+        """Update the means and the sums of products."""
         remains = states["remains"][rows] == 1.0
         rewards, mean, items = states["reward"][rows], states["mean"][rows], states["rounds"][rows]
         if (refusal := self.kind.refusal(rewards[remains])) is not None:
@@ -104,7 +106,12 @@ class PairedRace(RaceAgent):
         products = states["products"][rows].reshape(rows.size, self.num_arms, self.num_arms)
         products = products + step[:, :, None] * (rewards - mean)[:, None, :]
         states["mean"][rows], states["products"][rows] = mean, products.reshape(rows.size, -1)
-        worse = self.proves_worse(mean, products, items[:, None, None])
+
+    def remaining(self, rows: IntArray, states: States) -> BoolArray:
+        """Return the arms that no remaining arm has proved worse."""
+        remains, items = states["remains"][rows] == 1.0, states["rounds"][rows]
+        products = states["products"][rows].reshape(rows.size, self.num_arms, self.num_arms)
+        worse = self.proves_worse(states["mean"][rows], products, items[:, None, None])
         return np.asarray(remains & ~(worse & remains[:, :, None]).any(axis=1))
 
     def proves_worse(self, mean: FloatArray, products: FloatArray, t: FloatArray) -> BoolArray:

@@ -41,6 +41,8 @@ class FRace(RaceAgent):
         adjust: p-values of ``"t"`` for several arms: ``"none"`` (default), ``"bonferroni"`` or ``"holm"``.
         first_test: Items before the first test, at least 2. Default 5.
         each_test: Items from one test to the next. Default 1.
+        batch_size: Pulls between two looks, at least 1, the default: of the tests that are due only those in whose item
+            a batch ends are made.
 
     Requires no oracle knowledge. Minimum budget: K.
     """
@@ -66,10 +68,13 @@ class FRace(RaceAgent):
         integer(self.each_test, f"each_test of {self.name}", least=1)
         self.history = History(self.batch, self.num_arms)
 
+    def note(self, rows: IntArray, states: States) -> None:
+        """Note the rewards of an item."""
+        self.history.note(rows, states["rounds"][rows].astype(np.int64) - 1, slice(None), states["reward"][rows])
+
     def remaining(self, rows: IntArray, states: States) -> BoolArray:
         """Return the arms that no test has dropped."""
         items = states["rounds"][rows].astype(np.int64)
-        self.history.note(rows, items - 1, slice(None), states["reward"][rows])
         remains = states["remains"][rows] == 1.0
         due = (items >= self.first_test) & ((items - self.first_test) % self.each_test == 0)
         sizes = np.where(due, np.count_nonzero(remains, axis=1), 0)

@@ -52,6 +52,8 @@ class NM(IndifferenceAgent):
         indifference: Width of the zone, positive, in the unit of the reward. Default 0.1.
         first_pulls: n_0, items of the first stage, at least 2. Default 10.
         variance: ``"spherical"`` (default) or ``"max"``, as above.
+        batch_size: Both stages together take as many more items as fill the last batch of so many pulls; at least 1,
+            the default.
 
     Requires no oracle knowledge. Minimum budget: n_0 K.
     """
@@ -77,7 +79,7 @@ class NM(IndifferenceAgent):
             square = variances.max(axis=(1, 2))
         else:
             square = variances.sum(axis=(1, 2)) / (self.num_arms * (self.num_arms - 1))
-        items = np.ceil(square * (self.constant / self.indifference) ** 2)
-        made = self._seen["pulls"].sum(axis=1)
-        self.values = {"total": made + np.maximum(items - self.first_pulls, 0.0) * self.num_arms}
+        items = np.maximum(np.ceil(square * (self.constant / self.indifference) ** 2), self.first_pulls)
+        pulls = np.ceil(items * self.num_arms / self.batch_size) * self.batch_size
+        self.values = {"total": np.ceil(pulls / self.num_arms) * self.num_arms}
         return super().sequential(steps, **options)

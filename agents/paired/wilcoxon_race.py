@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from bai_gym.agents.tools.batches import are_looks
 from bai_gym.agents.tools.choosing import best_mean, shuffled_arms
 from bai_gym.agents.tools.rank_tests import signed_rank
-from bai_gym.agents.tools.rounds import History, QueueAgent, RoundState
+from bai_gym.agents.tools.rounds import BoolArray, History, QueueAgent, RoundState
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Outcome, PerArm, States
 from bai_gym.statistics import IntArray, Statistics
@@ -45,6 +46,7 @@ class WilcoxonRace(QueueAgent):
         p_threshold: In (0, 1). Default 0.1.
         startup: Items of an arm before the first test, at least 0; there are never fewer than 2. Default 0.
         items: Items that an arm is played on; None (default): all, or where there is no end to them n / K.
+        batch_size: Pulls between two looks at whether to prune the arm, at least 1, the default.
 
     Requires no oracle knowledge. Minimum budget: K.
     """
@@ -62,6 +64,7 @@ class WilcoxonRace(QueueAgent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
+        super().begin(info)
         probability(self.p_threshold, f"p_threshold of {self.name}")
         integer(self.startup, f"startup of {self.name}", least=0)
         if self.items is not None:
@@ -77,13 +80,13 @@ class WilcoxonRace(QueueAgent):
             states["order"][begin] = shuffled_arms(begin.size, self.num_arms, self.tie, self.rng)
             states["incumbent"][begin], states["length"][begin] = -1.0, 1.0
         if go_on.size:
-            self._judge(go_on, states)
+            self._judge(go_on, states, are_looks(go_on, states, statistics.pulls[go_on].sum(axis=1)))
         turn = states["turn"][rows].astype(np.int64)
         states["over"][rows] = turn == self.num_arms
         states["queue"][rows, 0] = states["order"][rows, np.minimum(turn, self.num_arms - 1)]
         states["place"][rows] = 0.0
 
-    def _judge(self, rows: IntArray, states: States) -> None:
+    def _judge(self, rows: IntArray, states: States, looks: BoolArray) -> None:
         arms = states["order"][rows, states["turn"][rows].astype(np.int64)].astype(np.int64)
         states["rounds"][rows] += 1.0  # items of the arm
         items = states["rounds"][rows].astype(np.int64)
@@ -100,7 +103,7 @@ class WilcoxonRace(QueueAgent):
                 pruned[group] = below & (mean[group] < states["record"][rows[group]]) & (incumbents[group] >= 0)
         complete = items == self.length
         wins = complete & ((incumbents < 0) | (mean > states["record"][rows]))
-        loses = pruned | (complete & ~wins)
+        loses = (pruned & looks) | (complete & ~wins)
         states["incumbent"][rows[wins]], states["record"][rows[wins]] = arms[wins], mean[wins]
         states["remains"][rows[loses], arms[loses]] = 0.0
         beaten = wins & (incumbents >= 0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from bai_gym.agents.tools.ranges import ORACLE
 from bai_gym.bandits.linear import check_features
-from bai_gym.designs import Design, exchange_design, greedy_allocation, round_design
+from bai_gym.designs import Design, DifferenceDesign, exchange_design, greedy_allocation, round_design
 from bai_gym.errors import AgentError, InstanceError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.regression import generalized_linear, least_squares
@@ -20,11 +20,14 @@ from bai_gym.validation import real
 
 __all__ = [
     "DESIGN_ROUNDINGS",
+    "ORDERS",
     "add_intercept",
+    "arm_order",
     "check_rewards",
     "design_weights",
     "generalized_values",
     "in_parts",
+    "levelled",
     "linear_values",
     "longest",
     "noise_deviation",
@@ -35,6 +38,7 @@ __all__ = [
 ]
 
 DESIGN_ROUNDINGS = ("exchange", "efficient")  # how designs become numbers of pulls
+ORDERS = ("turns", "random")  # of the pulls of a stage
 ENTRIES = 2**19  # of features that are worked on at a time: designs step over them hundreds of times, near the cache
 LARGEST_RATIO = 1e12  # of n L^2 to lam: beyond it, rounding errors would be seen
 STEPS = 2.0**36  # values that differ by less than one such part of the largest one are tied
@@ -126,11 +130,26 @@ def pulls_by_design(solve: Callable[[FloatArray], Design], rounding: str, featur
     return in_parts(work, features)
 
 
-def design_weights(solve: Callable[[FloatArray], Design], features: FloatArray) -> FloatArray:
-    """Return ``(N, k)`` weights; episodes with the same arms, in any order, share one design, computed once.
+def design_weights(solve: Callable[[FloatArray], Design | DifferenceDesign], features: FloatArray) -> FloatArray:
+    """Return ``(N, k)`` weights; episodes with the same arms, in any order, share one design, computed once."""
+    order, first, which = arm_order(features)
+    weights = np.empty(order.shape)
+    np.put_along_axis(weights, order, solve(rows_of(features[first], order[first])).weights[which], axis=-1)
+    return weights
+
+
+def arm_order(features: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return an order of the arms of each episode, in which those with the same arms have the same features.
 
     Arms are sorted by two fixed random projections of their features, an order that reveals nothing about their means.
     Arms with equal features keep the order that they come in.
+
+    Args:
+        features: ``(N, k, d)``.
+
+    Returns:
+        ``(N, k)`` arms in order; ``(m,)`` one episode for each of the different features; ``(N,)`` which of them each
+        episode has.
     """
     projections = np.random.default_rng(0).standard_normal((features.shape[-1], 2))
     # Sums over each row by itself, unlike a matrix product: equal features have equal sums, bit for bit.
@@ -138,9 +157,7 @@ def design_weights(solve: Callable[[FloatArray], Design], features: FloatArray) 
     order = np.argsort(keys[..., 0], axis=-1, kind="stable")
     keys = np.take_along_axis(keys, order[..., None], axis=1).reshape(len(keys), -1)
     _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    weights = np.empty(order.shape)
-    np.put_along_axis(weights, order, solve(rows_of(features[first], order[first])).weights[which.reshape(-1)], axis=-1)
-    return weights
+    return order, first, which.reshape(-1)
 
 
 def pulls_by_greed(features: FloatArray, pulls: int) -> IntArray:
@@ -180,7 +197,7 @@ def generalized_values(
     check_rewards(estimates.means, link, agent)
 
     def work(x: FloatArray, pulls: IntArray, means: FloatArray) -> FloatArray:
-        return _levelled(x, generalized_linear(x, pulls, means, link=link, penalty=penalty).theta)
+        return levelled(x, generalized_linear(x, pulls, means, link=link, penalty=penalty).theta)
 
     return in_parts(work, features, estimates.pulls, estimates.means)
 
@@ -196,10 +213,16 @@ def check_rewards(rewards: FloatArray, link: str, agent: str, slack: FloatArray 
 
 
 def _linear(features: FloatArray, pulls: IntArray, means: FloatArray) -> FloatArray:
-    return _levelled(features, least_squares(features, pulls, means))
+    return levelled(features, least_squares(features, pulls, means))
 
 
-def _levelled(features: FloatArray, theta: FloatArray) -> FloatArray:
+def levelled(features: FloatArray, theta: FloatArray) -> FloatArray:
+    """Return the values x^T theta that rank arms, without a unit and differences within rounding error.
+
+    Args:
+        features: ``(N, k, d)``.
+        theta: ``(N, d)``.
+    """
     scores = (features @ theta[..., None])[..., 0]
     scale = np.abs(scores).max(axis=-1, keepdims=True)
     return np.rint(scores * (STEPS / np.where(scale > 0, scale, 1.0)))

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.structured.linear_models import in_parts, linear_values, rows_of
+from bai_gym.agents.structured.linear_models import ORDERS, in_parts, linear_values, rows_of
 from bai_gym.agents.tools.choosing import keep_best, shuffled_arms
 from bai_gym.agents.tools.halving import Stage, num_stages
 from bai_gym.agents.tools.lockstep import grouped, in_lockstep
@@ -38,12 +38,15 @@ class ODLinBAI(Agent):
     Args:
         leftover: ``"drop"`` (default, as published): see above. ``"share"``: each phase shares what is left among its
             arms, in proportion to their weights.
+        order: ``"turns"`` (default): the pulls of a phase take turns among its arms. ``"random"``: in random order, as
+            in the code of Xiong et al. (2024). It matters only where means change with time.
 
     Requires no oracle knowledge. Minimum budget: one more than min(K, d (d + 1) / 2) + sum of ceil(d / 2^r) over r < R,
     so that m is positive; below it, where that is allowed, there is a single phase.
     """
 
     leftover: str = "drop"
+    order: str = "turns"
 
     name: ClassVar[str] = "OD-LinBAI"
     needs_features: ClassVar[bool] = True
@@ -60,6 +63,7 @@ class ODLinBAI(Agent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameter, shuffle the arms, and group the episodes by the rank of their features."""
         choice(self.leftover, ("drop", "share"), f"leftover of {self.name}")
+        self._shuffle = self.rng if choice(self.order, ORDERS, f"order of {self.name}") == "random" else None
         assert info.features is not None  # as needs_features says
         self._arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         self._features = rows_of(info.features, self._arms)
@@ -83,7 +87,8 @@ class ODLinBAI(Agent):
             features = rows_of(self._features[rows], kept)
             share = self.leftover == "share"
             counts = in_parts(partial(_allocate, pulls=pulls, mass=mass / phases, share=share), features)
-            estimates = yield from _pull(np.take_along_axis(self._arms[rows], kept, -1), counts, pulls)
+            arms = np.take_along_axis(self._arms[rows], kept, -1)
+            estimates = yield from _pull(arms, counts, pulls, self._shuffle)
             size = 1 if phase == phases - 1 else -(-rank // 2 ** (phase + 1))
             best = keep_best(linear_values(features, estimates), size, self.tie, self.rng)
             kept = kept[best].reshape(rows.size, size)
@@ -118,7 +123,7 @@ def _allocate(features: FloatArray, pulls: int, mass: float, share: bool) -> Int
     return counts
 
 
-def _pull(arms: IntArray, counts: IntArray, pulls: int) -> Stage:
+def _pull(arms: IntArray, counts: IntArray, pulls: int, shuffle: np.random.Generator | None) -> Stage:
     """Pull arms ``(m, k)`` as often as ``counts`` says; episodes that need fewer than ``pulls`` make others as well.
 
     All episodes first make as many pulls as the episode with the fewest needs; that includes all of the first
@@ -132,12 +137,12 @@ def _pull(arms: IntArray, counts: IntArray, pulls: int) -> Stage:
     common = int(needed.min())
     before = np.cumsum(counts, axis=-1) - counts
     first = np.clip(common - before, 0, counts)
-    estimates: Statistics = yield Block(first, arms)
+    estimates: Statistics = yield Block(first, arms, shuffle=shuffle)
     if common < pulls:
         rest = counts - first
         second = rest.copy()
         second[:, 0] += pulls - needed
-        made = yield Block(second, arms)
+        made = yield Block(second, arms, shuffle=shuffle)
         total = np.maximum(counts, 1)
         means = (estimates.sums + np.where(rest > 0, made.sums, 0.0)) / total
         means = np.where(rest > 0, means, estimates.means)

@@ -1,15 +1,17 @@
-"""Peace: rounds of designs for differences of arms, each of which halves rho, the difficulty that is left."""
+"""Peace and Mixed-Peace: rounds of designs for differences of arms, each of which halves rho, the difficulty left."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.structured.linear_models import linear_values, rows_of
+from bai_gym.agents.structured.inverse_propensity import MixedDesignAgent
+from bai_gym.agents.structured.linear_models import ORDERS, linear_values, rows_of
+from bai_gym.agents.structured.set_designs import SLACK, BoolArray, longest_prefix, num_halvings
 from bai_gym.agents.tools.choosing import keep_best, shuffled_arms
 from bai_gym.agents.tools.halving import num_stages
 from bai_gym.agents.tools.lockstep import grouped, in_lockstep
@@ -17,13 +19,9 @@ from bai_gym.designs import round_design, xy_optimal
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.validation import integer
+from bai_gym.validation import choice, integer
 
-__all__ = ["PeaceRho"]
-
-BoolArray = npt.NDArray[np.bool_]
-
-SLACK = 0.01  # relative: Frank-Wolfe comes near rho from above, never to it
+__all__ = ["MixedPeace", "PeaceRho"]
 
 
 @dataclass(kw_only=True)
@@ -45,6 +43,8 @@ class PeaceRho(Agent):
 
     Args:
         iterations: Steps of Frank-Wolfe for each design, see :func:`bai_gym.designs.xy_optimal`; default 200.
+        order: ``"turns"`` (default): the pulls of a round take turns among its arms. ``"random"``: in random order, as
+            in the code of Xiong et al. (2024). It matters only where means change with time.
 
     Requires no oracle knowledge. Minimum budget: min(K, d) (2 + ceil(log2 min(K, d))), a pull for every dimension in
     each of the rounds that there can be, since rho is at most four times the rank (Kiefer and Wolfowitz); below it,
@@ -52,6 +52,7 @@ class PeaceRho(Agent):
     """
 
     iterations: int = 200
+    order: str = "turns"
 
     name: ClassVar[str] = "Peace-rho"
     needs_features: ClassVar[bool] = True
@@ -69,11 +70,12 @@ class PeaceRho(Agent):
     def begin(self, info: ProblemInfo) -> None:
         """Shuffle the arms, and group the episodes by their numbers of rounds."""
         integer(self.iterations, f"iterations of {self.name}", least=1)
+        self._shuffle = self.rng if choice(self.order, ORDERS, f"order of {self.name}") == "random" else None
         assert info.features is not None  # as needs_features says
         self._arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         self._features = rows_of(info.features, self._arms)
         self._first = xy_optimal(self._features, max_iterations=self.iterations)
-        rounds = np.ceil(np.log2(np.maximum(self._first.max_variance * (1.0 - SLACK), 2.0))).astype(np.int64)
+        rounds = num_halvings(self._first.max_variance)
         staged = self.budget >= self.least_budget(self.num_arms, info.num_features)
         self.rounds_of = rounds if staged else np.ones_like(rounds)
 
@@ -89,7 +91,7 @@ class PeaceRho(Agent):
         weights, rho = self._first.weights[rows], self._first.max_variance[rows]
         for number in range(rounds):
             pulls = self.budget // rounds + (self.budget % rounds if number == rounds - 1 else 0)
-            made = yield Block(round_design(weights, pulls, allow_small_budget=True), arms)
+            made = yield Block(round_design(weights, pulls, allow_small_budget=True), arms, shuffle=self._shuffle)
             values = np.where(candidates, linear_values(features, made), -np.inf)
             if number < rounds - 1:
                 candidates = self._halved(features, values, candidates, rho)
@@ -101,17 +103,53 @@ class PeaceRho(Agent):
         return arms[best]
 
     def _halved(self, features: FloatArray, values: FloatArray, candidates: BoolArray, rho: FloatArray) -> BoolArray:
-        """Return the most of the best candidates, ``(m, K)``, whose rho is at most half, by bisection."""
-        place = np.argsort(np.argsort(-values, axis=-1, kind="stable"), axis=-1)
+        """Return the most of the best candidates, ``(m, K)``, whose rho is at most half."""
         goal = rho / 2.0
-        fits, fails = np.ones(len(rho), np.int64), candidates.sum(axis=-1) + (rho == 0.0)
-        while True:
-            open_ = np.flatnonzero(fails - fits > 1)
-            if not open_.size:
-                return np.asarray(place < fits[:, None])
-            middle = (fits[open_] + fails[open_]) // 2
-            prefix = place[open_] < middle[:, None]
-            design = xy_optimal(features[open_], prefix, target=goal[open_], max_iterations=self.iterations)
-            enough = design.max_variance <= goal[open_] * (1.0 + SLACK)
-            fits[open_] = np.where(enough, middle, fits[open_])
-            fails[open_] = np.where(enough, fails[open_], middle)
+
+        def fits(some: IntArray, prefix: BoolArray) -> BoolArray:
+            design = xy_optimal(features[some], prefix, target=goal[some], max_iterations=self.iterations)
+            return np.asarray(design.max_variance <= goal[some] * (1.0 + SLACK))
+
+        place = np.argsort(np.argsort(-values, axis=-1, kind="stable"), axis=-1)
+        return longest_prefix(place, candidates.sum(axis=-1) + (rho == 0.0), fits)
+
+
+@dataclass(kw_only=True)
+class MixedPeace(MixedDesignAgent):
+    """Peace in practical form with independent pulls, half of them by the G-optimal design, and estimates from all.
+
+    Rounds, candidates and rho are those of :class:`PeaceRho`. The pulls of a round are draws from the average of the
+    design of the candidates and the G-optimal design; estimates are by inverse propensities over the pulls of all
+    rounds; the arm of the best estimate of all, candidate or not, is recommended. So a parameter that changes with time
+    biases no estimate, though it can mislead the choice of candidates.
+
+    Paper: Xiong, Camilleri, Fazel, Jain and Jamieson (2024), "A/B Testing and Best-arm Identification for Linear
+    Bandits with Robustness to Non-stationarity", Mixed-Peace of its experiments.
+
+    Args:
+        iterations: Steps of Frank-Wolfe for each design, see :func:`bai_gym.designs.xy_optimal`; default 200.
+
+    Requires no oracle knowledge. Minimum budget: the larger of min(K, d) and 2 + ceil(log2 min(K, d)), which is at
+    least the number of rounds; below it, where that is allowed, there are at most n rounds.
+    """
+
+    name: ClassVar[str] = "Mixed-Peace"
+
+    def first_design(self) -> FloatArray:
+        """Return the design of the first round, and begin with all arms."""
+        self._candidates, self._rho = self.everything.copy(), self.rho.copy()
+        return (self.balanced + self.first) / 2.0
+
+    def ends(self, epochs: int) -> Sequence[int]:
+        """Return the ends of all rounds but the last."""
+        pulls = self.budget // epochs
+        return range(pulls, pulls * epochs, pulls)
+
+    def focused(self, rows: IntArray, theta: FloatArray) -> FloatArray:
+        """Return the designs of the best candidates whose rho is at most half; equal weights where one is left."""
+        place = self.places(rows, theta, self._candidates[rows])
+        candidates = self.designs.halved(rows, self._candidates[rows], place, self._rho[rows])
+        weights, rho = self.designs.find(rows, candidates)
+        self._candidates[rows], self._rho[rows] = candidates, rho
+        alone = candidates.sum(axis=-1, keepdims=True) == 1
+        return np.where(alone, 1.0 / self.num_arms, weights)

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.thresholding.good_arm import GoodArmAgent, GoodArmState, radius
+from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.problems import ProblemInfo
@@ -30,7 +31,7 @@ def pull_or_stop(e: Episode, s: APGAIState, rng: np.random.Generator) -> int:
     for arm in range(e.num_arms):
         s.index[arm] = math.sqrt(e.pulls[arm]) * (e.mean[arm] - s.threshold)
     chosen = arm_of_largest(s.index, e, rng)
-    if s.stops:
+    if s.stops and is_look(e, s):
         largest_index = s.index[chosen]
         s.certain = e.num_arms if largest_index <= 0.0 else chosen
         lower = e.mean[chosen] - radius(e.pulls[chosen], e.num_arms, s.b, s.delta)

@@ -9,12 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.agents.tools.batches import BatchState, batch_size_of, is_look
 from bai_gym.agents.tools.ranges import range_assumptions, range_choice, range_of
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.agents.tools.widths import mixed
 from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Outcome, PerArm, Rule, State
+from bai_gym.sampling import STOP, Episode, Outcome, PerArm, Rule
 from bai_gym.statistics import IntArray
 from bai_gym.tasks import GoodArm
 from bai_gym.validation import probability
@@ -22,7 +23,7 @@ from bai_gym.validation import probability
 __all__ = ["APTG", "GoodArmAgent", "GoodArmState", "HDoC", "LUCBG", "radius"]
 
 
-class GoodArmState(State):
+class GoodArmState(BatchState):
     """What the rules of APT-G, HDoC, LUCB-G and APGAI use."""
 
     threshold: float  # of the task
@@ -31,6 +32,7 @@ class GoodArmState(State):
     certain: int  # the recommendation of an episode that has stopped: an arm, or K for none
     below: int  # number of arms that are below the threshold with confidence
     index: PerArm  # index of each arm
+    lower: PerArm  # lower bounds of the arms that are classified
 
 
 def pull_closest(e: Episode, s: GoodArmState, rng: np.random.Generator) -> int:
@@ -56,7 +58,7 @@ def pull_largest_bound(e: Episode, s: GoodArmState, rng: np.random.Generator) ->
 
 def pull_unless_certain(e: Episode, s: GoodArmState, rng: np.random.Generator) -> int:
     """Stop, or return the arm of largest index among those that are not classified."""
-    if classify(e, s, rng):
+    if is_look(e, s) and classify(e, s, rng):
         return STOP
     for arm in range(e.num_arms):
         s.index[arm] = s.index[arm] if e.active[arm] == 1 else -np.inf
@@ -65,15 +67,18 @@ def pull_unless_certain(e: Episode, s: GoodArmState, rng: np.random.Generator) -
 
 def classify(e: Episode, s: GoodArmState, rng: np.random.Generator) -> bool:
     """Drop arms that are below the threshold with confidence; return whether the recommendation is certain."""
-    newest, first, end = e.pulled, e.pulled, e.pulled + 1
-    if e.pulled < 0:
-        newest = arm_of_largest(e.mean, e, rng)  # all arms have been pulled equally often
+    first, end = e.pulled, e.pulled + 1
+    if e.pulled < 0 or s.batch_size > 1:  # other intervals are new, too
         first, end = 0, e.num_arms
-    if e.mean[newest] - radius(e.pulls[newest], e.num_arms, s.b, s.delta) >= s.threshold:
-        s.certain = newest
+    for arm in range(e.num_arms):
+        is_new = first <= arm < end and e.active[arm] == 1
+        s.lower[arm] = e.mean[arm] - radius(e.pulls[arm], e.num_arms, s.b, s.delta) if is_new else -np.inf
+    best = arm_of_largest(s.lower, e, rng)
+    if s.lower[best] >= s.threshold:
+        s.certain = best
         return True
     for arm in range(first, end):
-        if e.mean[arm] + radius(e.pulls[arm], e.num_arms, s.b, s.delta) < s.threshold:
+        if e.active[arm] == 1 and e.mean[arm] + radius(e.pulls[arm], e.num_arms, s.b, s.delta) < s.threshold:
             e.active[arm] = 0
             s.below += 1
     s.certain = e.num_arms
@@ -95,11 +100,14 @@ class GoodArmAgent(SequentialAgent):
         delta: Allowed error probability, in (0, 1). Default 0.1.
         b: Length of an interval that contains the rewards. None (default): that of bounded rewards; for others 1.
         sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma.
+        batch_size: Pulls between two looks at the intervals, at least 1, the default: what is proved for a look after
+            every pull holds for fewer.
     """
 
     delta: float = 0.1
     b: float | None = None
     sigma: float | None = None
+    batch_size: int = 1
 
     tasks: ClassVar[frozenset[str]] = frozenset({GoodArm.name})
     uses_variances: ClassVar[bool] = False
@@ -111,7 +119,8 @@ class GoodArmAgent(SequentialAgent):
         """Check the parameters."""
         probability(self.delta, f"delta of {self.name}")
         assert isinstance(self.task, GoodArm)  # as tasks says
-        self.values = {"threshold": self.task.threshold, "b": range_of(self), "delta": self.delta}
+        own = {"b": range_of(self), "delta": self.delta, "batch_size": batch_size_of(self)}
+        self.values = {"threshold": self.task.threshold, **own}
 
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the recommendations that are certain; in the other episodes, what the means say."""

@@ -1,13 +1,17 @@
-"""Looks at whether to stop, at the end of each batch of pulls, for compiled rules."""
+"""Looks at whether to stop, at the end of each batch of pulls."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bai_gym.sampling import Episode, State
+import numpy as np
+import numpy.typing as npt
+
+from bai_gym.sampling import Episode, State, States
+from bai_gym.statistics import IntArray
 from bai_gym.validation import integer
 
-__all__ = ["BatchState", "batch_size_of", "is_look"]
+__all__ = ["BatchState", "are_looks", "batch_size_of", "is_look"]
 
 
 class BatchState(State):
@@ -23,6 +27,14 @@ def is_look(e: Episode, s: BatchState) -> bool:
         return False
     s.looked = e.made
     return True
+
+
+def are_looks(rows: IntArray, states: States, made: IntArray) -> npt.NDArray[np.bool_]:
+    """Return :func:`is_look` of ``(m,)`` episodes that wait, of the states of all, after ``(m,)`` pulls."""
+    size, looked = states["batch_size"][rows], states["looked"][rows]
+    found = (made // size != looked // size) | (made == looked)
+    states["looked"][rows] = np.where(found, made, looked)
+    return np.asarray(found)
 
 
 def batch_size_of(agent: Any) -> int:

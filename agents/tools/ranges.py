@@ -78,7 +78,7 @@ def reward_bounds(agent: Any, info: ProblemInfo) -> FloatArray:
 
 
 def dependence_note(agent: str, bandit: Bandit, *, by_pairs: bool) -> tuple[str, ...]:
-    """Return a note if the rewards of a bandit are not independent, as a confidence guarantee needs them.
+    """Return notes if the rewards of a bandit are not independent, as a confidence guarantee needs them.
 
     Args:
         agent: Name of the agent.
@@ -86,12 +86,12 @@ def dependence_note(agent: str, bandit: Bandit, *, by_pairs: bool) -> tuple[str,
         by_pairs: Whether the evidence of two arms is added up, which needs independent arms; intervals of single arms
             do not.
     """
-    proved = f"{agent}: its confidence is proved for"
-    if bandit.num_items is not None:
-        return (f"{proved} rewards drawn independently of each other, and here no item is drawn twice",)
+    proved, notes = f"{agent}: its confidence is proved for", []
     if by_pairs and bandit.paired:
-        return (f"{proved} independent arms, and these are played on common items",)
-    return ()
+        notes.append(f"{proved} independent arms, and these are played on common items")
+    if bandit.num_items is not None:
+        notes.append(f"{proved} rewards drawn independently of each other, and here no item is drawn twice")
+    return tuple(notes)
 
 
 def range_assumptions(agent: Any, bandit: Bandit) -> tuple[str, ...]:

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.tools.batches import BatchState, are_looks, batch_size_of
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, State, States, precompile
+from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, States, precompile
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["History", "QueueAgent", "RaceAgent", "RoundState", "pull_in_turn"]
@@ -24,7 +25,7 @@ __all__ = ["History", "QueueAgent", "RaceAgent", "RoundState", "pull_in_turn"]
 BoolArray = npt.NDArray[np.bool_]
 
 
-class RoundState(State):
+class RoundState(BatchState):
     """What the rounds of a race use."""
 
     remains: PerArm  # 1, or 0 for arms that have been dropped
@@ -79,9 +80,15 @@ class History:
 class QueueAgent(Agent):
     """Base of agents that pull a few arms in turn, and then decide which are next.
 
+    Args:
+        batch_size: Pulls between two looks at the rewards of several items, at least 1, the default. A look is made
+            after the item in which a batch ends.
+
     Attributes:
         state: The fields of the state, a subclass of :class:`RoundState`.
     """
+
+    batch_size: int = 1
 
     uses_variances: ClassVar[bool] = False
     uses_pairs: ClassVar[bool] = True
@@ -96,13 +103,17 @@ class QueueAgent(Agent):
         """Compile the rule, once, before worker processes start."""
         precompile(self.rule, self.name)
 
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the batch size."""
+        batch_size_of(self)
+
     def values(self) -> dict[str, FloatArray]:
         """Return the initial values of further arrays of the state."""
         return {}
 
     def plan(self) -> Plan:
         """Play until the budget is spent."""
-        values: dict[str, Any] = {"remains": np.ones(self.num_arms), **self.values()}
+        values: dict[str, Any] = {"remains": np.ones(self.num_arms), "batch_size": self.batch_size, **self.values()}
         outcome = yield Sequential(
             self.rule, self.budget, self.tie, self.rng, values, supply=self.line_up, in_rounds=True, agent=self.name
         )
@@ -133,6 +144,7 @@ class RaceAgent(QueueAgent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Note the number of items."""
+        super().begin(info)
         self.most = np.inf if info.num_items is None else info.num_items
 
     def line_up(self, rows: IntArray, states: States, statistics: Statistics) -> None:
@@ -140,7 +152,10 @@ class RaceAgent(QueueAgent):
         ended = rows[states["length"][rows] > 0]  # before the first round nothing has been played
         if ended.size:
             states["rounds"][ended] += 1.0
-            states["remains"][ended] = self.remaining(ended, states)
+            self.note(ended, states)
+            looking = ended[are_looks(ended, states, statistics.pulls[ended].sum(axis=1))]
+            if looking.size:
+                states["remains"][looking] = self.remaining(looking, states)
         remains = states["remains"][rows] == 1.0
         left = np.count_nonzero(remains, axis=1)
         keys = self.rng.random(remains.shape) if self.tie == "random" else np.zeros(remains.shape)
@@ -149,5 +164,9 @@ class RaceAgent(QueueAgent):
         states["over"][rows] = (left == 1) | (states["rounds"][rows] == self.most)
 
     @abstractmethod
+    def note(self, rows: IntArray, states: States) -> None:
+        """Note the rewards of a round of ``(m,)`` episodes."""
+
+    @abstractmethod
     def remaining(self, rows: IntArray, states: States) -> BoolArray:
-        """Return which arms remain after a round, ``(m, K)``, of ``(m,)`` episodes; those dropped before do not."""
+        """Return which arms remain after a look, ``(m, K)``, of ``(m,)`` episodes; those dropped before do not."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         num_envs: N, at least 1.
         budget: Pulls per episode. None: that of the id; 1,000 for a problem.
         reward: ``"correct"`` or ``"simple_regret"``, of the last step.
+        batch_size: Pulls of a round, at whose end rewards arrive; observations then hold ``pending``.
+        delay: Rounds by which they arrive later.
         device: Where the tensors are, for example ``"cuda"``.
         dtype: Of all floats.
         **keywords: Passed to the problem.
@@ -58,6 +61,8 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         budget: int | None = None,
         reward: str = "correct",
         *,
+        batch_size: int = 1,
+        delay: int = 0,
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
         **keywords: Any,
@@ -76,11 +81,14 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         self.num_arms = self.problem.num_arms
         if reward not in ("correct", "simple_regret"):
             raise ParameterError(f"reward must be 'correct' or 'simple_regret', not {reward!r}")
-        self.episode_spec = EpisodeSpec.of(self.num_arms, 1000 if budget is None else budget, reward, "best-arm")
+        budget = 1000 if budget is None else budget
+        self.episode_spec = EpisodeSpec.of(
+            self.num_arms, budget, reward, "best-arm", batch_size=batch_size, delay=delay
+        )
         self.budget = self.episode_spec.budget
         self.device = torch.device(device)
         self.dtype = dtype
-        self.single_observation_space = observation_space(self.num_arms, self.budget)
+        self.single_observation_space = observation_space(self.num_arms, self.budget, rounds=self.episode_spec.rounds)
         self.single_action_space = action_space(self.num_arms, self.episode_spec.task)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -88,6 +96,7 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         self._remaining = 0
         self._over = False
         self._arms: Arms | None = None
+        self._arriving: deque[State] = deque()  # the states at the ends of rounds, the last that has arrived first
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -146,7 +155,8 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
                 numbers: the observation is then differentiable in them, see :func:`bai_gym.arrays.draw`.
 
         Raises:
-            ParameterError: If the shape is wrong, counts are negative, or totals differ or exceed what is left.
+            ParameterError: If the shape is wrong, counts are negative, or totals differ or exceed what is left, or
+                where rewards arrive late what is left of the round.
             ResetNeeded: Before the first reset.
         """
         arms = self._checked()
@@ -158,16 +168,20 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         pulls = round(float(totals[0]))
         if pulls > self._remaining:
             raise ParameterError(f"the counts are {pulls} pulls with {self._remaining} left of the budget")
+        rounds, made = self.episode_spec.rounds, self.budget - self._remaining
+        if rounds.late and pulls > (left := rounds.left(made, self.budget)):
+            raise ParameterError(f"the counts are {pulls} pulls with {left} left of the round")
         if not counts.requires_grad and counts.is_floating_point() and (counts != counts.round()).any():
             raise ParameterError("counts must be integers, unless they require a gradient")
         self._state = merge(self._state, draw(arms, counts.to(self.device), self._generator))
-        self._remaining -= pulls
+        self._made(pulls)
         return self._observation()
 
     def _begin(self) -> None:
         bandit = self.problem.draw(self.num_envs, self.np_random)
         self._arms = arms_of(bandit, device=self.device, dtype=self.dtype)
         self._state = start(self._arms)
+        self._arriving = deque([self._state] * (self.episode_spec.rounds.delay + 1))
         self._remaining = self.budget
         self._over = False
 
@@ -186,7 +200,18 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         squares = self._state.squares.gather(1, at) + (rewards - before) * (rewards - mean)
         now = zip(self._state, (pulls, mean, squares), strict=True)
         self._state = State(*(values.scatter(1, at, value) for values, value in now))
-        self._remaining -= 1
+        self._made(1)
+
+    def _made(self, pulls: int) -> None:
+        """Count pulls, and let the rewards arrive whose time has come."""
+        self._remaining -= pulls
+        rounds, made = self.episode_spec.rounds, self.budget - self._remaining
+        if self._remaining == 0:
+            self._arriving = deque([self._state])
+        elif made % rounds.batch_size == 0:
+            self._arriving.append(self._state)
+            if len(self._arriving) > rounds.delay + 1:
+                self._arriving.popleft()
 
     def _checked(self) -> Arms:
         if self._arms is None:
@@ -201,6 +226,7 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         return chosen.long()
 
     def _observation(self) -> Observation:
-        state = self._state
+        state = self._arriving[0]
         remaining = torch.full((self.num_envs, 1), float(self._remaining), dtype=self.dtype, device=self.device)
-        return {"pulls": state.pulls, "means": state.means, "variances": state.variances, "remaining": remaining}
+        seen = {"pulls": state.pulls, "means": state.means, "variances": state.variances, "remaining": remaining}
+        return {**seen, "pending": self._state.pulls - state.pulls} if self.episode_spec.rounds.late else seen

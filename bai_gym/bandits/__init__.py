@@ -7,6 +7,7 @@ are defined elsewhere.
 from bai_gym.bandits.base import Bandit
 from bai_gym.bandits.bernoulli import BernoulliBandit
 from bai_gym.bandits.differences import PairStatistics
+from bai_gym.bandits.drifting import DriftingBandit
 from bai_gym.bandits.empirical import EmpiricalBandit, SampleTable
 from bai_gym.bandits.finite import FiniteBandit, FinitePopulations
 from bai_gym.bandits.function import FunctionBandit
@@ -22,6 +23,7 @@ __all__ = [
     "LINKS",
     "Bandit",
     "BernoulliBandit",
+    "DriftingBandit",
     "EmpiricalBandit",
     "FeatureBandit",
     "FiniteBandit",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from bai_gym.bandits.base import Bandit
@@ -58,6 +60,18 @@ class WrappedBandit(Bandit):
     ) -> Statistics:
         """Draw the statistics of the blocks."""
         return self.inner.draw_blocks(flat, counts, rng, variances=variances)
+
+    def pull_block(
+        self,
+        counts: IntArray,
+        rng: np.random.Generator,
+        *,
+        arms: IntArray | None = None,
+        variances: bool = True,
+        order: Callable[[slice], IntArray] | None = None,
+    ) -> Statistics:
+        """Pull arms several times each."""
+        return self.inner.pull_block(counts, rng, arms=arms, variances=variances, order=order)
 
     def keep_items(self) -> None:
         """Let the rewards of items be found again."""

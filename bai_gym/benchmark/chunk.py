@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.protocol import (
+    act_of,
     acts_on_batches,
     allocates,
     knowledge,
@@ -124,7 +125,8 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
     if allocates(agent) and cell.path != "steps":
         reset(agent, spec.problem_info(bandit, knows, cell.checkpoints), own)
         played = agent, bandit, spec.budget, rewards, spec.task, cell.checkpoints, cell.earlier
-        return play_blocks(*played, None if spec.costs is None else np.array(spec.costs)), None
+        costs = None if spec.costs is None else np.array(spec.costs)
+        return play_blocks(*played, costs, spec.rounds), None
     batched = acts_on_batches(agent)
     if not _plays_singly(cell):
         env = BestArmVectorEnv(
@@ -133,6 +135,8 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
             budget=spec.budget,
             task=spec.task,
             pairs=uses_pairs(agent),
+            batch_size=spec.rounds.batch_size,
+            delay=spec.rounds.delay,
             autoreset_mode=AutoresetMode.DISABLED,
             copy=False,
         )
@@ -140,9 +144,10 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
         reset(agent, spec.problem_info(bandit, knows, cell.checkpoints), own)
         points = cell.checkpoints, getattr(agent, "recommend", None)
         if batched:
-            rollout = play_steps(agent.act, env, observation, *points, lambda: getattr(agent, "idle_pulls", None))
+            act = act_of(agent, spec.rounds, bandit.rewards)
+            rollout = play_steps(act, env, observation, *points, lambda: getattr(agent, "idle_pulls", None))
             return rollout, getattr(agent, "idle_pulls", None)
-        stepper = Stepper(agent, env.action_encoding)
+        stepper = Stepper(agent, env.action_encoding, spec.rounds, bandit.rewards)
         return play_steps(stepper.act, env, observation, *points, lambda: stepper.idle), stepper.idle
     return _play_singly(cell, bandit, rewards, own), None
 
@@ -158,9 +163,12 @@ def _play_singly(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: 
             fixed_confidence=spec.fixed_confidence,
             costs=spec.costs,
             pairs=uses_pairs(agent),
+            batch_size=spec.rounds.batch_size,
+            delay=spec.rounds.delay,
         )
         first, _ = scalar.reset(seed=int(rewards.integers(2**63)))
         reset(agent, scalar.problem_info(knowledge(agent)), own)
-        actor = agent if callable(getattr(agent, "act", None)) else Stepper(agent, scalar.action_encoding)
+        acts = callable(getattr(agent, "act", None))
+        actor = agent if acts else Stepper(agent, scalar.action_encoding, spec.rounds, bandit.rewards)
         rollouts.append(play_single_steps(actor, scalar, first))
     return Rollout.joined(rollouts)

@@ -12,7 +12,7 @@ import numpy as np
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.wrapped import WrappedBandit
 from bai_gym.benchmark.cells import Cell
-from bai_gym.benchmark.protocol import acts_on_batches, allocates, knowledge, reset, uses_pairs
+from bai_gym.benchmark.protocol import act_of, acts_on_batches, allocates, knowledge, reset, uses_pairs
 from bai_gym.benchmark.rollout import play_single_steps
 from bai_gym.benchmark.runner import OnChunk
 from bai_gym.benchmark.sources import GivenInstances
@@ -22,6 +22,8 @@ from bai_gym.errors import ParameterError
 from bai_gym.parallel import check_memory, parallel, plays_elsewhere
 from bai_gym.results.recording import Recording, Stage
 from bai_gym.results.writer import ResultsWriter
+from bai_gym.rewards import Rewards
+from bai_gym.rounds import Rounds
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray, IntArray, Observation
@@ -120,11 +122,13 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
         fixed_confidence=spec.fixed_confidence,
         costs=spec.costs,
         pairs=uses_pairs(agent),
+        batch_size=spec.rounds.batch_size,
+        delay=spec.rounds.delay,
     )
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
     reset(agent, env.problem_info(knowledge(agent)), own)
     bandit.notes.clear()  # pulls that the agent made before the episode, if allowed
-    actor = Actor(agent, env.action_encoding)
+    actor = Actor(agent, env.action_encoding, spec.rounds, bandit.rewards)
     rollout = play_single_steps(actor, env, observation)
     asked = len(bandit.notes) - actor.idle
     task = env.episode_spec.task
@@ -178,11 +182,16 @@ class Actor:
     Args:
         agent: Already reset, for one episode.
         encoding: The actions of the environment.
+        rounds: When the rewards arrive.
+        rewards: Their kind.
     """
 
-    def __init__(self, agent: Any, encoding: ActionEncoding) -> None:
+    reads_pending = True
+
+    def __init__(self, agent: Any, encoding: ActionEncoding, rounds: Rounds, rewards: Rewards) -> None:
         self._agent = agent
-        self._stepper = Stepper(agent, encoding) if allocates(agent) else None
+        self._stepper = Stepper(agent, encoding, rounds, rewards) if allocates(agent) else None
+        self._act = act_of(agent, rounds, rewards) if self._stepper is None else self._stepper.act
         self._requests = 0
         self._made = 0
         self.stages: list[Stage] = []
@@ -190,12 +199,12 @@ class Actor:
     def act(self, observation: Observation) -> Any:
         """Return the action in one episode."""
         if self._stepper is not None:
-            action = self._stepper.act(observation)
+            action = self._act(observation)
             self._note(self._stepper)
             return action
         if acts_on_batches(self._agent):
-            return self._agent.act({name: value[None] for name, value in observation.items()})[0]
-        return self._agent.act(observation)
+            return self._act({name: value[None] for name, value in observation.items()})[0]
+        return self._act(observation)
 
     def _note(self, stepper: Stepper) -> None:
         """Note the arms that are considered from this pull on, where a request begins or an arm has been dropped."""

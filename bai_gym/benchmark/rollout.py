@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -11,13 +12,14 @@ import numpy as np
 
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.merged import MergedStatistics
-from bai_gym.benchmark.protocol import tally, uses_pairs
+from bai_gym.benchmark.protocol import act_of, tally, uses_pairs
 from bai_gym.costs import spent_on
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.results.result import summed
+from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.sampling import (
     Block,
     Engine,
@@ -26,6 +28,7 @@ from bai_gym.sampling import (
     check_money,
     check_priced_request,
     check_request,
+    late_plan,
     start,
 )
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
@@ -98,6 +101,7 @@ def play_blocks(
     checkpoints: Sequence[int] = (),
     earlier: Statistics | None = None,
     costs: FloatArray | None = None,
+    rounds: Rounds = AT_ONCE,
 ) -> Rollout:
     """Draw the outcomes of the agent's requests directly, from the exact distribution of their statistics.
 
@@ -111,11 +115,12 @@ def play_blocks(
         earlier: ``(1, K)`` statistics from which the agent starts; None: it starts from nothing.
         costs: ``(K,)`` costs of the arms, and the budget is money: episodes may make different numbers of pulls, except
             before a sequential request. There are no checkpoints then. None: the budget counts pulls.
+        rounds: When rewards arrive; where they arrive late, there are no checkpoints either.
 
     Raises:
         AgentError: If the agent makes an impossible request.
     """
-    return _BlockPlayer(agent, bandit, budget, rng, task or BestArm(), checkpoints, earlier, costs).play()
+    return _BlockPlayer(agent, bandit, budget, rng, task or BestArm(), checkpoints, earlier, costs, rounds).play()
 
 
 class _BlockPlayer:
@@ -131,9 +136,10 @@ class _BlockPlayer:
         checkpoints: Sequence[int],
         earlier: Statistics | None,
         costs: FloatArray | None,
+        rounds: Rounds,
     ) -> None:
         self._agent, self._bandit, self._budget, self._rng, self._task = agent, bandit, budget, rng, task
-        self._checkpoints, self._costs = checkpoints, costs
+        self._checkpoints, self._costs, self._rounds = checkpoints, costs, rounds
         self._scored: list[RolloutCheckpoint] = []
         variances = bool(getattr(agent, "uses_variances", True))
         self._merged = MergedStatistics(
@@ -151,6 +157,9 @@ class _BlockPlayer:
     def play(self) -> Rollout:
         """Execute the plan to its end."""
         merged, bandit = self._merged, self._bandit
+        if self._rounds.late:
+            recommendation = self._task.check(self._play_rounds(), bandit.batch, bandit.num_arms)
+            return Rollout(recommendation, merged, self._earlier)
         plan = start(self._agent, merged)
         outcome: Statistics | Outcome | None = None
         while True:
@@ -176,13 +185,41 @@ class _BlockPlayer:
             self._scored.append(RolloutCheckpoint(point, recommendation, merged.pulls - self._earlier))
         return Rollout(recommendation, merged, self._earlier, tuple(self._scored))
 
+    def _play_rounds(self) -> Any:
+        """Execute the plan where rewards arrive late, and return the recommendation."""
+        merged, bandit, rounds = self._merged, self._bandit, self._rounds
+        plan = late_plan(self._agent, merged, self._budget, rounds, bandit.rewards)
+        under_way: deque[Statistics] = deque()  # the rewards of the rounds that have not arrived
+        outcome: Statistics | None = None
+        while True:
+            try:
+                block: Block = plan.send(outcome)
+            except StopIteration as end:
+                for made in under_way:  # they have been paid for
+                    merged.add(None, made)
+                return end.value
+            made = bandit.pull_block(block.counts, self._rng, variances=merged.has_variances)
+            under_way.append(made)
+            merged.spend(int(block.counts.sum(axis=1).max()))
+            all_arrive = merged.left == 0
+            outcome = Statistics.zeros(block.counts.shape)
+            while under_way and (all_arrive or len(under_way) > rounds.delay):
+                made = under_way.popleft()
+                merged.add(None, made)
+                there = np.flatnonzero(made.pulls)
+                outcome.merge(
+                    there, Statistics(*(values.take(there) for values in (made.pulls, made.means, made.variances)))
+                )
+
     def _play_for_money(self, asked: object, costs: FloatArray) -> Statistics | Outcome:
         """Execute a request where arms have costs."""
         merged, bandit = self._merged, self._bandit
         left = merged.left[:, 0]
         request = check_priced_request(asked, bandit.batch, bandit.num_arms, left, costs, self._budget)
         if isinstance(request, Block):
-            made = bandit.pull_block(request.counts, self._rng, arms=request.arms, variances=merged.has_variances)
+            made = bandit.pull_block(
+                request.counts, self._rng, arms=request.arms, variances=merged.has_variances, order=request.order
+            )
             merged.add(request.arms, made)
             merged.spend(spent_on(request.counts, costs if request.arms is None else costs[request.arms]))
             return made
@@ -204,12 +241,13 @@ class _BlockPlayer:
         """Pull a block, in one pass or in the parts between checkpoints."""
         merged, bandit, variances = self._merged, self._bandit, self._merged.has_variances
         if not points:
-            outcome = bandit.pull_block(block.counts, self._rng, arms=block.arms, variances=variances)
+            outcome = bandit.pull_block(
+                block.counts, self._rng, arms=block.arms, variances=variances, order=block.order
+            )
         else:
-            parts = np.diff([*(block.first(point) for point in points), block.counts], axis=0, prepend=0)
             outcome = Statistics.zeros(block.counts.shape)
-            for point, counts in zip([*points, pulls], parts, strict=True):
-                part = bandit.pull_block(counts, self._rng, arms=block.arms, variances=variances)
+            for point, (counts, order) in zip([*points, pulls], block.parts(points), strict=True):
+                part = bandit.pull_block(counts, self._rng, arms=block.arms, variances=variances, order=order)
                 made = np.flatnonzero(counts)
                 flat = Statistics(part.pulls.take(made), part.means.take(made), part.variances.take(made))
                 outcome.merge(made, flat, variances=variances)
@@ -312,8 +350,9 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
         AgentError: If an action is invalid.
     """
     encoding = env.action_encoding
+    act = act_of(agent, env.episode_spec.rounds, env.problem_info().rewards)
     for left in range(env.episode_spec.most_pulls, -1, -1):
-        decoded = _read_one(encoding, agent.act(observation))
+        decoded = _read_one(encoding, act(observation))
         stops = decoded.stops is not None and decoded.stops[0]
         if stops or left == 0:
             break
@@ -323,6 +362,8 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
         raise AgentError("the budget is spent, but act keeps pulling: it must stop and recommend")
     recommendations = encoding.task.check(decoded.recommendations, 1, env.num_arms, "act")
     statistics = Statistics(*(observation[n][None] for n in ("pulls", "means", "variances")))
+    if "pending" in observation:  # pulls that have been paid for
+        statistics.pulls = statistics.pulls + observation["pending"][None]
     return Rollout(recommendations, statistics, _pulls(env.problem.earlier), tally=tally(agent))
 
 

@@ -6,7 +6,9 @@
 Everything works on batches: the arm axis is last but one in features and last elsewhere, and the axes before it are
 broadcast. Features may have any rank: designs live on the span of the active arms (:func:`project`). The functions
 state sources and guarantees. Designs by Frank-Wolfe: :func:`g_optimal`, :func:`frank_wolfe` (FWG), :func:`wynn`; for
-all differences of arms: :func:`xy_optimal`, for that of two: :func:`contrast_weights`; pull by pull:
+all differences of arms: :func:`xy_optimal`, for that of two: :func:`contrast_weights`; with a certificate, for any
+directions or for the differences of tens of thousands of candidates: :func:`minimax_design`, :func:`pair_design`, which
+take one instance; pull by pull:
 :func:`greedy_allocation`; starting designs: :func:`basis_design`; roundings that depend on the features:
 :func:`exchange_design`; fewer arms: :func:`reduce_support`.
 """
@@ -16,6 +18,7 @@ from bai_gym.designs.differences import DifferenceDesign, xy_optimal
 from bai_gym.designs.exchange import exchange_design
 from bai_gym.designs.frank_wolfe import Design, frank_wolfe, g_optimal, wynn
 from bai_gym.designs.greedy import greedy_allocation
+from bai_gym.designs.minimax import MinimaxDesign, minimax_design, pair_design
 from bai_gym.designs.rounding import ROUNDINGS, ceil_allocation, round_design
 from bai_gym.designs.span import RANK_TOLERANCE, Span, project, variances
 from bai_gym.designs.start import basis_design
@@ -26,6 +29,7 @@ __all__ = [
     "ROUNDINGS",
     "Design",
     "DifferenceDesign",
+    "MinimaxDesign",
     "Span",
     "basis_design",
     "ceil_allocation",
@@ -34,6 +38,8 @@ __all__ = [
     "frank_wolfe",
     "g_optimal",
     "greedy_allocation",
+    "minimax_design",
+    "pair_design",
     "project",
     "reduce_support",
     "round_design",

@@ -11,6 +11,7 @@ from gymnasium import spaces
 
 from bai_gym.bandits import Bandit, PairStatistics
 from bai_gym.costs import TOLERANCE
+from bai_gym.envs.pending import PendingRewards
 from bai_gym.envs.spaces import observation_space
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import BudgetError, InstanceError, ParameterError
@@ -48,6 +49,7 @@ class Episodes:
         features: ``(N, K, d)`` features of the current instances, read-only; None where the problem has none.
         costs: ``(K,)`` costs of the arms, read-only; None: there are none, and the budget counts pulls.
         pairs: Statistics of the differences on common items, None if they are not observed.
+        pending: Rewards that have not arrived; None where every reward arrives before the next pull.
     """
 
     bandit: Bandit
@@ -64,6 +66,8 @@ class Episodes:
                 "pairs=True observes differences of arms on common items, and arms are not paired here: give "
                 "paired=True, where the environment has it, or leave pairs out"
             )
+        if pairs and spec.rounds.late:
+            raise ParameterError("pairs=True observes differences after every pull: leave out batch_size and delay")
         if not problem.known and spec.reward != "estimate":
             raise ParameterError(
                 f"reward={spec.reward!r} needs the true means, which are unknown in a real experiment: leave "
@@ -82,6 +86,8 @@ class Episodes:
         self.over: npt.NDArray[np.bool_] = np.ones(batch, dtype=bool)
         self.features: FloatArray | None = None
         self.pairs = PairStatistics(batch, self.num_arms) if pairs else None
+        late = (batch, self.num_arms, spec.budget, spec.rounds) if spec.rounds.late else None
+        self.pending = None if late is None else PendingRewards(*late)
 
     def begin(self, rng: np.random.Generator, rows: IntArray | None = None) -> None:
         """Start new episodes in the given rows (None: in all)."""
@@ -98,6 +104,8 @@ class Episodes:
         earlier = self.problem.earlier
         for name in ("pulls", "means", "variances"):
             getattr(self.statistics, name)[rows] = 0 if earlier is None else getattr(earlier, name)
+        if self.pending is not None:
+            self.pending.clear(rows)
         self.remaining[rows] = self.episode_spec.budget
         self.over[rows] = False
 
@@ -132,6 +140,9 @@ class Episodes:
 
     def pull_all(self, arms: IntArray, rng: np.random.Generator) -> None:
         """Pull one arm in every episode; all have pulls left, or the money for any arm."""
+        if self.pending is not None:
+            self.pull_rows(np.arange(self.batch), arms, rng)
+            return
         flat = self._first + arms
         self.statistics.add(flat, self.bandit.pull(flat, rng))
         if self.pairs is not None:
@@ -140,6 +151,9 @@ class Episodes:
 
     def pull_one(self, arm: int, rng: np.random.Generator) -> None:
         """Pull an arm of the only episode: :meth:`pull_all` without the time that arrays of one take."""
+        if self.pending is not None:
+            self.pull_rows(np.zeros(1, np.int64), np.array([arm]), rng)
+            return
         reward = float(self.bandit.pull(_FLAT[arm : arm + 1] if arm < _FLAT.size else np.array([arm]), rng)[0])
         self.statistics.add(arm, reward)
         if self.pairs is not None:
@@ -152,7 +166,11 @@ class Episodes:
     def pull_rows(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> None:
         """Pull one arm in each of the given episodes."""
         flat = self._first[rows] + arms[rows]
-        self.statistics.add(flat, self.bandit.pull(flat, rng))
+        rewards = self.bandit.pull(flat, rng)
+        if self.pending is not None:
+            self.pending.add(rows, flat, rewards, self.statistics)
+        else:
+            self.statistics.add(flat, rewards)
         if self.pairs is not None:
             self.pairs.add(self.bandit, rows, arms[rows], self.statistics.pulls[rows])
         self._spend(rows, arms[rows])
@@ -225,7 +243,13 @@ class Episodes:
         earlier = 0 if self.problem.earlier is None else int(self.problem.earlier.pulls.max())
         spec, pairs = self.episode_spec, self.pairs is not None
         return observation_space(
-            self.num_arms, spec.budget, self.problem.num_features, earlier, spec.costs, pairs=pairs
+            self.num_arms,
+            spec.budget,
+            self.problem.num_features,
+            earlier,
+            spec.costs,
+            pairs=pairs,
+            rounds=spec.rounds,
         )
 
     def observation(self, *, copy: bool) -> Observation:
@@ -240,6 +264,8 @@ class Episodes:
             arrays["features"] = self.features
         if self.costs is not None:
             arrays["costs"] = np.broadcast_to(self.costs, (self.batch, self.num_arms))
+        if self.pending is not None:
+            arrays["pending"] = self.pending.counts
         if self.pairs is not None:
             arrays["differences"] = self.pairs.means
             arrays["difference_variances"] = self.pairs.variances

@@ -40,7 +40,9 @@ SETUP_SOURCE = "Audibert, Bubeck and Munos 2010"
 REJECTS = "Wang et al. 2023"
 AUGUCB = "Mukherjee et al. 2017"
 STRUCTURED = "Azizi et al. 2022"
+DRIFT = "Xiong et al. 2024"
 BAYESIAN = "Hoffman et al. 2014"
+PRIORS = "Nguyen et al. 2025"
 TRACKING = "Garivier and Kaufmann 2016"
 LINEAR_ARMS = (8, 16, 32, 64, 128)
 PULLS_PER_ARM = 20  # of the paper's 10, 20 and 50
@@ -317,6 +319,24 @@ IDS: tuple[Registration, ...] = (
         for arms in range(3, 25, 3)
     ),
     Registration(
+        "BAI-LinearFactorial16-v0",
+        "linear-factorial",
+        10_000,
+        f"16 combinations of four factors with interactions ({DRIFT}, the multivariate example)",
+    ),
+    Registration(
+        "BAI-LinearDrift-Oscillating-v0",
+        "linear-oscillating",
+        10_000,
+        f"11 arms whose means change with time, the best one oscillates: magnitude=, period= ({DRIFT})",
+    ),
+    Registration(
+        "BAI-LinearDrift-Switching-v0",
+        "linear-switching",
+        10_000,
+        f"11 arms whose means change with time, the best one is the worst at first ({DRIFT}, the malicious example)",
+    ),
+    Registration(
         "BAI-Logistic8-v0",
         "logistic",
         PULLS_PER_ARM * 8,
@@ -356,6 +376,27 @@ IDS: tuple[Registration, ...] = (
             {"num_arms": arms},
         )
         for arms, budget in GP_BUDGETS.items()
+    ),
+    Registration(
+        "BAI-GaussianPrior10-v0",
+        "gaussian-prior",
+        100,
+        f"10 Gaussian arms, their means drawn from a known prior that favours the last ones ({PRIORS})",
+        {"num_arms": 10},
+    ),
+    Registration(
+        "BAI-LinearPrior30-v0",
+        "linear-prior",
+        200,
+        f"30 arms with four features, the parameter drawn from a known normal prior ({PRIORS})",
+        {"num_arms": 30},
+    ),
+    Registration(
+        "BAI-HierarchicalPrior60-v0",
+        "hierarchical-prior",
+        300,
+        f"60 arms that mix ten effects, all drawn from a known normal prior ({PRIORS})",
+        {"num_arms": 60},
     ),
     Registration(
         "BAI-Traffic357-v0",

@@ -66,6 +66,13 @@ class BestArmEnv(gym.Env[Observation, Any]):
     (``info["phase"]``), and may be given before: actions are those of fixed confidence, K + i recommends arm i. Its
     ``info`` holds ``unspent``, the money left.
 
+    ## Batches and delay
+    With ``batch_size=b`` pulls are made in rounds of b, and their rewards arrive at the end of the round; a step is a
+    pull, as always. With ``delay=d`` the rewards of a round arrive d rounds later, at the end of that round. When the
+    budget is spent, all rewards arrive before the recommendation is due. ``pulls``, ``means`` and ``variances`` are the
+    statistics of the rewards that have arrived, and ``pending`` of shape (K,) counts the other pulls. ``b = 1`` without
+    a delay is the environment without rounds, ``b = budget`` a single round. Not with ``costs`` or ``pairs``.
+
     ## Observation space
     The sufficient statistics of the episode, see :func:`bai_gym.envs.spaces.observation_space`: ``pulls``, ``means``
     and ``variances`` of shape (K,), and ``remaining`` of shape (1,). Where arms have features, as in the linear
@@ -97,7 +104,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
     ## Arguments
     ``problem``: a family name or a :class:`bai_gym.problems.Problem`, fixed by the id. ``budget``: pulls, at least 1,
     or money. ``reward``, ``task``, ``m``, ``num_bandits``, ``threshold``, ``epsilon``, ``fixed_confidence``,
-    ``pull_cost``, ``costs``, ``pairs``: see above. ``render_mode``: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None.
+    ``pull_cost``, ``costs``, ``pairs``, ``batch_size``, ``delay``: see above. ``render_mode``: ``"ansi"``,
+    ``"rgb_array"``, ``"human"`` or None.
     All others are passed to the problem, for example ``num_arms``, ``instance="fixed"``, ``instance_seed``.
 
     ## Vectorised form
@@ -127,6 +135,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
         pull_cost: float = 0.0,
         costs: Mapping[str, float] | Iterable[float] | None = None,
         pairs: bool = False,
+        batch_size: int = 1,
+        delay: int = 0,
         render_mode: str | None = None,
         **keywords: Any,
     ) -> None:
@@ -151,6 +161,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
             pull_cost=pull_cost,
             costs=costs,
             arm_names=self.problem.arm_names,
+            batch_size=batch_size,
+            delay=delay,
         )
         spec = self.episode_spec
         self.budget = spec.budget
@@ -258,6 +270,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
             observation["features"] = episode.features[0].copy()
         if episode.costs is not None:
             observation["costs"] = episode.costs.copy()
+        if episode.pending is not None:
+            observation["pending"] = episode.pending.counts[0].copy()
         if episode.pairs is not None:
             observation["differences"] = episode.pairs.means[0].copy()
             observation["difference_variances"] = episode.pairs.variances[0].copy()

@@ -10,6 +10,7 @@ from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 
 from bai_gym.costs import Costs, pulls_for
+from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.tasks import BestArm, Task, TopM
 
 __all__ = ["ArmAndRecommendation", "action_space", "observation_space"]
@@ -23,6 +24,7 @@ def observation_space(
     costs: Costs | None = None,
     *,
     pairs: bool = False,
+    rounds: Rounds = AT_ONCE,
 ) -> spaces.Dict:
     """Return the space of one episode's observations.
 
@@ -38,6 +40,8 @@ def observation_space(
     ``differences``          (K, K)   float64 mean of X_i - X_k over the common items of arms i and k, the first
                                               min(pulls_i, pulls_k); 0 without one; only with ``pairs=True``
     ``difference_variances`` (K, K)   float64 unbiased variance of X_i - X_k over these items; 0 below two; likewise
+    ``pending``              (K,)     int64   pulls of each arm whose rewards have not arrived; only where some arrive
+                                              late (``batch_size``, ``delay``): the statistics are then of the others
     ======================== ======== ======= ==================================================================
 
     Where arms have costs, ``remaining`` is float64 and the money left: the next action must be the recommendation when
@@ -50,6 +54,7 @@ def observation_space(
         earlier: The most pulls of an arm before the episode.
         costs: Costs of the arms; None: there are none.
         pairs: Whether the differences on common items are observed.
+        rounds: When rewards arrive.
     """
     arms = (num_arms,)
     most = int(budget if costs is None else pulls_for(budget, min(costs), budget))
@@ -63,6 +68,8 @@ def observation_space(
         parts["costs"] = spaces.Box(0.0, np.inf, arms, np.float64)
     if num_features is not None:
         parts["features"] = spaces.Box(-np.inf, np.inf, (num_arms, num_features), np.float64)
+    if rounds.late:
+        parts["pending"] = spaces.Box(0, min(rounds.most_pending, most), arms, np.int64)
     if pairs:
         parts["differences"] = spaces.Box(-np.inf, np.inf, (num_arms, num_arms), np.float64)
         parts["difference_variances"] = spaces.Box(0.0, np.inf, (num_arms, num_arms), np.float64)

@@ -10,6 +10,7 @@ from bai_gym.bandits import Bandit
 from bai_gym.costs import Costs, check_costs, check_money, common_cost, pulls_for
 from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.problems import ProblemInfo
+from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.tasks import Task, make_task
 from bai_gym.validation import choice, flag, integer, real
 
@@ -42,6 +43,7 @@ class EpisodeSpec:
         fixed_confidence: Whether the agent decides when to stop.
         pull_cost: Cost of a pull, with fixed confidence; where arms have costs, it multiplies them.
         costs: Costs of a pull of each arm, in the unit of the budget; None: the budget counts pulls.
+        rounds: When the rewards of pulls arrive.
     """
 
     budget: Any
@@ -50,6 +52,7 @@ class EpisodeSpec:
     fixed_confidence: bool = False
     pull_cost: float = 0.0
     costs: Costs | None = None
+    rounds: Rounds = AT_ONCE
 
     @property
     def most_pulls(self) -> int:
@@ -84,6 +87,8 @@ class EpisodeSpec:
         pull_cost: float = 0.0,
         costs: Mapping[str, float] | Iterable[float] | None = None,
         arm_names: Sequence[str] | None = None,
+        batch_size: int = 1,
+        delay: int = 0,
     ) -> EpisodeSpec:
         """Check the keyword arguments; ``arm_names`` are those of the problem, by which costs may be given.
 
@@ -98,7 +103,12 @@ class EpisodeSpec:
         made = make_task(task, num_arms=num_arms, m=m, num_bandits=num_bandits, epsilon=epsilon, threshold=threshold)
         checked = check_costs(costs, num_arms, arm_names)
         limit = check_budget(budget) if checked is None else check_money(budget, checked)
-        return cls(limit, made, cast(RewardKind, reward), fixed_confidence, pull_cost, checked)
+        rounds = Rounds(integer(batch_size, "batch_size", least=1), integer(delay, "delay", least=0))
+        if rounds.late and checked is not None:
+            raise ParameterError(
+                "costs need batch_size=1 and delay=0: a round is a number of pulls, and with costs the budget is money"
+            )
+        return cls(limit, made, cast(RewardKind, reward), fixed_confidence, pull_cost, checked, rounds)
 
     def problem_info(self, bandit: Bandit, knows: Iterable[str] = (), checkpoints: Iterable[int] = ()) -> ProblemInfo:
         """Return what agents receive before they play the given instances.
@@ -118,4 +128,5 @@ class EpisodeSpec:
             truth=bandit,
             knows=knows,
             costs=self.costs,
+            rounds=self.rounds,
         )

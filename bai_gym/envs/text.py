@@ -33,7 +33,7 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
         env: An environment of this library, as ``gym.make`` returns it.
 
     Raises:
-        ParameterError: Another environment.
+        ParameterError: Another environment, or one whose rewards arrive late.
     """
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
@@ -44,6 +44,8 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
         if not isinstance(base, BestArmEnv):
             raise ParameterError(f"TextWrapper takes an environment of bai-gym, not a {type(base).__name__}")
         spec, problem = base.episode_spec, base.problem
+        if spec.rounds.late:
+            raise ParameterError("a text shows every reward at once: leave out batch_size and delay")
         self._base = base
         self.text_encoding = TextEncoding(
             base.num_arms,

@@ -26,6 +26,8 @@ from bai_gym.validation import integer
 
 __all__ = ["BestArmVectorEnv"]
 
+PENDING_BYTES = 16  # of a reward that has not arrived
+
 Step = tuple[Observation, FloatArray, npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]
 
 
@@ -50,6 +52,8 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         pull_cost: Cost of a pull, with fixed confidence.
         costs: See there; the budget is then money.
         pairs: Whether differences on common items are observed, in paired environments.
+        batch_size: Pulls of a round, at whose end rewards arrive, see there.
+        delay: Rounds by which they arrive later.
         autoreset_mode: ``AutoresetMode.NEXT_STEP`` (default), ``SAME_STEP`` or ``DISABLED``, or its value as a string.
         copy: If False, observations are the live arrays, overwritten by the next step: faster, for callers that do not
             keep them. Features, where there are any, are read-only then.
@@ -77,6 +81,8 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         pull_cost: float = 0.0,
         costs: Mapping[str, float] | Iterable[float] | None = None,
         pairs: bool = False,
+        batch_size: int = 1,
+        delay: int = 0,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
         render_mode: str | None = None,
@@ -94,8 +100,6 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self.problem = make_problem(problem, keywords)
         self.num_envs = num_envs
         self.num_arms = self.problem.num_arms
-        arm_bytes = ARM_BYTES + 8 * self.problem.state_size
-        check_memory(num_envs, arm_bytes * self.num_arms, "num_envs", ParameterError)
         self.episode_spec = EpisodeSpec.of(
             self.num_arms,
             budget,
@@ -109,9 +113,14 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             pull_cost=pull_cost,
             costs=costs,
             arm_names=self.problem.arm_names,
+            batch_size=batch_size,
+            delay=delay,
         )
         spec = self.episode_spec
         self.budget = spec.budget
+        late = PENDING_BYTES * min(spec.rounds.most_pending, spec.most_pulls) if spec.rounds.late else 0
+        arm_bytes = ARM_BYTES + 8 * self.problem.state_size
+        check_memory(num_envs, arm_bytes * self.num_arms + late, "num_envs", ParameterError)
         self._episodes = Episodes(self.problem, spec, num_envs, pairs=pairs)
         self.action_encoding = ActionEncoding(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
         self.single_observation_space = self._episodes.observation_space()

@@ -19,11 +19,12 @@ MATRICES = {"GPQA": (9, 198), "BFCL": (9, 200), "HotpotQA": (81, 190), "MathQA":
 MANY = 9
 """Arms above which PairedRace is left out: it takes long there, and proves nothing with so few questions."""
 
-UNIFORM, SR, UNIVERSAL = "Uniform", "SR", "Universal"
+UNIFORM, SR = "Uniform", "SR"
 HALVING, REUSE = "SH(rounding=equal)", "SH-Reuse(rounding=equal)"
 REUSE_CAPPED, SR_CAPPED = "SH-Reuse(rounding=equal, cap=items)", "SR(cap=items)"
 PAIRED_SR, PAIRED_RACE = "PairedSR(cap=items)", "PairedRace"
-AGENTS = (UNIFORM, HALVING, REUSE, REUSE_CAPPED, SR, SR_CAPPED, PAIRED_SR, PAIRED_RACE, UNIVERSAL)
+UNIVERSAL, UNIVERSAL_CAPPED = "Universal", "Universal(cap=items)"
+AGENTS = (UNIFORM, HALVING, REUSE, REUSE_CAPPED, SR, SR_CAPPED, PAIRED_SR, PAIRED_RACE, UNIVERSAL, UNIVERSAL_CAPPED)
 """With ``cap=items`` no question is asked twice."""
 
 
@@ -133,6 +134,16 @@ EXPERIMENTS: tuple[Experiment, ...] = (
                     panels=_both(name),
                 )
                 for name in MATRICES
+            ),
+            Claim(
+                "Universal finds the best of 9 models on GPQA with 40 % of the calls if it asks no question twice.",
+                (Below(UNIVERSAL_CAPPED, 0.1, _at("GPQA", 0.4)),),
+                panels=_both("GPQA"),
+            ),
+            Claim(
+                "With independent questions SR, which asks no question twice either, does not.",
+                (Above(SR_CAPPED, 0.1, _at("GPQA", 0.4)),),
+                panels=frozenset({_independent("GPQA")}),
             ),
             *(
                 Claim(

@@ -30,6 +30,7 @@ from bai_gym.benchmark.protocol import (
     reset,
     starts_from_earlier,
     suited,
+    unmet_assumptions,
     uses_costs,
     uses_pairs,
 )
@@ -368,7 +369,8 @@ class Study:
             cap = f"{self.budget} pulls" if self._total is None else f"{self._total:g}"
             said.append(f"{self.agent} was stopped by the budget of {cap}: its confidence was not reached")
         prior = (f"{self.agent} uses a prior, given by its parameters",) if knowledge(player) & _FROM_PARAMETERS else ()
-        return replace(found, notes=(*found.notes, *said, *notes(player), *prior))
+        known: Any = _UnknownArms(self.rewards, len(self.names), None if self._items is None else len(self._items))
+        return replace(found, notes=(*found.notes, *said, *notes(player), *unmet_assumptions(player, known), *prior))
 
     def optimize(self, function: Callable[[PendingPull], Any], pulls: int | None = None) -> Identification:
         """Make pulls by calls of a function, one after the other, until the study ends.
@@ -511,6 +513,29 @@ class Study:
             entry = Entry("recommend", len(state.arms), arm=self.names[state.recommendation])
             self._log.append([entry])
             state.apply(entry)
+
+
+@dataclass(frozen=True)
+class _UnknownArms:
+    """What guarantees of agents depend on, as of a :class:`bai_gym.bandits.Bandit`, where the means are unknown."""
+
+    rewards: Rewards
+    num_arms: int
+    num_items: int | None
+
+    @property
+    def means(self) -> FloatArray:
+        return np.full((1, self.num_arms), np.nan)
+
+    @property
+    def paired(self) -> bool:
+        return self.num_items is not None
+
+    def limits(self) -> tuple[float, float]:
+        return self.rewards.low, self.rewards.high
+
+    def scale(self) -> float:
+        return self.rewards.width / 2.0
 
 
 class _State:

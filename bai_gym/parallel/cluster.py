@@ -34,8 +34,8 @@ def cluster(backend: str, address: Any = None) -> Iterator[None]:
     """Work on an existing Dask or Ray cluster.
 
     Inside, everything that can use several processes runs on the cluster: :func:`bai_gym.evaluate` and
-    :func:`bai_gym.compare`, which then need no ``workers=``, and models that ``BAI-AutoML160-v0`` trains. Results are
-    those of one process. A lost worker's chunks run again elsewhere. Workers need no access to the output folder: this
+    :func:`bai_gym.compare`, which then need no ``workers=``, models that ``BAI-AutoML160-v0`` trains, and the pulls of
+    :func:`bai_gym.identify` with ``parallel``. Results are those of one process. A lost worker's chunks run again elsewhere. Workers need no access to the output folder: this
     process writes a chunk as soon as it arrives, so a killed program loses only unfinished chunks.
 
     Workers need the same bai-gym, file by file, and the same NumPy, SciPy, scikit-learn and Python; this is checked.

@@ -3,6 +3,7 @@
 from bai_gym.problems.automl import AutoMLProblem, automl_problem
 from bai_gym.problems.base import FixedProblem, FrozenProblem, Problem
 from bai_gym.problems.bernoulli import BernoulliPriorProblem
+from bai_gym.problems.drift import oscillating_problem, switching_problem
 from bai_gym.problems.families import FAMILIES, build
 from bai_gym.problems.function import function_problem
 from bai_gym.problems.gaussian_process import GaussianProcessProblem
@@ -13,12 +14,19 @@ from bai_gym.problems.linear import (
     LinearSphereProblem,
     LogisticProblem,
     adaptive_problem,
+    factorial_problem,
     static_problem,
 )
 from bai_gym.problems.matrices import alpaca_eval_problem, aslib_problem, llm_agents_problem, matrix_problem
 from bai_gym.problems.movielens import MovieLensProblem, movielens_like_problem, movielens_problem
 from bai_gym.problems.newsvendor import newsvendor_problem
 from bai_gym.problems.open_bandit import open_bandit_problem
+from bai_gym.problems.prior import (
+    PriorProblem,
+    gaussian_prior_problem,
+    hierarchical_prior_problem,
+    linear_prior_problem,
+)
 from bai_gym.problems.rows import RowsProblem, automobile_like_problem, automobile_problem, electric_motor_problem
 from bai_gym.problems.scores import ScoresProblem, llm_selection_like_problem, llm_selection_problem
 from bai_gym.problems.thresholding import ThresholdingProblem
@@ -29,6 +37,7 @@ __all__ = [
     "KNOWLEDGE",
     "AutoMLProblem",
     "BernoulliPriorProblem",
+    "PriorProblem",
     "ProblemInfo",
     "FixedProblem",
     "FrozenProblem",
@@ -51,7 +60,11 @@ __all__ = [
     "automobile_problem",
     "build",
     "electric_motor_problem",
+    "factorial_problem",
     "function_problem",
+    "gaussian_prior_problem",
+    "hierarchical_prior_problem",
+    "linear_prior_problem",
     "llm_agents_problem",
     "llm_selection_like_problem",
     "llm_selection_problem",
@@ -60,6 +73,8 @@ __all__ = [
     "movielens_problem",
     "newsvendor_problem",
     "open_bandit_problem",
+    "oscillating_problem",
     "static_problem",
+    "switching_problem",
     "traffic_problem",
 ]

@@ -11,6 +11,7 @@ from bai_gym.problems.automl import automl_problem
 from bai_gym.problems.base import FrozenProblem, Problem
 from bai_gym.problems.bernoulli import BernoulliPriorProblem
 from bai_gym.problems.custom import custom_linear_problem, custom_problem, table_problem
+from bai_gym.problems.drift import oscillating_problem, switching_problem
 from bai_gym.problems.function import function_problem
 from bai_gym.problems.gaussian_process import GaussianProcessProblem
 from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
@@ -19,6 +20,7 @@ from bai_gym.problems.linear import (
     LinearSphereProblem,
     LogisticProblem,
     adaptive_problem,
+    factorial_problem,
     static_problem,
 )
 from bai_gym.problems.matrices import alpaca_eval_problem, aslib_problem, llm_agents_problem
@@ -26,6 +28,7 @@ from bai_gym.problems.movielens import movielens_like_problem, movielens_problem
 from bai_gym.problems.newsvendor import newsvendor_problem
 from bai_gym.problems.open_bandit import open_bandit_problem
 from bai_gym.problems.pilot import pilot_problem
+from bai_gym.problems.prior import gaussian_prior_problem, hierarchical_prior_problem, linear_prior_problem
 from bai_gym.problems.rows import automobile_like_problem, automobile_problem, electric_motor_problem
 from bai_gym.problems.scores import llm_selection_like_problem, llm_selection_problem
 from bai_gym.problems.setups import bernoulli_setup, confidence_setup, mean_shape, multi_bandit_setup
@@ -51,6 +54,9 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "linear-static": static_problem,
     "linear-sphere": LinearSphereProblem,
     "linear-corner": LinearCornerProblem,
+    "linear-factorial": factorial_problem,
+    "linear-oscillating": oscillating_problem,
+    "linear-switching": switching_problem,
     "logistic": LogisticProblem,
     "automobile": automobile_problem,
     "automobile-like": automobile_like_problem,
@@ -58,6 +64,9 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "automl": automl_problem,
     "traffic": traffic_problem,
     "gaussian-process": GaussianProcessProblem,
+    "gaussian-prior": gaussian_prior_problem,
+    "linear-prior": linear_prior_problem,
+    "hierarchical-prior": hierarchical_prior_problem,
     "custom": custom_problem,
     "custom-linear": custom_linear_problem,
     "function": function_problem,

@@ -48,7 +48,7 @@ def function_problem(
         on_error: ``"raise"``, ``"retry"`` or ``"worst"``.
         retries: Number of times that a failed pull is repeated.
         worst: Reward of a failed pull.
-        run_in: ``"auto"``, ``"here"``, ``"thread"`` or ``"process"``.
+        run_in: ``"auto"``, ``"here"``, ``"thread"``, ``"process"`` or ``"cluster"``.
         rewards: The kind of rewards, ``"binary"``, ``"bounded(low, high)"``, ``"counts"`` or ``"real"``, see
             :class:`bai_gym.rewards.Rewards`; a pull that returns another number has failed. None: real.
 

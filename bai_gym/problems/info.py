@@ -11,6 +11,7 @@ from bai_gym.costs import Costs, common_cost, pulls_for
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.rewards import REAL, Rewards
+from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, Task
 from bai_gym.theory import reward_bound
@@ -59,6 +60,7 @@ class ProblemInfo:
         paired: Whether the j-th pull of every arm is played on the same item, which is no secret either.
         num_items: How many items an arm can be pulled on before they come again, the same number for all arms; None:
             there is no end, or no common number.
+        rounds: When the rewards of pulls arrive; an agent can make its requests round by round.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class ProblemInfo:
         truth: Bandit | None = None,
         knows: Iterable[str] = (),
         costs: Costs | None = None,
+        rounds: Rounds = AT_ONCE,
     ) -> None:
         """Grant ``knows`` from the true instances ``truth``, which also provide the features.
 
@@ -83,6 +86,7 @@ class ProblemInfo:
         self.budget = budget
         self.batch = batch
         self.costs = costs
+        self.rounds = rounds
         self.task: Task = BestArm() if task is None else task
         self.fixed_confidence = fixed_confidence
         self.checkpoints = tuple(checkpoints)

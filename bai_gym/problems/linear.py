@@ -1,7 +1,8 @@
-"""The linear and logistic bandits of Azizi, Kveton and Ghavamzadeh (2022)."""
+"""The linear and logistic bandits of Azizi, Kveton and Ghavamzadeh (2022), and a factorial experiment."""
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -18,16 +19,22 @@ __all__ = [
     "LogisticProblem",
     "adaptive_problem",
     "closest_pairs",
+    "factorial_problem",
+    "soare_features",
     "static_problem",
 ]
 
+# The mean, four factors and six products; numpy.random.seed(6) and randint(-10, 10) / 100 in the authors' code.
+EFFECTS = (0.0, -0.01, -0.07, 0.0, 0.03, 0.025, 0.0, 0.06, -0.09, 0.01, 0.03)
 PULL_TOWARDS = 0.01  # how far theta lies from the best arm towards its neighbour
 CORNER_SPREAD = 0.09  # standard deviation of the angles around pi/4
 EXPONENTS = {"sqrt(3/d)": 0.5, "3/d": 1.0}  # of 3 / d
 PAIRS_AT_ONCE = 2_000_000  # inner products held at a time
 
 
-def adaptive_problem(num_arms: int = 16, angle: float = 0.1, noise_variance: float = 10.0) -> FixedProblem:
+def adaptive_problem(
+    num_arms: int = 16, angle: float = 0.1, noise_variance: float = 10.0, scale: float = 1.0
+) -> FixedProblem:
     """Return the unit vectors and one disturbing arm close to the best of them.
 
     Arms 0 to d - 1 are the unit vectors of d = K - 1 dimensions, and arm d is (cos w, sin w, 0, ...); theta is the
@@ -38,6 +45,8 @@ def adaptive_problem(num_arms: int = 16, angle: float = 0.1, noise_variance: flo
         num_arms: K, at least 3.
         angle: w, above 0 and at most pi.
         noise_variance: Above 0; the paper's N(0, 10) is a variance.
+        scale: Length of theta, above 0: the first unit vector is multiplied by it. Soare et al. (2014) have 2, with
+            noise of variance 1.
 
     Raises:
         InstanceError: Fewer than three arms.
@@ -47,10 +56,25 @@ def adaptive_problem(num_arms: int = 16, angle: float = 0.1, noise_variance: flo
     8.1, after Soare, Lazaric and Munos (2014).
     """
     arms = _at_least(num_arms, 3, pair_bytes=24)
+    features = soare_features(arms - 1, angle)
+    theta = real(scale, "scale", above=0) * features[0]
+    return FixedProblem(linear_bandit(features, theta, noise_variance=noise_variance))
+
+
+def soare_features(num_features: int, angle: float) -> FloatArray:
+    """Return ``(d + 1, d)`` features: the d unit vectors, and (cos w, sin w, 0, ...).
+
+    Args:
+        num_features: d, at least 2.
+        angle: w, above 0 and at most pi.
+
+    Raises:
+        ParameterError: An angle outside its range.
+    """
     real(angle, "angle", above=0, most=math.pi, rule="above 0 and at most pi")
-    features = np.vstack([np.eye(arms - 1), np.zeros(arms - 1)])
+    features = np.vstack([np.eye(num_features), np.zeros(num_features)])
     features[-1, :2] = math.cos(angle), math.sin(angle)
-    return FixedProblem(linear_bandit(features, features[0], noise_variance=noise_variance))
+    return features
 
 
 def static_problem(num_arms: int = 16, gap: float = 0.1, noise_variance: float = 10.0) -> FixedProblem:
@@ -72,6 +96,28 @@ def static_problem(num_arms: int = 16, gap: float = 0.1, noise_variance: float =
     arms = arm_count(num_arms, pair_bytes=24)
     real(gap, "gap", above=0)
     return FixedProblem(linear_bandit(np.eye(arms), gap * np.eye(arms)[0], noise_variance=noise_variance))
+
+
+def factorial_problem(noise_variance: float = 0.09) -> FixedProblem:
+    """Return all combinations of four factors at two levels, with main effects and interactions of two factors.
+
+    16 arms have 11 features: 1, the levels -1 or 1 of each factor, and the products of each two of them. The effects
+    are those that the authors drew: arm 11 is the best, with 0.235, and the next ones have 0.205, 0.185 and 0.105.
+
+    Args:
+        noise_variance: Above 0; the paper's standard deviation of 0.3 is the default.
+
+    Raises:
+        ParameterError: A variance that is not above 0.
+
+    Source: Xiong, Camilleri, Fazel, Jain and Jamieson (2024), "A/B Testing and Best-arm Identification for Linear
+    Bandits with Robustness to Non-stationarity", the multivariate example, after Fiez et al. (2019), with theta as
+    drawn by the authors' code.
+    """
+    levels = np.array(list(itertools.product((-1.0, 1.0), repeat=4)))
+    products = [levels[:, i] * levels[:, j] for i, j in itertools.combinations(range(4), 2)]
+    features = np.column_stack([np.ones(16), levels, *products])
+    return FixedProblem(linear_bandit(features, EFFECTS, noise_variance=noise_variance))
 
 
 class LinearSphereProblem(Problem):

@@ -6,6 +6,7 @@ from bai_gym.sampling.dispatcher import Dispatcher
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import NEVER, STOP, TO_FIRST, WAIT, Episode, larger, section, total
 from bai_gym.sampling.inlining import noinline
+from bai_gym.sampling.late import late_plan, with_assumed
 from bai_gym.sampling.plans import Plan, allocations, start
 from bai_gym.sampling.requests import Request, check_money, check_priced_request, check_request
 from bai_gym.sampling.sequential import Outcome, Rule, Sequential
@@ -43,6 +44,7 @@ __all__ = [
     "check_tie_rule",
     "is_shared",
     "larger",
+    "late_plan",
     "leader",
     "leader_without",
     "precompile",
@@ -53,4 +55,5 @@ __all__ = [
     "top",
     "total",
     "value_of",
+    "with_assumed",
 ]

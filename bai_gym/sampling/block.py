@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
+from bai_gym.bandits.drifting import pulls_in_turn
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Block"]
@@ -15,8 +19,8 @@ __all__ = ["Block"]
 class Block:
     """A request: counts of pulls. Its outcome is the statistics of just these pulls.
 
-    The order of the pulls does not affect the distribution of the statistics after the block; it is kept so that a
-    step-by-step loop follows the pseudo-code.
+    The order of the pulls does not affect the distribution of the statistics after the block, unless means change with
+    time; it is kept so that a step-by-step loop follows the pseudo-code.
 
     Attributes:
         counts: ``(N, k)`` pulls of each candidate arm, int64; every episode pulls equally often in total.
@@ -24,11 +28,14 @@ class Block:
         weights: ``(N, k)``, or None for equal weights. The next pull goes to the arm (with pulls left) of largest
             weight / pulls made in this block, where x/0 is +inf; ties go to the fewest pulls, then to the candidate
             that comes first. Equal weights give round-robin.
+        shuffle: Source of randomness for a uniformly random order of the pulls; None: the order that the weights give.
+            With multinomial counts, the arms of the pulls are then independent draws.
     """
 
     counts: IntArray
     arms: IntArray | None = None
     weights: FloatArray | None = None
+    shuffle: np.random.Generator | None = None
 
     @classmethod
     def single(cls, arms: IntArray) -> Block:
@@ -40,12 +47,42 @@ class Block:
         made = now.since(before)
         return made if self.arms is None else made.take(self.arms)
 
-    def first(self, pulls: int) -> IntArray:
-        """Return ``(N, k)`` counts of each candidate among the first pulls of the block, in the stated order.
+    def parts(self, ends: Sequence[int]) -> list[tuple[IntArray, Callable[[slice], IntArray]]]:
+        """Return the pulls between given ones, in the stated order.
 
         Args:
-            pulls: From 0 to the number of pulls of the block.
+            ends: Numbers of pulls, ascending, after each of which a part ends; the last part ends with the block.
+
+        Returns:
+            Of each part ``(N, k)`` counts of each candidate, and what :meth:`order` returns of it.
         """
+        if self.shuffle is not None:
+            left, parts = self.counts, []
+            for pulls in np.diff(ends, prepend=0).tolist():
+                parts.append(_drawn(left, pulls, self.shuffle))
+                left = left - parts[-1]
+            return [(counts, replace(self, counts=counts).order) for counts in [*parts, left]]
+
+        def between(rows: slice, bounds: tuple[int, int]) -> IntArray:
+            return self.order(rows).reshape(len(self.counts[rows]), -1)[:, slice(*bounds)].reshape(-1)
+
+        counts = np.diff([*(self._first(end) for end in ends), self.counts], axis=0, prepend=0)
+        bounds = pairwise([0, *ends, int(self.counts[0].sum())])
+        return [(part, partial(between, bounds=pair)) for part, pair in zip(counts, bounds, strict=True)]
+
+    def order(self, rows: slice = slice(None)) -> IntArray:
+        """Return the ``(P,)`` candidates of the pulls of some rows, as columns of :attr:`counts`, row after row."""
+        counts = self.counts[rows]
+        if self.shuffle is None:
+            return pulls_in_turn(counts, None if self.weights is None else self.weights[rows])
+        totals = counts.sum(axis=-1)
+        slots = np.repeat(np.indices(counts.shape)[1].reshape(-1), counts.reshape(-1))
+        if (totals == totals[0]).all():
+            return self.shuffle.permuted(slots.reshape(len(counts), -1), axis=1).reshape(-1)
+        return slots[np.lexsort([self.shuffle.random(slots.size), np.repeat(np.arange(len(counts)), totals)])]
+
+    def _first(self, pulls: int) -> IntArray:
+        """Return the counts of each candidate among the first pulls, where the order is not random."""
         if self.weights is not None:
             left = self.counts.copy()
             for _ in range(pulls):
@@ -71,9 +108,23 @@ class Block:
         Returns:
             ``(N,)`` candidates, as columns of :attr:`counts`.
         """
+        if self.shuffle is not None:
+            ends = np.cumsum(left, axis=-1)
+            return np.asarray((self.shuffle.integers(ends[:, -1:]) >= ends).sum(axis=-1))
         made = self.counts - left
         weights = 1.0 if self.weights is None else self.weights
         priority = np.where(made == 0, np.inf, weights / np.maximum(made, 1))
         priority = np.where(left > 0, priority, -1.0)
         best = priority == priority.max(axis=-1, keepdims=True)
         return np.asarray(np.where(best, made, np.iinfo(np.int64).max).argmin(axis=-1))
+
+
+def _drawn(left: IntArray, pulls: int, rng: np.random.Generator) -> IntArray:
+    """Return ``(N, k)`` counts of the first ``pulls`` of those left, in random order: multivariate hypergeometric."""
+    counts = np.zeros_like(left)
+    wanted, rest = np.full(len(left), pulls), left.sum(axis=-1)
+    for slot in range(left.shape[-1]):
+        rest = rest - left[:, slot]
+        counts[:, slot] = rng.hypergeometric(left[:, slot], rest, wanted)
+        wanted = wanted - counts[:, slot]
+    return counts

@@ -21,7 +21,9 @@ Request = Block | Sequential
 """A block, or pulls that a rule decides sequentially."""
 
 
-def check_request(request: object, batch: int, num_arms: int, remaining: int) -> tuple[Request, int]:
+def check_request(
+    request: object, batch: int, num_arms: int, remaining: int, *, unequal: bool = False
+) -> tuple[Request, int]:
     """Return a request as a :class:`Block` or a :class:`Sequential`, and its pulls per episode (at most).
 
     Args:
@@ -29,6 +31,7 @@ def check_request(request: object, batch: int, num_arms: int, remaining: int) ->
         batch: N.
         num_arms: K.
         remaining: Pulls left in every episode.
+        unequal: Whether episodes that have ended may have no pulls.
 
     Raises:
         AgentError: Wrong shape or type, negative counts, unequal totals, or more pulls than are left.
@@ -41,8 +44,8 @@ def check_request(request: object, batch: int, num_arms: int, remaining: int) ->
         if counts.max() > remaining:  # before they are summed, which might overflow
             raise AgentError(f"the agent asked for {counts.max()} pulls with {remaining} left of the budget")
         totals = counts.sum(axis=-1)
-        total = int(totals[0])
-        if (totals != total).any():
+        total = int(totals.max())
+        if ((totals != total) & ~(unequal & (totals == 0))).any():
             raise AgentError("the agent must ask for equally many pulls in every episode of a batch")
     if total > remaining:
         raise AgentError(f"the agent asked for {total} pulls with {remaining} left of the budget")

@@ -11,9 +11,12 @@ import numpy.typing as npt
 from bai_gym.costs import common_cost, pulls_for
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
+from bai_gym.rewards import REAL, Rewards
+from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import STOP
+from bai_gym.sampling.late import late_plan
 from bai_gym.sampling.plans import start
 from bai_gym.sampling.requests import Request, check_priced_request, check_request
 from bai_gym.sampling.sequential import Outcome, Sequential
@@ -67,18 +70,25 @@ class Stepper:
     Args:
         agent: The agent, already reset.
         encoding: The action encoding.
+        rounds: When rewards arrive. Where they arrive late, an agent plays as :func:`~bai_gym.sampling.late.late_plan`
+            says.
+        rewards: The kind of rewards.
 
     Attributes:
         idle: ``(N, K)`` pulls made after the agent's last request, or None if there are none.
         requests: Number of requests that the agent has made.
+        reads_pending: Whether it reads ``pending`` in observations.
     """
 
-    def __init__(self, agent: Any, encoding: ActionEncoding) -> None:
+    reads_pending = True
+
+    def __init__(self, agent: Any, encoding: ActionEncoding, rounds: Rounds = AT_ONCE, rewards: Rewards = REAL) -> None:
         """Start an episode."""
         self._agent = agent
+        self._rounds, self._rewards = rounds, rewards
         self._encoding = encoding
         self._unrolled: Generator[IntArray, None, Any] | None = None
-        self._last: tuple[IntArray, IntArray, Statistics] | None = None  # requested arms, pulled arms, observation
+        self._last: tuple[IntArray, IntArray, IntArray] | None = None  # requested arms, pulled arms, pulls before
         self._recommendation: npt.NDArray[Any] | None = None
         self._candidates: IntArray | None = None
         self._engine: Engine | None = None
@@ -170,7 +180,7 @@ class Stepper:
             return self._encoding.recommend(self._recommendation)
         if self._last is not None:
             wanted, arms, before = self._last
-            if remaining > 0 and (observation["pulls"] == before.pulls).all():
+            if remaining > 0 and (_pulled(observation) == before).all():
                 return self._encoding.pull(arms)  # called twice with the same observation
             self._check_follows(observation, wanted, arms, before)
         wanted = self._advance(observation)
@@ -187,7 +197,7 @@ class Stepper:
             else:
                 idle = observation["means"].argmax(axis=-1)
             arms = np.where(wanted < 0, idle, wanted)
-        self._last = wanted, arms, Statistics.of(observation).copy()
+        self._last = wanted, arms, np.array(_pulled(observation))
         return self._encoding.pull(arms)
 
     def _advance(self, observation: Observation) -> IntArray:
@@ -205,10 +215,10 @@ class Stepper:
             self._recommendation = self._encoding.task.check(end.value, *observation["pulls"].shape)
             return nothing
 
-    def _check_follows(self, now: Observation, wanted: IntArray, arms: IntArray, before: Statistics) -> None:
-        rows, pulls = np.arange(arms.size), now["pulls"]
-        one_more = pulls[rows, arms] == before.pulls[rows, arms] + 1
-        if not (one_more & (pulls.sum(axis=-1) == before.pulls.sum(axis=-1) + 1)).all():
+    def _check_follows(self, now: Observation, wanted: IntArray, arms: IntArray, before: IntArray) -> None:
+        rows, pulls = np.arange(arms.size), _pulled(now)
+        one_more = pulls[rows, arms] == before[rows, arms] + 1
+        if not (one_more & (pulls.sum(axis=-1) == before.sum(axis=-1) + 1)).all():
             raise AgentError("the observation does not follow from the agent's last action: was the agent reset?")
         if self.idle is not None:
             rows = np.flatnonzero(wanted < 0)
@@ -216,7 +226,11 @@ class Stepper:
 
     def _unroll(self) -> Generator[IntArray, None, Any]:
         """Yield the arms to pull, and return the recommendation; ``self._seen`` is updated in between."""
-        plan = start(self._agent, self._seen)
+        if self._rounds.late:
+            budget = int(self._seen["remaining"].flat[0])
+            plan = late_plan(self._agent, self._seen, budget, self._rounds, self._rewards)
+        else:
+            plan = start(self._agent, self._seen)
         outcome: Statistics | Outcome | None = None
         while True:
             try:
@@ -236,7 +250,7 @@ class Stepper:
         """Return the request, and its pulls in every episode (at most); with costs there is one episode."""
         left = self._seen["remaining"]
         if "costs" not in self._seen:
-            return check_request(wanted, episodes, arms, int(left.flat[0]))
+            return check_request(wanted, episodes, arms, int(left.flat[0]), unequal=self._rounds.late)
         budget = float(left.max()) if self._money is None else self._money
         request = check_priced_request(wanted, episodes, arms, left[:, 0], self._seen["costs"][0], budget)
         return request, int(request.counts.sum()) if isinstance(request, Block) else request.steps
@@ -246,8 +260,9 @@ class Stepper:
         rows = np.arange(len(left))
         for _ in range(pulls):
             slots = block.next_slots(left)
+            ended = left[rows, slots] == 0  # only where rewards arrive late
             left[rows, slots] -= 1
-            yield _named(slots, block.arms)
+            yield np.where(ended, STOP, _named(slots, block.arms))
         return block.outcome(before, self._seen.statistics)
 
     def _sequential(self, request: Sequential) -> Generator[IntArray, None, Outcome]:
@@ -266,6 +281,12 @@ class Stepper:
             yield arms
             self._engine.update(slots, _rewards(np.maximum(arms, 0), before, self._seen.statistics))
         return self._engine.outcome
+
+
+def _pulled(observation: Observation) -> IntArray:
+    """Return the ``(N, K)`` pulls made, with those whose rewards are pending."""
+    pulls: IntArray = observation["pulls"]
+    return pulls + observation["pending"] if "pending" in observation else pulls
 
 
 def _rewards(arms: IntArray, before: Statistics, now: Statistics) -> FloatArray:

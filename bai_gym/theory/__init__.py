@@ -2,9 +2,10 @@
 
 Best arm and top m: :mod:`bai_gym.theory.complexity`; thresholding: :mod:`bai_gym.theory.thresholding`; bounds, with a
 table of them by agent: :mod:`bai_gym.theory.bounds`; the lower bound for fixed confidence:
-:mod:`bai_gym.theory.characteristic_time`; ranking and selection: :mod:`bai_gym.theory.selection`. The optimal value on
-small Bernoulli bandits: :mod:`bai_gym.theory.bayes_optimal`, in stages :mod:`bai_gym.theory.stages`. The error exponent
-of two Bernoulli arms with fixed shares: :mod:`bai_gym.theory.two_arms`.
+:mod:`bai_gym.theory.characteristic_time`, with a linear model :mod:`bai_gym.theory.linear_time`; ranking and selection:
+:mod:`bai_gym.theory.selection`. The optimal value on small Bernoulli bandits: :mod:`bai_gym.theory.bayes_optimal`, in
+stages :mod:`bai_gym.theory.stages`. The error exponent of two Bernoulli arms with fixed shares:
+:mod:`bai_gym.theory.two_arms`.
 """
 
 from bai_gym.theory.bayes_optimal import BayesSolution, optimal_value, solve_bayes
@@ -49,6 +50,7 @@ from bai_gym.theory.complexity import (
     ugape_complexity,
     ugape_v_complexity,
 )
+from bai_gym.theory.linear_time import LinearTime, linear_characteristic_time
 from bai_gym.theory.selection import (
     bechhofer_constant,
     bechhofer_pulls,
@@ -71,6 +73,7 @@ __all__ = [
     "THRESHOLD_BOUNDS",
     "BayesSolution",
     "Bound",
+    "LinearTime",
     "apt_bound",
     "augucb_bound",
     "bayesgap_bound",
@@ -89,6 +92,7 @@ __all__ = [
     "gaps",
     "gse_glm_bound",
     "gse_linear_bound",
+    "linear_characteristic_time",
     "nelson_matejcik_constant",
     "od_linbai_bound",
     "optimal_value",

@@ -43,6 +43,7 @@ MODULES: dict[str, str] = {
     "bai_gym.datasets": "data files, and the tables read from them",
     "bai_gym.training": "imitation and reinforcement learning; stable-baselines3",
     "bai_gym.training.universal": "training of the universal agent",
+    "bai_gym.tuning": "hyperparameters: a search for scikit-learn, and bridges to Optuna",
     "bai_gym.errors": "all exceptions that the library raises",
 }
 """The public modules, with a few words on each."""

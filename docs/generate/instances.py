@@ -11,6 +11,7 @@ import numpy as np
 
 from bai_gym.bandits import (
     Bandit,
+    DriftingBandit,
     EmpiricalBandit,
     FeatureBandit,
     FiniteBandit,
@@ -38,6 +39,7 @@ FEATURES_OF_DATA = {"automobile": 5, "electric-motor": 11}
 _SPEC_KEYWORDS = frozenset(inspect.signature(BestArmEnv.__init__).parameters) - {"self", "problem", "keywords"}
 _REWARDS: dict[type[Bandit], str] = {
     BernoulliBandit: "Bernoulli",
+    DriftingBandit: "Gaussian, with means that change with time",
     EmpiricalBandit: "drawn from given rewards, with replacement",
     FiniteBandit: "drawn from given rewards, without replacement",
     FunctionBandit: "what your functions return",

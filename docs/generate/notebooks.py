@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from generate.colab import CELLS
 from generate.formulas import typeset
 from generate.project import LINK
 
@@ -17,12 +18,17 @@ __all__ = ["notebook_page"]
 def notebook_page(file: Path) -> tuple[str, dict[str, bytes]]:
     """Return a notebook as Markdown, and its figures by their names; both belong in the folder of the notebook.
 
-    Links to other notebooks lead to their pages; of links to other files the text stays.
+    Links to other notebooks lead to their pages; of links to other files the text stays. The badge becomes a link in
+    words, since pages load nothing from elsewhere.
     """
     figures: dict[str, bytes] = {}
     parts: list[str] = []
+    colab = ""
     for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
+        if cell.get("id") in CELLS:
+            colab = colab or f" Or [open it in Colab]{source[source.rindex('(') :]}."
+            continue
         if cell["cell_type"] == "markdown":
             parts.append(typeset(LINK.sub(_to_page, source)))
             continue
@@ -36,7 +42,7 @@ def notebook_page(file: Path) -> tuple[str, dict[str, bytes]]:
                 figures[name] = base64.b64decode(figure)
                 parts.append(f"![What the cell above draws]({name})")
     title, *rest = "\n\n".join(parts).partition("\n")
-    download = f"[Download the notebook]({file.name}), to run it and to do the exercises."
+    download = f"[Download the notebook]({file.name}), to run it and to do the exercises.{colab}"
     return "".join((title, "\n\n", download, "\n", *rest, "\n")), figures
 
 

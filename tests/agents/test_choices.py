@@ -40,6 +40,7 @@ TRUE_RANGE = ["GapE", "GapE-V", "A-GapE", "A-GapE-V"]
 VARIANCES = ["SHAdaVar", "SHAdaVar-Reuse", "VBR", "OCBA", "OCBA-PCS", "GNA", "NA-AIPW", "Rinott", "KN"]
 LINEAR = ["LinUCB", "LinGapE", "LinGapE-Greedy"]
 CORRELATED = ["BayesGap", "GP-UCB", "BayesUCB", "GP-TS", "PI", "EI", "KG"]
+PRIOR = ["PI-BAI", "BayesElim"]
 JEFFREYS, STUDENT = {"variance": "jeffreys"}, {"family": "student"}
 
 
@@ -57,6 +58,7 @@ CHOICES: list[tuple[list[str], list[dict[str, Any]]]] = [  # by kind, in the ord
     (VARIANCES, [JEFFREYS, {}, {}, {}, {}]),
     (LINEAR, [{"sigma": sigma} for sigma in (0.5, 0.5, 5.0, "oracle", "oracle")]),
     (CORRELATED, [{"noise_variance": noise} for noise in (0.25, *["oracle"] * 4)]),
+    (PRIOR, [{"sigma": sigma} for sigma in (0.5, *["oracle"] * 4)]),
     (["Learned"], [{"env": f"BAI-{env}-v0"} for env in ("Bernoulli10", *["Gaussian8"] * 4)]),
     (["PairedRace"], [{"family": family} for family in (*KINDS[:3], "gaussian", "gaussian")]),
     (["LSA"], [{"alpha": alpha} for alpha in (1.0, 1.0, 0.01, 1.0, 1.0)]),
@@ -150,7 +152,7 @@ BASELINE = {"Uniform"}  # others are measured against it, and it claims nothing
 def plays_conversions(name: str) -> bool:
     """Whether an agent is one of a fixed budget that can be given six binary arms, and no more than that."""
     entry, kind = BUILT_IN[name], BUILT_IN[name].load()
-    needs_more = kind.stops or kind.uses_pairs or kind.needs_features or name in CORRELATED  # the last ones a prior
+    needs_more = kind.stops or kind.uses_pairs or kind.needs_features or name in CORRELATED + PRIOR  # these a prior
     return not (needs_more or entry.arms or entry.largest_budget) and "best-arm" in agents.make(name).tasks
 
 

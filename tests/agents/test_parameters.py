@@ -27,6 +27,7 @@ UGAPE = ["UGapEb", "UGapEb-V", "A-UGapEb", "A-UGapEb-V", "UGapEc", "UGapEc-V"]
 GAPE = ["GapE", "GapE-V", "A-GapE", "A-GapE-V"]
 LINEAR = ["LinUCB", "LinGapE", "LinGapE-Greedy"]
 ZONE = ["Rinott", "KN", "NM"]
+STOPPING = [name for name in agents.names() if agents.make(name).stops]
 
 REFUSED: list[tuple[list[str], str, list[Any]]] = [
     # Elimination
@@ -81,6 +82,11 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["RHO"], "prior_mean", [math.inf]),
     (["RHO"], "prior_sd", POSITIVE),
     (["RHO"], "sigma", POSITIVE),
+    (["RUE"], "spread", WORD),
+    (["BayesElim"], "samples", WORD),
+    (["PI-BAI"], "weights", WORD),
+    (["PI-BAI"], "alpha", [-0.1, 1.1]),
+    (["PI-BAI"], "sigma", POSITIVE),
     # Fixed confidence
     (["T3C", "SE"], "delta", BETWEEN_0_AND_1),
     (["T3C"], "family", WORD[:-1]),
@@ -88,7 +94,7 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["T3C"], "threshold", ["kk", "gk16-bernoulli"]),
     (["KL-LUCB"], "threshold", ["kk21"]),
     (["LUCB", "UGapEc"], "threshold", ["union"]),
-    (["T3C", "KL-LUCB", "SE", "LUCB", "UGapEc", "UGapEc-V"], "batch_size", COUNT),
+    (STOPPING, "batch_size", COUNT),
     (["T3C"], "sigma", POSITIVE),
     (["lil-UCB"], "sigma", ["oracle"]),
     (["TrackAndStop"], "tracking", WORD),
@@ -126,7 +132,9 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["UCB-GLM"], "alpha", [*AT_LEAST_0, "theory"]),
     (["UCB-GLM"], "penalty", POSITIVE),
     (["UCB-GLM"], "newton_steps", COUNT),
-    (["Peace-rho"], "iterations", COUNT),
+    (["Peace-rho", "Mixed-Peace", "P1-RAGE", "P1-Peace", "XY-BAI"], "iterations", COUNT),
+    (["P1-RAGE"], "rounds", COUNT),
+    (["Peace-rho", "OD-LinBAI"], "order", WORD),
     (["GSE-Lin"], "eta", [1, 2.5, "k"]),
     (["GSE-Lin"], "intercept", FLAG),
     (["GSE-Lin-FWG", "GSE-Lin-Wynn", "GSE-Log-FWG"], "iterations", COUNT),

@@ -98,3 +98,16 @@ def test_mistakes_are_answered_in_one_line() -> None:
         TorchVectorEnv("BAI-Bernouli3-v0")
     with pytest.raises(ParameterError, match="reward must be"):
         TorchVectorEnv("BAI-Bernoulli3-v0", reward="estimate")
+
+
+def test_rewards_arrive_round_by_round() -> None:
+    """Rounds of 2 of 5 pulls, a round late: after 4 pulls the first two have arrived, and all at the end."""
+    env = TorchVectorEnv(SURE, NUM_ENVS, budget=5, batch_size=2, delay=1)
+    seen = [env.reset(seed=0)[0]]
+    seen += [env.step([arm] * NUM_ENVS)[0] for arm in (0, 1, 1)]
+    with pytest.raises(ParameterError, match="2 pulls with 1 left of the round"):
+        env.pull(torch.tensor([[1, 0, 1]] * NUM_ENVS))
+    seen += [env.pull(torch.tensor([[0, 0, 1]] * NUM_ENVS)), env.step([2] * NUM_ENVS)[0]]
+    assert [one["pulls"][0].tolist() for one in seen] == [[0.0] * 3] * 4 + [[1.0, 1.0, 0.0], [1.0, 2.0, 2.0]]
+    assert [one["pending"][0].sum() for one in seen] == [0.0, 1.0, 2.0, 3.0, 2.0, 0.0]
+    assert set(seen[4]) == set(env.single_observation_space)

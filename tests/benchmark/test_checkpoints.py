@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import chi2_contingency, ks_2samp
+from scipy.stats import chi2_contingency, chisquare, ks_2samp
 
 from bai_gym import agents, compare, evaluate
 from bai_gym.agents import Agent
 from bai_gym.agents.registry import BINARY, BUILT_IN
+from bai_gym.agents.tools.normal_prior import PriorAgent
 from bai_gym.api import make_cells, parse_agent
 from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
 from bai_gym.benchmark.cells import checkpoint_grid
@@ -115,9 +116,37 @@ def test_the_first_pulls_of_a_block_are_those_of_a_loop(counts: Any, weights: An
     left = rows.copy()
     for _ in range(pulls):
         left[np.arange(len(rows)), block.next_slots(left)] -= 1
-    np.testing.assert_array_equal(block.first(pulls), rows - left)
+    np.testing.assert_array_equal(block.parts([pulls])[0][0], rows - left)
     if weights == [1.0, 1.0, 1.0]:  # equal weights are round-robin
-        np.testing.assert_array_equal(Block(rows).first(pulls), rows - left)
+        np.testing.assert_array_equal(Block(rows).parts([pulls])[0][0], rows - left)
+
+
+def test_the_order_of_a_block_is_that_of_a_loop() -> None:
+    counts = np.array([[3, 0, 2], [1, 2, 2]])
+    for weights in (None, np.array([[0.2, 3.0, 1.0]] * 2)):
+        block, left = Block(counts, weights=weights), counts.copy()
+        for slots in block.order().reshape(2, 5).T:
+            np.testing.assert_array_equal(block.next_slots(left), slots)
+            left[[0, 1], slots] -= 1
+        assert not left.any()
+
+
+def test_shuffled_blocks_have_all_orders_equally_often() -> None:
+    # Two pulls of the first arm and two of the third: six orders, by a loop, all at once, and by the parts of each end.
+    runs, counts = 6000, np.tile([2, 0, 2], (6000, 1))
+    block = Block(counts, shuffle=np.random.default_rng(0))
+    left, steps = counts.copy(), []
+    for _ in range(4):
+        steps.append(block.next_slots(left))
+        left[np.arange(runs), steps[-1]] -= 1
+    parts = [part.argmax(axis=-1) for part, _ in block.parts([1, 2, 3])]
+    for orders in (np.stack(steps, axis=-1), block.order().reshape(-1, 4), np.stack(parts, axis=-1)):
+        np.testing.assert_array_equal((orders == 0).sum(axis=-1), 2)
+        found = np.unique(orders, axis=0, return_counts=True)[1]
+        assert len(found) == 6 and chisquare(found).pvalue > 1e-4
+    (one, order), (other, _) = block.parts([2])
+    np.testing.assert_array_equal(one + other, counts)
+    np.testing.assert_array_equal((order(slice(None)).reshape(-1, 2) == 0).sum(axis=-1), one[:, 0])
 
 
 # ------------------------------------------------------------------------------------------------ the law
@@ -152,7 +181,7 @@ def test_blocks_and_steps_see_the_same(variant: tuple[str, dict[str, Any]], kind
         bandit = BernoulliBandit([0.6, 0.5, 0.5, 0.1])
     if agent.needs_features:
         bandit = FeatureBandit(bandit, FEATURES)
-    elif isinstance(agent, agents.GaussianProcessAgent):
+    elif isinstance(agent, agents.GaussianProcessAgent | PriorAgent):
         bandit = PriorBandit(bandit, GaussianPrior(0.5 + 0.5 * np.eye(4)))
     task: Task = next(t for t in (Thresholding(0.55), BestArm(), GoodArm(0.55)) if t.name in agent.tasks)
     p_values = []

@@ -13,6 +13,7 @@ from scipy.stats import chi2_contingency, ks_2samp
 
 from bai_gym import agents, compare, evaluate
 from bai_gym.agents.registry import ANY, BUILT_IN
+from bai_gym.agents.tools.normal_prior import PriorAgent
 from bai_gym.api import make_cells
 from bai_gym.bandits import (
     Bandit,
@@ -110,7 +111,7 @@ def both_ways(
     runs = RUNS
     if agent.needs_features:
         bandit, runs = FeatureBandit(bandit, FEATURES[: bandit.num_arms]), RUNS // 4  # designs take time
-    elif isinstance(agent, agents.GaussianProcessAgent):
+    elif isinstance(agent, agents.GaussianProcessAgent | PriorAgent):
         bandit, runs = PriorBandit(bandit, PRIOR), RUNS // 4
     spec: dict[str, Any] = {"num_envs": runs, "copy": False, "task": task or BestArm()}
     env = BestArmVectorEnv(FixedProblem(bandit), budget=BUDGET, **spec)

@@ -15,6 +15,7 @@ from scipy import stats
 
 from bai_gym import agents, compare
 from bai_gym.agents.registry import ANY, BUILT_IN
+from bai_gym.agents.tools.normal_prior import PriorAgent
 from bai_gym.api import make_cells
 from bai_gym.benchmark.recordings import record_cells, record_run
 from bai_gym.errors import ParameterError, SchemaError
@@ -84,7 +85,7 @@ def test_every_agent_can_be_recorded(name: str) -> None:
     elif agent.needs_features:
         env = "BAI-LinearSphere8-v0" if entry.rewards == ANY else "BAI-Logistic8-v0"
         budget = 200
-    elif isinstance(agent, agents.GaussianProcessAgent):
+    elif isinstance(agent, agents.GaussianProcessAgent | PriorAgent):
         env = "BAI-GP10-v0"
     elif entry.largest_budget is not None:
         env, budget = "BAI-Bernoulli3-v0", entry.largest_budget

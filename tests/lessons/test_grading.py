@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 import bai_gym
+from bai_gym.isolation import box, process
 
 pytestmark = pytest.mark.slow
 
@@ -279,7 +280,7 @@ def test_after_a_time_out_the_agent_is_not_asked_again(grade: ModuleType, rubric
 def test_what_the_agent_has_started_ends_with_it_without_a_box(
     grade: ModuleType, rubric: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.modules["referee"], "strongest", lambda: sys.modules["box"].PLAIN)
+    monkeypatch.setattr(process, "strongest", lambda: box.PLAIN)
     note = tmp_path / "pid"
     code = f"""
     import subprocess, sys, time
@@ -466,22 +467,6 @@ def test_a_secret_makes_grades_repeatable(tmp_path: Path) -> None:
     assert first.stdout == again.stdout != command(*words[:-1], tmp_path / "other").stdout
     secret.write_text("20417", encoding="utf-8")
     assert "must have 32 to 64 characters, not 5" in command(*words).stderr
-
-
-# Messages
-
-
-def test_messages_hold_plain_arrays_alone(grade: ModuleType) -> None:
-    player = sys.modules["player"]
-    arrays = {"a": np.arange(6).reshape(2, 3), "b": np.array(1.5), "c": np.zeros((0, 2), bool)}
-    header, back = player.unpack(player.pack({"do": "it", "n": 3}, arrays))
-    assert header == {"do": "it", "n": 3} and set(back) == set(arrays)
-    for name, array in arrays.items():
-        assert back[name].dtype == array.dtype and np.array_equal(back[name], array)
-    head = json.dumps({"arrays": [["a", "|O", [1]]]}).encode()
-    for message in (b"", b"nonsense", len(head).to_bytes(4, "big") + head + bytes(8)):
-        with pytest.raises(ValueError, match="this is no message"):
-            player.unpack(message)
 
 
 # The page for teachers

@@ -20,6 +20,8 @@ from types import ModuleType
 
 import pytest
 
+from bai_gym.isolation import box
+
 ASSIGNMENT = Path(__file__).resolve().parents[2] / "examples" / "lessons" / "assignment"
 RUBRIC = """
 title = "Test"
@@ -169,7 +171,7 @@ SPIES = {
     "a way to write submissions": "return open(OTHER, 'a')",
     "a way to write the library": "return open(player.Agent.__file__ if 0 else np.__file__, 'a')",
     "a way to write the player": "return open(player.__file__, 'a')",
-    "folder of the grader": "return [x for x in os.listdir(os.path.dirname(player.__file__)) if x != 'player.py']",
+    "folder of the grader": "return os.listdir(FOLDER)",
     "homes": "return os.listdir(os.path.expanduser('~root')) and glob.glob('/home/*/*') + glob.glob('/root/.[bs]*')",
     "a port of this computer": "return socket.create_connection(('127.0.0.1', PORT), timeout=2)",
     "a socket of this computer": "s = socket.socket(socket.AF_UNIX); s.connect(SOCKET); return s",
@@ -222,6 +224,7 @@ def submissions(folder: Path, code: dict[str, str], port: int) -> list[Path]:
     honest = HEAD + UNIFORM
     facts = {
         "GRADER": os.getpid(),  # of the same user as the grader, and no easier to reach
+        "FOLDER": repr(str(ASSIGNMENT)),
         "SECRET": repr(str(folder.parent / "secret")),
         "OTHER": repr(str(folder / "a first" / "agent.py")),
         "GRADES": repr(str(folder.parent / "grades")),
@@ -244,7 +247,7 @@ def submissions(folder: Path, code: dict[str, str], port: int) -> list[Path]:
 @pytest.fixture
 def boxed(grade: ModuleType) -> None:
     """Skip where the system has no box: there a submission may do what its user may, as its report says."""
-    if "in a box" not in sys.modules["box"].strongest().words:
+    if "in a box" not in box.strongest().words:
         pytest.skip("no namespaces on this system")
 
 

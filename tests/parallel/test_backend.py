@@ -13,9 +13,9 @@ from typing import Any
 import joblib
 import pytest
 
-from bai_gym import compare
+from bai_gym import compare, identify
 from bai_gym.benchmark import runner
-from bai_gym.errors import ClusterError, ParameterError
+from bai_gym.errors import ClusterError, ParameterError, PullError
 from bai_gym.parallel import backend, on_cluster, parallel, plays_elsewhere
 from bai_gym.problems.automl import cache
 from bai_gym.results.writer import ResultsWriter
@@ -252,3 +252,49 @@ def test_another_backend_of_joblib_is_elsewhere() -> None:
     with joblib.parallel_config(backend=Other()):
         assert plays_elsewhere() and not on_cluster()
     assert not plays_elsewhere()
+
+
+# ------------------------------------------------------------------------------------------------ single calls
+
+
+def slow(arm: int) -> float:
+    time.sleep(0.02)
+    return float(arm)
+
+
+def enclosed(cluster: Threads) -> Any:
+    return joblib.parallel_config(backend=backend.ClusterBackend(cluster), n_jobs=-1)
+
+
+def test_pulls_of_identify_are_tasks_of_the_cluster() -> None:
+    cluster = Threads()
+    with enclosed(cluster):
+        there = identify(slow, 3, 12, "SH", parallel=3)
+    assert cluster.sent == len(there.log) == 12
+    assert there.log == identify(slow, 3, 12, "SH").log
+
+
+def test_a_pull_that_fails_there_or_takes_too_long_has_failed() -> None:
+    def broken(arm: int) -> float:
+        raise TimeoutError("of its own")
+
+    with enclosed(Threads()):
+        with pytest.raises(PullError, match=r"pull 1 \(arm \d\) failed: TimeoutError: of its own"):
+            identify(broken, 2, 4, "Uniform", run_in="cluster")
+        with pytest.raises(PullError, match="it took longer than 0.005 seconds"):
+            identify(slow, 2, 4, "Uniform", run_in="cluster", timeout=0.005)
+
+
+@pytest.mark.parametrize("end", ["no workers", "an error"])
+def test_a_lost_cluster_is_no_failed_pull(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend, "LOST_SECONDS", 0.01)
+    cluster = Threads()
+    cluster.alive = False
+    cluster.end = (lambda future: future.set_exception(KeyError())) if end == "an error" else (lambda future: None)
+    with enclosed(cluster), pytest.raises(ClusterError, match="all its workers were lost|it has no workers"):
+        identify(slow, 2, 4, "Uniform", parallel=2, on_error="worst", worst=0.0)
+
+
+def test_a_cluster_must_enclose_the_call() -> None:
+    with pytest.raises(ParameterError, match="run_in='cluster' needs a cluster"):
+        identify(slow, 2, 4, "Uniform", run_in="cluster")

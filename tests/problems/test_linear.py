@@ -153,3 +153,17 @@ def test_the_batch_is_drawn_from_one_generator() -> None:
         np.testing.assert_array_equal(one[1], two[1])
         np.testing.assert_array_equal(one[0].means, two[0].means)
         assert (one[1] != three[1]).any() and (one[1][0] != one[1][1]).any()
+
+
+def test_factorial() -> None:
+    bandit, features = drawn(build("linear-factorial"))
+    assert features.shape == (1, 16, 11) and (np.abs(features) == 1.0).all()
+    np.testing.assert_array_equal(features[0].T @ features[0], 16.0 * np.eye(11))  # all effects are orthogonal
+    assert bandit.means[0].argmax() == 11
+    np.testing.assert_allclose(np.sort(bandit.means[0])[:-5:-1], [0.235, 0.205, 0.185, 0.105])
+    assert bandit.variances[0] == pytest.approx(0.09)
+
+
+def test_the_scale_of_the_adaptive_instance() -> None:
+    bandit, _ = drawn(build("linear-adaptive", num_arms=11, scale=2.0, noise_variance=1.0))
+    assert 2.0 - bandit.means[0, -1] == pytest.approx(9.99e-3, abs=1e-5) and bandit.means[0, 0] == 2.0

@@ -1,4 +1,4 @@
-"""Runs a pull here, in a thread that can only be abandoned, or in a process that can be killed."""
+"""Runs a pull here, in a thread that can only be abandoned, in a process that can be killed, or on a cluster."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import sys
 import threading
 import warnings
 import weakref
+from functools import partial
 from typing import Any, Protocol
 
 import cloudpickle
@@ -20,11 +21,12 @@ import cloudpickle
 from bai_gym.bandits.executor.functions import FailedPullError, Functions, Stream, one_line
 from bai_gym.bandits.executor.worker import read, write
 from bai_gym.errors import ParameterError
+from bai_gym.parallel import LateCallError, RemoteCalls
 from bai_gym.validation import choice
 
 __all__ = ["PLACES", "Callback", "make_callback"]
 
-PLACES = ("auto", "here", "thread", "process")
+PLACES = ("auto", "here", "thread", "process", "cluster")
 """Where pulls can run."""
 
 STARTUP_SECONDS = 300.0  # time for a worker to import the function's modules: longer than any import should take
@@ -71,6 +73,8 @@ def make_callback(functions: Functions, timeout: float | None, run_in: str) -> C
         return _Here(functions)
     if run_in == "thread":
         return _Thread(functions, timeout)
+    if run_in == "cluster":
+        return _Cluster(functions, timeout)
     process = _Process(functions, timeout)
     try:
         process.start()
@@ -129,6 +133,24 @@ class _Thread:
         if error is not None:
             raise error
         return reward
+
+    def close(self) -> None:
+        pass
+
+
+class _Cluster:
+    """A task for each pull, on any worker of the enclosing cluster."""
+
+    def __init__(self, functions: Functions, timeout: float | None) -> None:
+        self._functions = functions
+        self._timeout = timeout
+        self._calls = RemoteCalls(functions)
+
+    def call(self, arm: int, stream: Stream, item: int | None = None) -> float:
+        try:
+            return float(self._calls.call(partial(self._functions, arm, stream, item), self._timeout))
+        except LateCallError:
+            raise FailedPullError(_late(self._timeout)) from None
 
     def close(self) -> None:
         pass

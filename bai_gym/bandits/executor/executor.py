@@ -10,7 +10,7 @@ import numpy as np
 
 from bai_gym.bandits.executor.callbacks import Callback, make_callback
 from bai_gym.bandits.executor.functions import FailedPullError, Functions, Stream, one_line
-from bai_gym.errors import ParameterError, PullError
+from bai_gym.errors import ClusterError, ParameterError, PullError
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.validation import choice, integer, real, reward
 
@@ -117,6 +117,7 @@ class Executor:
 
         Raises:
             PullError: If it fails, and the policy says so; its cause is the exception of the function.
+            ClusterError: If the cluster on which it runs is lost.
         """
         if self._callback is None:
             self._callback = make_callback(self._functions, self._timeout, self._run_in)
@@ -127,6 +128,8 @@ class Executor:
                 if refusal is None:
                     return Outcome(value)
                 raise FailedPullError(refusal)
+            except ClusterError:  # no failure of the pull
+                raise
             except (Exception, SystemExit) as error:
                 cause = error
         own = isinstance(cause, FailedPullError)

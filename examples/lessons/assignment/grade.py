@@ -1,7 +1,7 @@
 """Grades agents: `python grade.py agent.py` prints a report; `--out FOLDER` writes one for each of many files.
 
-Each agent runs in a process of its own (box.py), with time limits, and plays against the rubric's agents on the same
-instances. After a first time-out it is not asked again. Progress goes to standard error.
+Each agent runs in a process of its own (bai_gym.isolation), with time limits, and plays against the rubric's agents on
+the same instances. After a first time-out it is not asked again. Progress goes to standard error.
 Instances and rewards are drawn from a secret that no such process receives; the same secret gives the same report. A
 file that fails in any way gets a sentence that says why, and the exit code 0; the exit code 2 is for mistakes in the
 rubric or on the command line.
@@ -11,39 +11,33 @@ from __future__ import annotations
 
 import argparse
 import csv
-import ctypes
 import hashlib
 import io
 import json
 import os
 import secrets
 import sys
-import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
-
-from box import strongest
 
 import bai_gym
 from bai_gym import agents
 from bai_gym.api import agent_source
 from bai_gym.benchmark.sources import EnvSource
-from bai_gym.errors import BaiGymError
+from bai_gym.errors import BaiGymError, DataError
+from bai_gym.isolation.agent import GRANTED, IsolatedAgent, load_agent
+from bai_gym.isolation.box import protect_memory, strongest
+from bai_gym.isolation.process import Process, Submission, SubmissionError, SubmissionTimeoutError, blamed, sentence
 from bai_gym.sampling.compiler import compiled_player
+from bai_gym.submissions.tables import check_entries, read_table
 from bai_gym.tasks import BestArm
-from referee import LABEL, Process, StudentError, Submission, TimeLimitError, student
 
 HERE = Path(__file__).resolve().parent
 ASKS = ("plays", "better", "not worse")
-MOST_WORDS = 1000  # characters of a reason
-GRANTED = ("variances", "range")  # oracle knowledge that can be sent to another process
+LABEL = "your agent"  # in the runner's results
 ANSWER_SECONDS = 15.0  # for a single answer, where the rubric does not say
-
-
-class RubricError(Exception):
-    """The rubric cannot be used; the message says what to change."""
 
 
 @dataclass(frozen=True)
@@ -145,12 +139,9 @@ def load_rubric(path: Path) -> Rubric:
     """Read and check a rubric.
 
     Raises:
-        RubricError: Whatever is wrong with it, in one line.
+        BaiGymError: Whatever is wrong with it, in one line.
     """
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RubricError(f"the rubric {path} cannot be read: {error}") from None
+    data = read_table(path, "the rubric")
     wanted = {
         "title": str,
         "class": str,
@@ -163,24 +154,24 @@ def load_rubric(path: Path) -> Rubric:
         "criteria": list,
     }
     data = {"answer_seconds": ANSWER_SECONDS, **data}
-    _check_keys(data, wanted, wanted, "the rubric")
+    check_entries(data, wanted, wanted, "the rubric")
     if data["runs"] < 1:
-        raise RubricError(f"runs must be at least 1, not {data['runs']}")
+        raise DataError(f"runs must be at least 1, not {data['runs']}")
     if not 0 < data["level"] < 1:
-        raise RubricError(f"level must be between 0 and 1, not {data['level']}")
+        raise DataError(f"level must be between 0 and 1, not {data['level']}")
     for name in ("seconds", "answer_seconds"):
         if not data[name] > 0:
-            raise RubricError(f"{name} must be above 0, not {data[name]}")
+            raise DataError(f"{name} must be above 0, not {data[name]}")
     for word in data["allowed_knowledge"]:
         if word not in GRANTED:
-            raise RubricError(f"allowed_knowledge can hold {' and '.join(GRANTED)}, not {word!r}")
+            raise DataError(f"allowed_knowledge can hold {' and '.join(GRANTED)}, not {word!r}")
     parts = tuple(_part(table) for table in data["parts"])
     names = [part.name for part in parts]
     if not names or len(set(names)) < len(names):
-        raise RubricError("there must be at least one part, and each needs a name of its own")
+        raise DataError("there must be at least one part, and each needs a name of its own")
     criteria = tuple(_criterion(table, names) for table in data["criteria"])
     if not criteria:
-        raise RubricError("there must be at least one criterion")
+        raise DataError("there must be at least one criterion")
     return Rubric(
         title=data["title"],
         class_name=data["class"],
@@ -194,55 +185,40 @@ def load_rubric(path: Path) -> Rubric:
     )
 
 
-def _check_keys(table: Any, kinds: dict[str, type], needed: Iterable[str], where: str) -> None:
-    if not isinstance(table, dict):
-        raise RubricError(f"{where} must be a table, not {table!r}")
-    for name in table:
-        if name not in kinds:
-            raise RubricError(f"{where} has no entry {name!r}; it can have: {', '.join(kinds)}")
-    for name in needed:
-        if name not in table:
-            raise RubricError(f"{where} needs the entry {name!r}")
-    for name, value in table.items():
-        allowed = (int, float) if kinds[name] is float else (kinds[name],)
-        if not isinstance(value, allowed) or (isinstance(value, bool) and kinds[name] is not bool):
-            raise RubricError(f"{name} of {where} must be of the type {kinds[name].__name__}, not {value!r}")
-
-
 def _part(table: Any) -> Part:
     kinds: dict[str, type] = {"name": str, "env": str, "budget": int, "settings": dict}
-    _check_keys(table, kinds, ("name", "env", "budget"), "a part")
+    check_entries(table, kinds, ("name", "env", "budget"), "a part")
     part = Part(**table)
     where = f"part {part.name!r}"
     try:
         rules = EnvSource(part.env, part.settings).built.episode_spec
         agents_rules = not rules.fixed_confidence and isinstance(rules.task, BestArm)
     except BaiGymError as error:
-        raise RubricError(f"{where}: {error}") from None
+        raise DataError(f"{where}: {error}") from None
     if not agents_rules or part.budget < 1:
-        raise RubricError(f"{where} must ask for the best arm, with a fixed budget of at least 1")
+        raise DataError(f"{where} must ask for the best arm, with a fixed budget of at least 1")
     return part
 
 
 def _criterion(table: Any, names: list[str]) -> Criterion:
     kinds: dict[str, type] = {"asks": str, "points": float, "than": str, "bonus": bool, "parts": list}
-    _check_keys(table, kinds, ("asks", "points"), "a criterion")
+    check_entries(table, kinds, ("asks", "points"), "a criterion")
     criterion = Criterion(**{**table, "parts": tuple(table.get("parts", names))})
     if criterion.asks not in ASKS:
-        raise RubricError(f"asks must be one of {', '.join(map(repr, ASKS))}, not {criterion.asks!r}")
+        raise DataError(f"asks must be one of {', '.join(map(repr, ASKS))}, not {criterion.asks!r}")
     if (criterion.asks == "plays") == bool(criterion.than):
-        raise RubricError(
+        raise DataError(
             f"'than' names an agent where asks is 'better' or 'not worse', not where it is {criterion.asks!r}"
         )
     if criterion.than:
         try:
             agent_source(criterion.than)
         except BaiGymError as error:
-            raise RubricError(f"a criterion compares with {criterion.than!r}: {error}") from None
+            raise DataError(f"a criterion compares with {criterion.than!r}: {error}") from None
     if not criterion.parts or set(criterion.parts) - set(names):
-        raise RubricError(f"parts of a criterion must be some of {', '.join(names)}, not {list(criterion.parts)}")
+        raise DataError(f"parts of a criterion must be some of {', '.join(names)}, not {list(criterion.parts)}")
     if criterion.points < 0:
-        raise RubricError(f"points must be at least 0, not {criterion.points}")
+        raise DataError(f"points must be at least 0, not {criterion.points}")
     return criterion
 
 
@@ -273,16 +249,16 @@ def grade(
         comparison: bai_gym.Comparison | str
         try:
             if too_slow_in:
-                raise StudentError(f"not played, because the agent ran out of time in part {too_slow_in}")
+                raise SubmissionError(f"not played, because the agent ran out of time in part {too_slow_in}")
             if submission.problem:
-                raise StudentError(submission.problem)
+                raise SubmissionError(submission.problem)
             _check_rivals(rubric, part)
             if on_part is not None:
                 on_part(part.name)
             comparison = _play(submission, rubric, part, _seed(secret, submission, part), log)
-        except StudentError as error:
-            comparison = _in_one_line(str(error))
-            if isinstance(error, TimeLimitError):
+        except SubmissionError as error:
+            comparison = sentence(str(error))
+            if isinstance(error, SubmissionTimeoutError):
                 too_slow_in = part.name
         for criterion in rubric.criteria:
             if part.name not in criterion.parts:
@@ -305,14 +281,6 @@ def grade(
     )
 
 
-def _in_one_line(words: str) -> str:
-    """Return what a student's code may have said so that it stays in its cell of the report, as a sentence."""
-    line = " ".join(words[: 10 * MOST_WORDS].split())
-    line = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)
-    line = line if len(line) <= MOST_WORDS else f"{line[:MOST_WORDS]}..."
-    return line if line.endswith("?") else f"{line.rstrip('.')}."
-
-
 def _seed(secret: bytes, submission: Submission, part: Part) -> int:
     """Return the seed of what a submission plays in a part; neither the secret nor another seed follows from it."""
     where = f"{submission.name}\n{part.name}".encode()
@@ -320,17 +288,18 @@ def _seed(secret: bytes, submission: Submission, part: Part) -> int:
 
 
 def _play(submission: Submission, rubric: Rubric, part: Part, seed: int, log: IO[bytes] | None) -> bai_gym.Comparison:
-    """Play a part, in a fresh process. Whatever a submission does, it ends in a comparison or in a `StudentError`."""
-    try:
-        with Process(rubric.seconds, rubric.answer_seconds, log) as process:
-            player = student(process, submission, rubric.class_name, rubric.allowed_knowledge)
-            return _compare([player, *rubric.rivals(part)], part, rubric.runs, seed)
-    except StudentError:
-        raise
-    except BaiGymError as error:
-        raise StudentError(str(error)) from None
-    except Exception as error:
-        raise StudentError(f"its answers cannot be used ({type(error).__name__}: {error})") from None
+    """Play a part in a fresh process; whatever a submission does, return a comparison or raise `SubmissionError`."""
+    with blamed(), Process(rubric.seconds, rubric.answer_seconds, log=log) as process:
+        player = load_agent(process, submission, rubric.class_name, LABEL)
+        _check_knowledge(player, rubric.allowed_knowledge)
+        return _compare([player, *rubric.rivals(part)], part, rubric.runs, seed)
+
+
+def _check_knowledge(player: IsolatedAgent, allowed: tuple[str, ...]) -> None:
+    excess = sorted(player.knows - set(allowed))
+    if excess:
+        may = f"it may know only {', '.join(allowed)}" if allowed else "an agent receives only arms and budget"
+        raise SubmissionError(f"it declares to know {', '.join(excess)}; in this assignment {may}")
 
 
 def _check_rivals(rubric: Rubric, part: Part) -> None:
@@ -403,12 +372,12 @@ def main(words: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--out", type=Path, help="folder for NAME.md, NAME.json, NAME.log and grades.csv")
     given = parser.parse_args(words)
-    _close_memory()
+    protect_memory()
     try:
         rubric = load_rubric(given.rubric)
         for file in given.files:
             if not os.path.lexists(file):
-                raise RubricError(f"there is no file {file}")
+                raise DataError(f"there is no file {file}")
         submissions = list(map(Submission.read, given.files, names_of(given.files)))
         secret, is_new = _secret(given.secret)
         _compile_loops()
@@ -425,15 +394,9 @@ def main(words: Sequence[str] | None = None) -> None:
         if is_new:
             given.secret.touch(mode=0o600)
             given.secret.write_text(secret + "\n", encoding="ascii")
-    except (RubricError, BaiGymError, OSError) as error:
+    except (BaiGymError, OSError) as error:
         print(f"grade.py: {error}", file=sys.stderr)
         sys.exit(2)
-
-
-def _close_memory() -> None:
-    """Keep other processes of the same user from reading this one's memory, environment and files (on Linux)."""
-    if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
 
 
 def _compile_loops() -> None:
@@ -449,9 +412,9 @@ def _secret(path: Path | None) -> tuple[str, bool]:
     try:
         secret = path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise RubricError(f"the secret {path} cannot be read: {error}") from None
+        raise DataError(f"the secret {path} cannot be read: {error}") from None
     if not 32 <= len(secret) <= 64:
-        raise RubricError(
+        raise DataError(
             f"the secret {path} must have 32 to 64 characters, not {len(secret)}, so that nobody finds it by "
             "trying; name a new file, which is then written"
         )

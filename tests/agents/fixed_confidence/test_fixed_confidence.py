@@ -168,19 +168,3 @@ def test_tables_say_where_a_confidence_is_not_proved(agent: str, keywords: dict[
 
 def test_the_widths_of_maurer_and_pontil_hold_by_default() -> None:
     assert agents.make("UGapEc-V").c == 1.0
-
-
-def test_whoever_looks_between_batches_stops_at_their_ends() -> None:
-    """A batch may end within a round of two pulls, or of all arms: then the look comes after the round."""
-    bandit = BernoulliBandit(np.tile([0.9, 0.3, 0.2], (300, 1)))
-    late = {"LUCB": {1}, "KL-LUCB": {1}}  # rounds begin after 3, 5, 7, ... pulls
-    for name in ("T3C", "EB-TCI", "FWS", "lil-UCB", "UGapEc", "KL-Racing", "SE", *late):
-        spent = []
-        for size in (1, 50):
-            agent = agents.make(name, batch_size=size)
-            agent.reset(ProblemInfo(3, CAP, 300, truth=bandit, fixed_confidence=True), np.random.default_rng(0))
-            played = play_blocks(agent, bandit.select(np.arange(300)), CAP, np.random.default_rng(1))
-            assert (played.recommendation == 0).mean() > 0.97, name
-            spent.append(played.pulls.sum(axis=1))
-        assert set((spent[1] % 50).tolist()) == late.get(name, {0}), name
-        assert spent[0].mean() < spent[1].mean() < spent[0].mean() + 60, name

@@ -26,7 +26,8 @@ RNG = np.random.default_rng(0)
 
 
 def state_of(num_arms: int, **values: Any) -> GoodArmState:
-    return GoodArmState.of(**{"threshold": 0.5, "b": 1.0, "delta": 0.1, **values}, index=np.zeros(num_arms))
+    given = {"threshold": 0.5, "b": 1.0, "delta": 0.1, **values}
+    return GoodArmState.of(**given, index=np.zeros(num_arms), lower=np.zeros(num_arms))
 
 
 def test_indices_by_hand(episode: Play) -> None:

@@ -1,7 +1,7 @@
-"""The student's side of the grader: a process that knows one agent, sees observations, and never the truth.
+"""The isolated side: a process that knows one agent, sees observations, and never the truth.
 
-Messages are a JSON header and plain arrays, so that nothing a student's process sends is ever executed. Standard input
-and output carry them; what the student's code prints goes to standard error.
+Standard input and output carry the messages; what the agent's code prints goes to standard error. It runs as
+``python -m bai_gym.isolation.player MEMORY``, with the largest number of bytes of a process.
 """
 
 from __future__ import annotations
@@ -9,12 +9,10 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import inspect
-import json
 import random
-import struct
 import sys
 import traceback
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -24,43 +22,14 @@ from bai_gym.bandits.executor.worker import listen, write
 from bai_gym.benchmark.merged import MergedStatistics
 from bai_gym.benchmark.protocol import acts_on_batches, allocates, check_agent, knowledge, reset
 from bai_gym.errors import AgentError, BaiGymError
+from bai_gym.isolation.messages import STATISTICS, Arrays, pack, unpack
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Block, Engine, check_request, start
+from bai_gym.rewards import Rewards
+from bai_gym.sampling import Block, Engine, Outcome, check_request, start
 from bai_gym.statistics import Statistics
 from bai_gym.tasks import BestArm
 
-Arrays = dict[str, np.ndarray]
-_HEAD = struct.Struct(">I")
-STATISTICS = ("pulls", "means", "variances")
-MOST_MEMORY = 8 * 2**30  # bytes of a process
 MOST_FILE = 64 * 2**20  # bytes of a file
-
-
-def pack(header: dict[str, Any], arrays: Arrays | None = None) -> bytes:
-    """Return a message."""
-    named = {name: np.asarray(array, order="C") for name, array in (arrays or {}).items()}
-    shapes = [[name, array.dtype.str, array.shape] for name, array in named.items()]
-    head = json.dumps({**header, "arrays": shapes}).encode()
-    return b"".join([_HEAD.pack(len(head)), head, *(array.tobytes() for array in named.values())])
-
-
-def unpack(message: bytes) -> tuple[dict[str, Any], Arrays]:
-    """Return header and arrays of a message.
-
-    Raises:
-        ValueError: If it is none.
-    """
-    try:
-        (length,) = _HEAD.unpack_from(message)
-        header: dict[str, Any] = json.loads(message[_HEAD.size : _HEAD.size + length])
-        place, arrays, data = _HEAD.size + length, {}, bytearray(message)
-        for name, kind, shape in header.pop("arrays"):
-            dtype, count = np.dtype(kind), int(np.prod(shape, dtype=int))
-            arrays[name] = np.frombuffer(data, dtype, count, place).reshape(shape)
-            place += count * dtype.itemsize
-        return header, arrays
-    except Exception as error:  # of many kinds: the sender may have written anything
-        raise ValueError(f"this is no message: {error}") from None
 
 
 class GrantedInfo(ProblemInfo):
@@ -75,10 +44,11 @@ class GrantedInfo(ProblemInfo):
             knows=header["knows"],
         )
         self.features = facts.get("features")
+        self.rewards = Rewards.of(header["rewards"])
         self._facts = facts
 
     def check_granted(self, fact: str) -> None:
-        """Refuse what is not declared; to declare more would not help, where the rubric does not allow it."""
+        """Refuse what is not declared; the other side may refuse what is."""
         if fact not in self.knows:
             raise AgentError(f"the agent reads {fact!r} without having declared it in its `knows`")
 
@@ -101,23 +71,31 @@ class GrantedInfo(ProblemInfo):
             "budget": self.budget,
             "batch": 1,
             "epsilon": self.task.epsilon,
+            "rewards": str(self.rewards),
             "knows": sorted(self.knows),
         }
         return GrantedInfo(header, {name: array[episode : episode + 1] for name, array in self._facts.items()})
 
 
 class Player:
-    """Answers the grader's questions with the student's agent."""
+    """Answers the questions of the other side with an agent."""
 
     def __init__(self) -> None:
         self._file = Path()
-        self._class: type = object
+        self._make: Callable[[], Any] = object
         self._agents: list[Any] = []
         self._single = False  # whether there is an agent for each episode
-        self._blocks: Generator[Block, Statistics | None, np.ndarray] | None = None
+        self._blocks: Generator[Block, Any, np.ndarray] | None = None
+
+    def name(self, header: dict[str, Any], _: Arrays) -> bytes:
+        """Make an agent of the library, and say what it is."""
+        from bai_gym.api import agent_source
+
+        self._make = agent_source(header["agent"]).make
+        return self._described()
 
     def load(self, header: dict[str, Any], arrays: Arrays) -> bytes:
-        """Write the student's file into the current folder, load it, and say what the agent is."""
+        """Write a file into the current folder, load it, and say what the agent is."""
         self._file = Path.cwd() / header["file"]
         self._file.write_bytes(arrays["code"].tobytes())
         spec = importlib.util.spec_from_file_location("submission", self._file)
@@ -130,7 +108,11 @@ class Player:
             own = [name for name, value in vars(module).items() if inspect.isclass(value)]
             there = f"its classes are {', '.join(own)}" if own else "it has no class at all"
             raise BaiGymError(f"there is no class {header['class_name']} in {self._file.name}; {there}")
-        self._class, agent = found, found()
+        self._make = found
+        return self._described()
+
+    def _described(self) -> bytes:
+        agent = self._make()
         check_agent(agent)
         acts = not allocates(agent)
         self._single = acts and not acts_on_batches(agent)
@@ -141,14 +123,14 @@ class Player:
         """Begin new episodes, with fresh agents: one for all, or one for each where it acts on one observation."""
         info, seed = GrantedInfo(header, facts), header["seed"]
         random.seed(seed)
-        np.random.seed(seed % 2**32)  # noqa: NPY002 (for students who use it)
+        np.random.seed(seed % 2**32)  # noqa: NPY002 (for agents that use it)
         if self._single:
             streams = np.random.default_rng(seed).spawn(info.batch)
-            self._agents = [self._class() for _ in streams]
+            self._agents = [self._make() for _ in streams]
             for episode, (agent, rng) in enumerate(zip(self._agents, streams, strict=True)):
                 reset(agent, info.of_one(episode), rng)
         else:
-            self._agents = [self._class()]
+            self._agents = [self._make()]
             reset(self._agents[0], info, np.random.default_rng(seed))
             self._blocks = self._unrolled(self._agents[0], info)
         return pack({})
@@ -156,8 +138,9 @@ class Player:
     def act(self, header: dict[str, Any], observation: Arrays) -> bytes:
         """Give the actions of all episodes."""
         if not self._single:
+            batch, num_arms = observation["pulls"].shape
             answer = self._agents[0].act(observation)
-            return pack({}, {"actions": BestArm().check(answer, *observation["pulls"].shape, "act")})
+            return pack({}, {"actions": BestArm().check(answer, batch, num_arms, "act")})
         actions = []
         for episode, agent in enumerate(self._agents):
             action = agent.act({name: array[episode] for name, array in observation.items()})
@@ -179,7 +162,7 @@ class Player:
             {"request": "block"}, {"counts": block.counts, **({} if block.arms is None else {"arms": block.arms})}
         )
 
-    def _unrolled(self, agent: Any, info: GrantedInfo) -> Generator[Block, Statistics, np.ndarray]:
+    def _unrolled(self, agent: Any, info: GrantedInfo) -> Generator[Block, Any, np.ndarray]:
         """Execute the agent's plan: yield blocks, whose outcomes are sent back, and return the recommendations."""
         batch, num_arms = info.batch, info.num_arms
         record = MergedStatistics(batch, num_arms, info.budget, variances=self._uses_variances, features=info.features)
@@ -190,7 +173,8 @@ class Player:
             record.spend(pulls)
             return outcome
 
-        plan, outcome = start(agent, record), None
+        plan = start(agent, record)
+        outcome: Statistics | Outcome | None = None
         while True:
             try:
                 wanted = plan.send(outcome)
@@ -200,7 +184,7 @@ class Player:
             if isinstance(request, Block):
                 outcome = yield from pulled(request, pulls)
                 continue
-            # A rule decides here, one pull after another; the grader sees blocks of single pulls.
+            # A rule decides here, one pull after another; the other side sees blocks of single pulls.
             arms = np.tile(np.arange(num_arms), (batch, 1)) if request.arms is None else request.arms
             window = record.statistics.take(arms) if request.window is None else request.window
             made = info.budget - record.left
@@ -216,7 +200,7 @@ class Player:
             outcome = engine.outcome
 
     def sentence(self, error: BaseException, where: str) -> str:
-        """Return what went wrong, with the line of the student's file."""
+        """Return what went wrong, with the line of the agent's file."""
         lines = [one for one in traceback.extract_tb(error.__traceback__) if Path(one.filename) == self._file]
         place = f", in line {lines[-1].lineno} of {self._file.name}: `{lines[-1].line}`" if lines else ""
         if isinstance(error, SyntaxError) and error.filename and Path(error.filename) == self._file:
@@ -224,21 +208,21 @@ class Player:
             return f"loading the file raised {type(error).__name__}: {error.msg}{place}"
         if isinstance(error, BaiGymError):
             return f"{error}{place}"
-        if where == "load":
-            where = "loading the file"
+        if where in ("load", "name"):
+            where = "loading the file" if where == "load" else "making the agent"
         elif where == "allocate" and lines:
             where = lines[0].name  # plan, allocate or recommend
         return f"{where} raised {type(error).__name__}{f': {error}' if str(error) else ''}{place}"
 
 
-def limit_resources() -> None:
-    """Bound the memory of each process of the student's code, and the size of its files."""
+def limit_resources(memory: int) -> None:
+    """Bound the memory, in bytes, of each process of the agent's code, and the size of its files."""
     try:
         import resource
     except ImportError:  # not on Windows
         return
     for what, most in (
-        (resource.RLIMIT_AS, MOST_MEMORY),
+        (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_FSIZE, MOST_FILE),
         (resource.RLIMIT_CORE, 0),
     ):
@@ -247,8 +231,8 @@ def limit_resources() -> None:
 
 
 def main() -> None:
-    """Answer the grader's questions until it is gone."""
-    limit_resources()
+    """Answer the questions of the other side until it is gone."""
+    limit_resources(int(sys.argv[1]))
     waiting, answers = listen()
     write(answers, pack({"ready": True}))
     player = Player()
@@ -257,7 +241,7 @@ def main() -> None:
         what = header["do"]
         try:
             answer = getattr(player, what)(header, arrays)
-        except BaseException as error:  # noqa: B036 (whatever a student's code does, sys.exit included)
+        except BaseException as error:  # noqa: B036 (whatever the agent's code does, sys.exit included)
             answer = pack({"error": player.sentence(error, what)})
         write(answers, answer)
 

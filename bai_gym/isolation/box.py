@@ -1,6 +1,6 @@
 """Where the process of a submission runs: with as little of what its user may do as the system allows.
 
-The strongest of three boxes that works is used, and named in each report:
+The strongest of three boxes that works is used, and reports name it:
 
 1. On Linux, with util-linux: namespaces of its own. Its file system holds Python and the library, read-only, and an
    empty folder in memory; there is no network; it sees no process but those that it starts, and they end with it.
@@ -10,6 +10,7 @@ The strongest of three boxes that works is used, and named in each report:
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -20,11 +21,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import bai_gym
 from bai_gym import agents
 from bai_gym.bandits.executor.worker import read
 
-PLAYER = str(Path(__file__).with_name("player.py"))
+__all__ = ["MOST_MEMORY", "PLAIN", "Box", "protect_memory", "strongest"]
+
+LIBRARY = str(Path(__file__).parents[1])
+PLAYER = "bai_gym.isolation.player"
+MOST_MEMORY = 8 * 2**30
+"""Default of the largest number of bytes of each process."""
 NOBODY = "65534"
 MOST_PROCESSES = "256"
 TRIAL = 120.0  # seconds for Python and bai_gym to start
@@ -70,8 +75,13 @@ class Box:
     words: str
     prefix: tuple[str, ...] = ()
 
-    def start(self, folder: str) -> subprocess.Popen[bytes]:
-        """Start player.py in a folder, with pipes in place of its standard input, output and error."""
+    def start(self, folder: str, memory: int = MOST_MEMORY) -> subprocess.Popen[bytes]:
+        """Start the player in a folder, with pipes in place of its standard input, output and error.
+
+        Args:
+            folder: An empty folder that the process may write to.
+            memory: The largest number of bytes of each of its processes, where the system has such limits.
+        """
         kept = {
             name: os.environ[name]
             for name in ("PATH", "PYTHONPATH", "LANG", "SYSTEMROOT", "NUMBA_CACHE_DIR")
@@ -79,7 +89,7 @@ class Box:
         }
         one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         return subprocess.Popen(
-            [*self.prefix, sys.executable, PLAYER],
+            [*self.prefix, sys.executable, "-P", "-m", PLAYER, str(memory)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -92,11 +102,11 @@ class Box:
                 "PYTHONHASHSEED": "0",
                 "PYTHONUNBUFFERED": "1",
             },
-            start_new_session=True,  # a group of its own: what the student's code has started is killed with it
+            start_new_session=True,  # a group of its own: what the agent's code has started is killed with it
         )
 
     def works(self) -> bool:
-        """Whether player.py starts in it."""
+        """Whether the player starts in it."""
         with tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o777)  # its user may be another
             try:
@@ -113,13 +123,19 @@ class Box:
                 return ready
 
 
-PLAIN = Box("The submission ran as the user who graded it: it could read and change that user's files.")
+PLAIN = Box("The submission ran as the user who played it: it could read and change that user's files.")
 
 
 @cache
 def strongest() -> Box:
     """Return the strongest box that works here."""
     return next((box for box in _boxes() if box.works()), PLAIN)
+
+
+def protect_memory() -> None:
+    """Keep other processes of the same user from reading this one's memory, environment and files (on Linux)."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
 
 
 def _boxes() -> Iterable[Box]:
@@ -148,15 +164,15 @@ def _boxes() -> Iterable[Box]:
         ),
     )
     if superuser:
-        yield Box("The submission ran as another user than the grader, without any rights of its own.", powerless)
+        yield Box("The submission ran as another user than who played it, without any rights of its own.", powerless)
 
 
 def _contents() -> list[str]:
-    """Return what Python and the library need; neither the grader's folder nor anyone's home."""
-    folders = ["/usr", "/bin", "/lib", "/lib64", sys.base_prefix, sys.prefix, *bai_gym.__path__, *agents.__path__]
-    return [path for path in ("/dev/null", "/dev/urandom", *dict.fromkeys(folders), PLAYER) if os.path.exists(path)]
+    """Return what Python and the library need; neither the current folder nor anyone's home."""
+    folders = ["/usr", "/bin", "/lib", "/lib64", sys.base_prefix, sys.prefix, LIBRARY, *agents.__path__]
+    return [path for path in ("/dev/null", "/dev/urandom", *dict.fromkeys(folders)) if os.path.exists(path)]
 
 
 def _compiled() -> str:
     """Return the folder where Numba stores machine code of the library; a submission writes to a copy."""
-    return os.environ.get("NUMBA_CACHE_DIR") or os.path.join(bai_gym.__path__[0], "sampling", "__pycache__")
+    return os.environ.get("NUMBA_CACHE_DIR") or os.path.join(LIBRARY, "sampling", "__pycache__")

@@ -1,0 +1,236 @@
+"""PI-BAI: shares of the budget that follow from the prior alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import ndtri, softmax
+
+from bai_gym.agents.base import Plan
+from bai_gym.agents.bayesian.rho import SMALLEST, Belief, value
+from bai_gym.agents.tools.normal_prior import PriorAgent, independent, posterior_covariance
+from bai_gym.designs import round_design
+from bai_gym.errors import ParameterError
+from bai_gym.gaussian_process import GaussianPrior
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Block
+from bai_gym.statistics import FloatArray
+from bai_gym.validation import choice, real
+
+__all__ = ["PIBAI", "best_weights", "error_bound"]
+
+DIGITS = 9  # of weights: equal ones must not differ by rounding
+STEPS = 200  # of the search for weights, at most
+SAMPLES = 1024  # by which the value of dependent arms is averaged, a power of 2; there are as many mirror images
+
+Loss = Callable[[FloatArray], tuple[float, FloatArray]]
+"""Of ``(K,)`` real pulls: a value to be small, and its ``(K,)`` derivatives by the logarithms of the pulls."""
+
+
+@dataclass(kw_only=True)
+class PIBAI(PriorAgent):
+    """Chooses weights of the arms from the prior, pulls by them, and recommends the arm of largest posterior mean.
+
+    Nothing depends on rewards until the end, so all pulls can be made at the same time.
+
+    Paper: Nguyen, Aouali, György and Vernade (2025), "Prior-Dependent Allocations for Bayesian Fixed-Budget Best-Arm
+    Identification in Structured Bandits" (AISTATS, arXiv 2402.05878), Algorithm 1. Differences: the default weights are
+    this library's; counts are rounded by largest remainders, where the authors' code draws them or rounds down.
+
+    Args:
+        weights: What the weights are best for. ``"value"`` (default): the largest expected mean of the recommended arm,
+            which is the smallest Bayes simple regret. ``"bound"``: the smallest bound on the error probability,
+            :func:`error_bound`. ``"mixed"``: the authors' mixture of those with the favourites of the prior.
+            ``"A-optimal"``, ``"D-optimal"``: the smallest sum of posterior variances, and the smallest determinant of
+            the posterior covariance. ``"uniform"``: equal weights.
+        alpha: Share of the bound in ``"mixed"``, from 0 to 1; default 0.5.
+        prior_mean: See :class:`bai_gym.agents.tools.normal_prior.PriorAgent`.
+        prior_sd: See there.
+        sigma: See there.
+
+    Knows the prior unless it is given, and the variances if ``sigma`` is the oracle's. Minimum budget: 1.
+    """
+
+    weights: str = "value"
+    alpha: float = 0.5
+
+    name: ClassVar[str] = "PI-BAI"
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return 1: an arm without a pull is judged by its prior."""
+        return 1
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Choose the weights, once for all episodes of the same noise."""
+        super().begin(info)
+        choice(self.weights, (*LOSSES, "mixed", "uniform"), f"weights of {self.name}")
+        real(self.alpha, f"alpha of {self.name}", least=0, most=1)
+        distinct, which = np.unique(self.noise, axis=0, return_inverse=True)
+        self.shares = np.stack([self._shares(noise) for noise in distinct])[which.reshape(-1)]
+
+    def plan(self) -> Plan:
+        """Make all pulls in one request."""
+        rng = None if self.tie == "first" else self.rng
+        yield Block(round_design(self.shares, self.budget, "largest-remainder", rng=rng))
+        return self.best_posterior(self.statistics)
+
+    def _shares(self, noise: FloatArray) -> FloatArray:
+        """Return ``(K,)`` weights for arms with ``(K,)`` variances of their rewards."""
+        if self.weights == "uniform":
+            return np.full(self.num_arms, 1.0 / self.num_arms)
+        goal = "bound" if self.weights == "mixed" else self.weights
+        prior = self.prior.mean.tobytes(), self.prior.covariance.tobytes()
+        shares = chosen_weights(goal, self.budget, *prior, noise.tobytes())
+        if self.weights == "mixed":
+            favour = self.prior.mean[0] * self.prior.variance[0]
+            if favour.min() < 0.0 or favour.max() == 0.0:
+                raise ParameterError(
+                    f"weights='mixed' of {self.name} is for prior means of at least 0, not all of them 0: take 'value'"
+                )
+            shares = self.alpha * shares + (1.0 - self.alpha) * favour / np.linalg.norm(favour)
+        shares = np.round(shares / shares.sum(), DIGITS)
+        return np.asarray(shares / shares.sum())
+
+
+@lru_cache(maxsize=16)
+def chosen_weights(goal: str, budget: int, mean: bytes, covariance: bytes, noise: bytes) -> FloatArray:
+    """Return the ``(K,)`` weights of smallest loss; the same ones are asked for by every batch of episodes.
+
+    Args:
+        goal: A key of :data:`LOSSES`.
+        budget: Number of pulls.
+        mean: Of the prior, the bytes of ``(K,)`` floats.
+        covariance: Of the prior, likewise ``(K, K)``.
+        noise: Variances of the rewards, likewise ``(K,)``.
+    """
+    centre = np.frombuffer(mean)
+    prior = GaussianPrior(np.frombuffer(covariance).reshape(len(centre), -1), centre)
+    loss = LOSSES[goal]
+    if goal == "value" and not independent(prior):
+        from scipy.stats.qmc import Sobol  # slow to import
+
+        factor = prior.factor[0][:, ::-1]  # the directions of most variance first, which the sequence covers best
+        rank = factor.shape[1]
+        # The second 2^m points of an unscrambled Sobol sequence: as evenly spread as the first, and without the origin.
+        points = ndtri(Sobol(rank + len(centre), scramble=False).random(2 * SAMPLES)[SAMPLES:])
+        points = np.vstack([points, -points])
+        loss = partial(sampled_value, centred=points[:, :rank] @ factor.T, errors=points[:, rank:])
+    return best_weights(partial(loss, prior, np.frombuffer(noise)), budget, prior)
+
+
+def best_weights(loss: Loss, budget: int, prior: GaussianPrior) -> FloatArray:
+    """Return the ``(K,)`` weights of smallest loss for ``budget`` pulls, by L-BFGS on their logarithms.
+
+    It starts from equal weights, and from weights that fall with the distance of an arm's largest likely mean from
+    the largest one; the better result counts.
+    """
+
+    def of_logits(logits: FloatArray) -> tuple[float, FloatArray]:
+        shares = softmax(logits)
+        found, slope = loss(budget * shares)
+        return found, slope - shares * slope.sum()
+
+    deviation = np.sqrt(prior.variance[0])
+    likely = prior.mean[0] + 2.0 * deviation
+    starts = np.zeros(prior.num_arms), (likely - likely.max()) / max(deviation.max(), SMALLEST)
+    options = {"maxiter": STEPS, "ftol": 1e-12, "gtol": 1e-9}
+    ends = [minimize(of_logits, start, jac=True, method="L-BFGS-B", options=options) for start in starts]
+    return np.asarray(softmax(min(ends, key=lambda end: end.fun).x))
+
+
+def error_bound(prior: GaussianPrior, noise: FloatArray, pulls: FloatArray) -> tuple[float, FloatArray]:
+    """Return a bound on the error probability, and its derivatives by the logarithms of the pulls.
+
+    The difference of two means has the prior variance a and, after the pulls, the posterior variance b, which does not
+    depend on rewards. With prior means that differ by d, the posterior means have the wrong order with probability at
+    most exp(-d^2 / (2 a)) sqrt(b / a) / 2; the bound is the sum over pairs. For independent means and equal noise it is
+    a quarter of what the authors' code computes.
+
+    Args:
+        prior: One distribution of the K means.
+        noise: ``(K,)`` variances of the rewards.
+        pulls: ``(K,)`` real numbers of pulls, at least 0.
+    """
+    before, after = prior.covariance[0], posterior_covariance(prior.covariance[0], pulls / noise)
+    a, b = of_differences(before), of_differences(after)
+    rows, columns = np.nonzero(np.triu(a > SMALLEST * prior.scale[0], 1))
+    a, b = a[rows, columns], np.maximum(b[rows, columns], SMALLEST * a[rows, columns])
+    d = prior.mean[0, rows] - prior.mean[0, columns]
+    terms = 0.5 * np.exp(-(d**2) / (2.0 * a)) * np.sqrt(b / a)
+    rate = np.zeros(after.shape)  # of the bound by b
+    rate[rows, columns] = rate[columns, rows] = terms / (2.0 * b)
+    # b of a pair (i, j) falls with the precision of arm k at the rate (S_ki - S_kj)^2, S the posterior covariance.
+    falls = after**2 @ rate.sum(axis=1) - ((after @ rate) * after).sum(axis=1)
+    return float(terms.sum()), -pulls / noise * falls
+
+
+def of_differences(covariance: FloatArray) -> FloatArray:
+    """Return the ``(K, K)`` variances of the differences of two means."""
+    variance = np.diag(covariance)
+    return np.asarray(variance[:, None] + variance - 2.0 * covariance)
+
+
+def total_variance(prior: GaussianPrior, noise: FloatArray, pulls: FloatArray) -> tuple[float, FloatArray]:
+    """Return the logarithm of the sum of the posterior variances and its derivatives, as :func:`error_bound`."""
+    after = posterior_covariance(prior.covariance[0], pulls / noise)
+    total = max(float(np.trace(after)), np.finfo(np.float64).tiny)
+    return math.log(total), -pulls / noise * (after**2).sum(axis=0) / total
+
+
+def log_determinant(prior: GaussianPrior, noise: FloatArray, pulls: FloatArray) -> tuple[float, FloatArray]:
+    """Return log det of the posterior covariance, less that of the prior, and its derivatives."""
+    covariance, root = prior.covariance[0], np.sqrt(pulls / noise)
+    inner = np.eye(len(root)) + root[:, None] * covariance * root
+    after = posterior_covariance(covariance, pulls / noise)
+    return -float(np.linalg.slogdet(inner)[1]), -pulls / noise * np.diag(after)
+
+
+def expected_value(prior: GaussianPrior, noise: FloatArray, pulls: FloatArray) -> tuple[float, FloatArray]:
+    """Return minus the expected largest posterior mean of independent arms, and its derivatives."""
+    variance = np.maximum(prior.variance, SMALLEST * prior.scale)
+    found, slope = value(Belief(prior.mean, variance, noise[None]), pulls[None])
+    unit = np.sqrt(prior.scale[0]) or 1.0
+    return -float(found[0]) / unit, -slope[0] / unit
+
+
+def sampled_value(
+    prior: GaussianPrior, noise: FloatArray, pulls: FloatArray, centred: FloatArray, errors: FloatArray
+) -> tuple[float, FloatArray]:
+    """Return :func:`expected_value` of dependent arms, an average over samples.
+
+    Sample means of the precision r^2 = pulls / noise change the posterior means by q = C R u, with
+    (I + R C R) u = R x + e: x the true means less the prior ones, e standard normal, R = diag(r). Of the arm that wins,
+    with c its row of C and v from (I + R C R) v = R c, the change has the derivative u (c - C R v) + v (x - q) by r.
+
+    Args:
+        prior: One distribution of the K means.
+        noise: ``(K,)`` variances of the rewards.
+        pulls: ``(K,)`` real numbers of pulls.
+        centred: ``(S, K)`` samples of x.
+        errors: ``(S, K)`` samples of e.
+    """
+    covariance, root = prior.covariance[0], np.sqrt(pulls / noise)
+    inverse = np.linalg.inv(np.eye(len(root)) + root[:, None] * covariance * root)
+    gain = covariance * root
+    u = (centred * root + errors) @ inverse
+    change = u @ gain.T
+    winner = (prior.mean + change).argmax(axis=1)
+    influence = gain @ inverse  # row i is v of a winner i
+    slopes = u * (covariance - influence @ gain.T)[winner] + influence[winner] * (centred - change)
+    unit = np.sqrt(prior.scale[0]) or 1.0
+    best = prior.mean[0, winner] + change[np.arange(len(winner)), winner]
+    return -float(best.mean()) / unit, -0.5 * root * slopes.mean(axis=0) / unit
+
+
+LOSSES: dict[str, Callable[..., tuple[float, FloatArray]]] = {
+    "value": expected_value,
+    "bound": error_bound,
+    "A-optimal": total_variance,
+    "D-optimal": log_determinant,
+}

@@ -1,0 +1,108 @@
+"""RUE, random-effect UCB exploration: upper bounds of means that are shrunk towards each other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.agents.tools.choosing import best_mean
+from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Episode, PerArm, Rule, State
+from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.validation import choice
+
+__all__ = ["RUE", "predict"]
+
+TINY = 1e-300
+
+
+class RUEState(State):
+    """What the rule of RUE uses."""
+
+    exploration: float  # 2 log n
+    corrected: float  # 1 if the noise of the sample means is subtracted from their spread, else 0
+    weight: PerArm  # w_k, of an arm's own mean
+    estimate: PerArm  # of the arm's mean
+    bound: PerArm  # U_k
+
+
+def pull_largest_bound(e: Episode, s: RUEState, rng: np.random.Generator) -> int:
+    """Pull the arm of largest U."""
+    predict(e, s)
+    return arm_of_largest(s.bound, e, rng)
+
+
+def predict(e: Any, s: Any) -> None:
+    """Estimate the means, as random effects of unknown mean and variance, and their upper bounds.
+
+    In place of numbers, entries of ``e`` may be arrays, one entry for each episode.
+    """
+    within = freedom = pulls = rewards = squares = 0.0
+    for arm in range(e.num_arms):
+        n = e.pulls[arm]
+        within += np.maximum(n - 1.0, 0.0) * e.variance[arm]
+        freedom += np.maximum(n - 1.0, 0.0)
+        pulls += n
+        rewards += n * e.mean[arm]
+        squares += n * n
+    noise = within / np.maximum(freedom, 1.0)  # sigma^2
+    between = -s.corrected * (e.num_arms - 1.0) * noise
+    for arm in range(e.num_arms):
+        between += e.pulls[arm] * (e.mean[arm] - rewards / pulls) ** 2
+    spread = np.maximum(between, 0.0) / np.maximum(pulls - squares / pulls, 1.0)  # sigma_0^2
+    weights = weighted = 0.0
+    for arm in range(e.num_arms):
+        s.weight[arm] = e.pulls[arm] * spread / np.maximum(e.pulls[arm] * spread + noise, TINY)
+        weights += (1.0 - s.weight[arm]) * e.pulls[arm]
+        weighted += (1.0 - s.weight[arm]) * e.pulls[arm] * e.mean[arm]
+    weights = np.maximum(weights, TINY)  # D, 0 where all w are 1
+    for arm in range(e.num_arms):
+        w = s.weight[arm]
+        s.estimate[arm] = w * e.mean[arm] + (1.0 - w) * weighted / weights
+        own = spread / np.maximum(e.pulls[arm] * spread + noise, TINY)  # w / n
+        s.bound[arm] = s.estimate[arm] + np.sqrt(s.exploration * noise * (own + (1.0 - w) ** 2 / weights))
+
+
+@dataclass(kw_only=True)
+class RUE(SequentialAgent):
+    """Pulls the arm of largest upper bound of its mean, with a prior of all means that is learned as it goes.
+
+    The means are random effects N(mu_0, sigma_0^2), and the rewards have the variance sigma^2 around them; all three
+    are estimated after every pull. An arm's mean is predicted by its sample mean, shrunk towards mu_0, and tau^2 is the
+    mean square error of that. The arm of largest prediction + sqrt(2 tau^2 log n) is pulled, and the one of largest
+    prediction recommended.
+
+    Paper: Zhu and Qiu (2024), "UCB Exploration for Fixed-Budget Bayesian Best Arm Identification" (TMLR, arXiv
+    2408.04869), Algorithm 1, as its authors' code computes it, but with no least value of D.
+
+    Args:
+        spread: Estimate of sigma_0^2. ``"raw"`` (default): as in the authors' code, the spread of the sample means,
+            noise included. ``"unbiased"``: their noise is subtracted, as in an analysis of variance.
+
+    Requires no oracle knowledge. Minimum budget: 2 K.
+    """
+
+    spread: str = "raw"
+
+    name: ClassVar[str] = "RUE"
+    first_pulls: ClassVar[int] = 2
+    rule: ClassVar[Rule] = Rule(choose=pull_largest_bound, state=RUEState)
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameter."""
+        corrected = choice(self.spread, ("raw", "unbiased"), f"spread of {self.name}") == "unbiased"
+        self.values = {"exploration": 2.0 * math.log(self.budget), "corrected": float(corrected)}
+
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the arms of largest prediction, of those that have been pulled."""
+        seen = Statistics.of(observation)
+        e = SimpleNamespace(num_arms=self.num_arms, pulls=seen.pulls.T, mean=seen.means.T, variance=seen.variances.T)
+        s = SimpleNamespace(**self.values, **{name: np.empty(e.mean.shape) for name in ("weight", "estimate", "bound")})
+        predict(e, s)
+        return best_mean(Statistics(seen.pulls, s.estimate.T, seen.variances), self.tie, self.rng)

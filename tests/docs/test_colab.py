@@ -1,0 +1,82 @@
+"""Badges that open notebooks in Colab: the stored ones are those of the address; with one, notebooks run there."""
+
+from __future__ import annotations
+
+import json
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+from IPython.core.inputtransformer2 import TransformerManager
+
+pytest.importorskip("mkdocs")
+
+from generate.colab import CELLS, repository, with_colab  # noqa: E402
+from generate.notebooks import notebook_page  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "examples").rglob("*.ipynb"))
+ADDRESS = "https://github.com/someone/bai-gym"
+
+
+def test_badges_are_those_of_the_public_address() -> None:
+    for file in NOTEBOOKS:
+        text = file.read_text(encoding="utf-8")
+        place = file.relative_to(ROOT).as_posix()
+        assert with_colab(text, repository(), place) == text, f"{place}: run `python -m generate.colab` in docs/"
+
+
+def test_the_address_is_that_on_the_forge(tmp_path: Path) -> None:
+    settings = tmp_path / "pyproject.toml"
+    for urls, found in (
+        ("", None),
+        ('[project.urls]\nDocumentation = "https://example.org"', None),
+        (f'[project.urls]\nDocumentation = "https://example.org"\nRepository = "{ADDRESS}/"', ADDRESS),
+    ):
+        settings.write_text(f'[project]\nname = "x"\n{urls}\n', encoding="utf-8")
+        assert repository(tmp_path) == found
+
+
+def test_with_an_address_every_notebook_begins_with_badge_and_installation(tmp_path: Path) -> None:
+    for file in NOTEBOOKS:
+        text, place = file.read_text(encoding="utf-8"), file.relative_to(ROOT).as_posix()
+        made = with_colab(text, ADDRESS, place)
+        badge, install = json.loads(made)["cells"][:2]
+        opened = f"https://colab.research.google.com/github/someone/bai-gym/blob/main/{place}"
+        assert (badge["id"], install["id"]) == CELLS and "".join(badge["source"]).endswith(f"({opened})")
+        assert with_colab(made, ADDRESS, place) == made and with_colab(made, None, place) == text, place
+        copy = tmp_path / file.name
+        copy.write_text(made, encoding="utf-8")
+        page, _ = notebook_page(copy)
+        assert f"Or [open it in Colab]({opened})." in page and "google.colab" not in page and "badge.svg" not in page
+        assert page.replace(f" Or [open it in Colab]({opened}).", "") == notebook_page(file)[0]
+
+
+@pytest.mark.each("there", [True, False])
+def test_the_cell_installs_in_colab_alone(there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its commands are recorded, not run: clone, install, go where the files are that lessons import."""
+    if there:
+        monkeypatch.setitem(sys.modules, "google.colab", types.ModuleType("google.colab"))
+    for file in NOTEBOOKS:
+        made: list[str] = []
+
+        class Recorder:
+            def system(self, command: str) -> None:
+                made.append(command)  # noqa: B023
+
+            def run_line_magic(self, name: str, line: str) -> None:
+                made.append(f"{name} {line}")  # noqa: B023
+
+        place = file.relative_to(ROOT).as_posix()
+        cell = "".join(json.loads(with_colab(file.read_text(encoding="utf-8"), ADDRESS, place))["cells"][1]["source"])
+        names: dict[str, Any] = {"get_ipython": Recorder}
+        exec(TransformerManager().transform_cell(cell), names)
+        if not there:
+            assert made == []
+            continue
+        clone, install, go = made
+        assert clone.split()[-2:] == [ADDRESS, "repository"]
+        assert install == 'pip install --quiet "./repository[learn,plots]"'
+        assert (ROOT / go.removeprefix("cd -q repository/") / file.name) == file
