@@ -88,8 +88,8 @@ $(DEMO)/ready: $(SETTINGS)
 # Torch comes first and alone: where it has no wheel for this Python, stable-baselines3 and its checks are left out.
 $(TEST)/ready: $(SETTINGS)
 	$(call venv,$(TEST))
-	@if $(TEST)/$(PIP) -c constraints.txt torch; then extras=all,docs,release,test; \
-	else extras=cluster,docs,hub,optuna,plots,release,render,sql,test; \
+	@if $(TEST)/$(PIP) -c constraints.txt torch; then extras=all,docs,minari,release,test; \
+	else extras=cluster,docs,hub,minari,optuna,plots,release,render,sql,test; \
 		echo "make: torch cannot be installed here; the checks of stable-baselines3 will be skipped" >&2; fi; \
 	echo "$(TEST)/$(PIP) -c constraints.txt -e .[$$extras]"; \
 	$(TEST)/$(PIP) -c constraints.txt -e ".[$$extras]"

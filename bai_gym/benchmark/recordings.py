@@ -29,7 +29,7 @@ from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray, IntArray, Observation
 from bai_gym.validation import integer
 
-__all__ = ["check_record", "record_cells"]
+__all__ = ["Actor", "check_record", "record_cells"]
 
 NOTE_BYTES = 200  # of a pull that is noted
 
@@ -128,7 +128,7 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
     reset(agent, env.problem_info(knowledge(agent)), own)
     bandit.notes.clear()  # pulls that the agent made before the episode, if allowed
-    actor = _Actor(agent, env.action_encoding, spec.rounds, bandit.rewards)
+    actor = Actor(agent, env.action_encoding, spec.rounds, bandit.rewards)
     rollout = play_single_steps(actor, env, observation)
     asked = len(bandit.notes) - actor.idle
     task = env.episode_spec.task
@@ -176,8 +176,15 @@ class _Noting(WrappedBandit):
         self.inner.replace(rows, other)
 
 
-class _Actor:
-    """Acts pull by pull for any kind of agent, and notes which arms it considers."""
+class Actor:
+    """Acts pull by pull for any kind of agent, and notes which arms it considers.
+
+    Args:
+        agent: Already reset, for one episode.
+        encoding: The actions of the environment.
+        rounds: When the rewards arrive.
+        rewards: Their kind.
+    """
 
     reads_pending = True
 
@@ -190,6 +197,7 @@ class _Actor:
         self.stages: list[Stage] = []
 
     def act(self, observation: Observation) -> Any:
+        """Return the action in one episode."""
         if self._stepper is not None:
             action = self._act(observation)
             self._note(self._stepper)

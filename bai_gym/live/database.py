@@ -235,10 +235,10 @@ def read_database(address: str, name: str) -> tuple[dict[str, Any], list[Entry]]
         ParameterError: There is no such kind of database.
         MissingPackageError: SQLAlchemy or the driver is not installed.
     """
+    engine, place = _engine(address, create=False)
     from sqlalchemy import select
     from sqlalchemy.exc import DBAPIError
 
-    engine, place = _engine(address, create=False)
     log = f"study {_checked_name(name)!r} in {place}"
     studies, _ = _tables()
     try:

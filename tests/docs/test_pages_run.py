@@ -31,7 +31,7 @@ PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")
 BLOCK = re.compile(
     r"(?:^<!-- (?P<mark>[^\n]*) -->\n)?^```(?P<language>python|bash)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
 )
-NEEDED = ("stable_baselines3", "optuna", "pandas")  # of the extras, where a block imports them
+NEEDED = ("stable_baselines3", "optuna", "pandas", "minari", "sqlalchemy")  # of the extras, where a block imports them
 
 SMALLER = "tested with: "
 ELSEWHERE = "run by "
@@ -104,7 +104,7 @@ def follow(steps: list[tuple[str, object, bool]], folder: Path) -> str:
     """Run Python and commands, one after the other in one process; return what they print."""
     plan = folder.parent / f"{folder.name}.json"
     plan.write_text(json.dumps(steps), encoding="utf-8")
-    environment = {**os.environ, "MPLBACKEND": "agg", "PYTHONWARNINGS": "default"}
+    environment = {**os.environ, "MPLBACKEND": "agg", "PYTHONWARNINGS": "default", "MINARI_DATASETS_PATH": str(folder)}
     done = subprocess.run(
         [sys.executable, "-c", FOLLOW, str(plan)],
         cwd=folder,

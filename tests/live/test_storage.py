@@ -265,6 +265,8 @@ def test_arguments_that_do_not_fit_are_refused(path: Path, monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     with pytest.raises(MissingPackageError, match=r"bai-gym\[sql\]"):
         bai_gym.Study(2, 12, storage=good)
+    with pytest.raises(MissingPackageError, match=r"bai-gym\[sql\]"):
+        Overview.of(good)
 
 
 def test_a_server_that_does_not_answer_is_an_error_without_the_password(monkeypatch: pytest.MonkeyPatch) -> None:

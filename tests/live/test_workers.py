@@ -20,8 +20,9 @@ import numpy as np
 import pytest
 
 import bai_gym
+from bai_gym.live import database
 from bai_gym.live.database import Database
-from bai_gym.live.entries import Entry
+from bai_gym.live.entries import Entry, Overtaken
 from bai_gym.live.overview import Overview
 from bai_gym.live.storage import read_log
 
@@ -157,7 +158,6 @@ def check(place: dict[str, Any], agent: str, items: bool, told: Path) -> None:
         ("journal", "TTTS", True),
         ("journal", "PairedRace(delta=1e-6)", True),
         ("storage", "SH", True),
-        ("storage", "TTTS", False),
     ],
 )
 def test_eight_workers_that_are_killed_lose_nothing_and_keep_the_budget(
@@ -284,3 +284,23 @@ def test_a_connection_that_is_lost_while_reading_is_made_again(server: Server) -
         log.rewind()
         with log.transaction() as entries:
             assert entries == [Entry("again", number) for number in range(1, 21, 2)]
+
+
+def test_a_process_that_is_stopped_in_a_transaction_loses_it(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "_SETTINGS", database._SETTINGS.replace(f"{database._IDLE:.0f}s", "500ms"))
+    facts = {"arms": ["a", "b"]}
+
+    def write() -> list[Entry]:
+        with contextlib.closing(Database(server.address, "stopped", facts)) as other:
+            with other.transaction() as entries:
+                other.append([Entry("release", 1)])
+            return entries
+
+    with contextlib.closing(Database(server.address, "stopped", facts)) as log, ThreadPoolExecutor(1) as pool:
+        with pytest.raises(Overtaken), log.transaction():
+            log.append([Entry("again", 1)])
+            assert (
+                pool.submit(write).result() == []
+            )  # which waits until the server ends the transaction of this process
+        with log.transaction() as entries:
+            assert entries == [Entry("release", 1)]
