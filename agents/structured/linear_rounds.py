@@ -35,6 +35,7 @@ __all__ = ["RAGE", "XYOracle", "XYStatic"]
 
 BoolArray = npt.NDArray[np.bool_]
 
+DIGITS = 6  # of weights, which are known to 1 %
 SAME = 1e-9  # coordinates of two arms that differ by less are those of equal features; their mean square is 1
 PAIRS_AT_ONCE = 2**22  # differences of two arms that are held at a time
 
@@ -152,9 +153,9 @@ class LinearRoundsAgent(Agent):
         return self._designs[name]
 
     def counts(self, weights: FloatArray, pulls: int) -> IntArray:
-        """Return ``(K,)`` numbers of pulls with a given sum, near the weights."""
-        rng = self.rng if self.tie == "random" else None
-        return round_design(weights, pulls, rng=rng, allow_small_budget=True)
+        """Return ``(K,)`` numbers of pulls with a given sum, near the weights, which are tied where nearly equal."""
+        rng, even = self.rng if self.tie == "random" else None, np.round(weights / weights.max(), DIGITS)
+        return round_design(even / even.sum(), pulls, rng=rng, allow_small_budget=True)
 
 
 @dataclass(kw_only=True)

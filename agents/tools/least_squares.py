@@ -23,7 +23,9 @@ import math
 import numpy as np
 
 from bai_gym.agents.tools.batches import BatchState, is_look
+from bai_gym.agents.tools.choosing import SLACK
 from bai_gym.agents.tools.plain_ridge import RidgeState, add_pulls
+from bai_gym.agents.tools.scanning import largest
 from bai_gym.designs import project
 from bai_gym.sampling import Episode, Vector, noinline, section
 from bai_gym.statistics import FloatArray, IntArray
@@ -57,6 +59,7 @@ class LeastSquaresState(RidgeState, BatchState):
     threshold: int  # its place among THRESHOLDS
     rho: float  # of the mixture
     offset: float  # log det V_0 / rho, V_0 after one pull of every arm
+    first: int  # arm that ties are broken in favour of, and then those that follow it
     best: int  # the arm of largest estimate
     rival: int  # arm from which the best one was not separated last
     y: Vector  # a difference of two arms
@@ -81,9 +84,11 @@ def update(e: Episode, s: LeastSquaresState) -> None:
         s.scores[arm] = 0.0
         for i in range(r):
             s.scores[arm] += s.x[arm * r + i] * s.theta[i]
-    s.best = 0
-    for arm in range(1, e.num_arms):
-        s.best = arm if s.scores[arm] > s.scores[s.best] else s.best
+    top = largest(s.scores)
+    least, s.best = top - SLACK * (s.scale + abs(top)), -1
+    for place in range(e.num_arms):
+        arm = (s.first + place) % e.num_arms
+        s.best = arm if s.best < 0 and s.scores[arm] >= least else s.best
 
 
 def is_separated(e: Episode, s: LeastSquaresState) -> bool:

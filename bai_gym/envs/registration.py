@@ -42,6 +42,7 @@ AUGUCB = "Mukherjee et al. 2017"
 STRUCTURED = "Azizi et al. 2022"
 BAYESIAN = "Hoffman et al. 2014"
 TRACKING = "Garivier and Kaufmann 2016"
+SOARE_DIMENSIONS = (2, 5, 6, 10)
 LINEAR_ARMS = (8, 16, 32, 64, 128)
 PULLS_PER_ARM = 20  # of the paper's 10, 20 and 50
 GP_BUDGETS = {10: 20, 16: 32, 64: 128, 357: 400}  # of each number of arms; the last pair is that of a traffic network
@@ -288,6 +289,16 @@ IDS: tuple[Registration, ...] = (
             {"num_arms": arms},
         )
         for arms in LINEAR_ARMS
+    ),
+    *(
+        Registration(
+            f"BAI-FC-LinearSoare{dimension}-v0",
+            "linear-adaptive",
+            CAP,
+            f"{dimension} unit vectors and an arm close to the best one, fixed confidence (Soare et al. 2014)",
+            {"num_arms": dimension + 1, "length": 2.0, "noise_variance": 1.0, **FIXED_CONFIDENCE},
+        )
+        for dimension in SOARE_DIMENSIONS
     ),
     Registration(
         "BAI-LinearStatic16-v0",

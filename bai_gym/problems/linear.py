@@ -27,21 +27,24 @@ EXPONENTS = {"sqrt(3/d)": 0.5, "3/d": 1.0}  # of 3 / d
 PAIRS_AT_ONCE = 2_000_000  # inner products held at a time
 
 
-def adaptive_problem(num_arms: int = 16, angle: float = 0.1, noise_variance: float = 10.0) -> FixedProblem:
+def adaptive_problem(
+    num_arms: int = 16, angle: float = 0.1, noise_variance: float = 10.0, length: float = 1.0
+) -> FixedProblem:
     """Return the unit vectors and one disturbing arm close to the best of them.
 
-    Arms 0 to d - 1 are the unit vectors of d = K - 1 dimensions, and arm d is (cos w, sin w, 0, ...); theta is the
-    first unit vector. So arm 0 is the best, and the last one is worse by 1 - cos w: 0.0049958 for w = 0.1. The second
-    direction separates the two, so an adaptive algorithm pulls arm 1.
+    Arms 0 to d - 1 are the unit vectors of d = K - 1 dimensions, and arm d is (cos w, sin w, 0, ...); theta is a
+    multiple of the first unit vector. So arm 0 is the best, and the last one is worse by length (1 - cos w): 0.0049958
+    for w = 0.1. The second direction separates the two, so an adaptive algorithm pulls arm 1.
 
     Args:
         num_arms: K, at least 3.
         angle: w, above 0 and at most pi.
         noise_variance: Above 0; the paper's N(0, 10) is a variance.
+        length: Of theta, above 0; 2 in the experiments of Soare et al.
 
     Raises:
         InstanceError: Fewer than three arms.
-        ParameterError: An angle or a variance outside its range.
+        ParameterError: Another number outside its range.
 
     Source: Azizi, Kveton and Ghavamzadeh (2022), "Fixed-Budget Best-Arm Identification in Structured Bandits", section
     8.1, after Soare, Lazaric and Munos (2014).
@@ -50,7 +53,8 @@ def adaptive_problem(num_arms: int = 16, angle: float = 0.1, noise_variance: flo
     real(angle, "angle", above=0, most=math.pi, rule="above 0 and at most pi")
     features = np.vstack([np.eye(arms - 1), np.zeros(arms - 1)])
     features[-1, :2] = math.cos(angle), math.sin(angle)
-    return FixedProblem(linear_bandit(features, features[0], noise_variance=noise_variance))
+    theta = real(length, "length", above=0) * features[0]
+    return FixedProblem(linear_bandit(features, theta, noise_variance=noise_variance))
 
 
 def static_problem(num_arms: int = 16, gap: float = 0.1, noise_variance: float = 10.0) -> FixedProblem:

@@ -48,7 +48,7 @@ def test_there_is_an_experiment_for_each_figure() -> None:
     own = [f"ugape-{number}" for number in range(1, 6)] + [f"learned-{number}" for number in range(1, 12)]
     thresholding = [f"augucb-1{letter}" for letter in "abcdef"]
     rejects = [f"cr-{number}" for number in range(1, 7)]
-    others = ["ab-1", "tas-1", "tas-2", "tails-1", "savings"]
+    others = ["ab-1", "tas-1", "tas-2", "tails-1", "linear-fc-soare", "savings"]
     assert list(EXPERIMENTS) == [*figures, *own[:5], *structured, *bayesian, *thresholding, *rejects, *others, *own[5:]]
     assert all(EXPERIMENTS[name].source.endswith(f"experiment {n}") for n, name in enumerate(thresholding, start=1))
     for names_of in (figures, structured, bayesian):

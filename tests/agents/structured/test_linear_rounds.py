@@ -18,6 +18,11 @@ from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 
 
+def rounded(weights: np.ndarray, pulls: int) -> np.ndarray:
+    even = np.round(weights / weights.max(), 6)
+    return np.asarray(round_design(even / even.sum(), pulls))
+
+
 class Script:
     """Arms whose rewards are always the same, so that pulls by blocks are known; the linear model fits them badly."""
 
@@ -37,7 +42,7 @@ def plain_rage(x: np.ndarray, script: Script, delta: float, drops: str, r0: int)
         design = pair_design(x, x[active])
         level = math.log(2 * len(x) ** 2 * number**2 / delta)
         pulls = math.ceil(8 * 4.0 ** (number - 1) * design.value * (1 + 1 / r0) * level)
-        counts = round_design(design.weights, max(pulls, 2 * r0 * np.count_nonzero(design.weights)))
+        counts = rounded(design.weights, max(pulls, 2 * r0 * np.count_nonzero(design.weights)))
         inverse = np.linalg.inv(x.T @ (counts[:, None] * x))
         theta = inverse @ x.T @ script.sums(counts)
         dropped = []
@@ -66,7 +71,7 @@ def plain_static(x: np.ndarray, script: Script, delta: float) -> int:
         if all(y @ theta > math.sqrt(2 * y @ inverse @ y * level) for y in others):
             return best
         number += 1
-        more = round_design(weights, int(counts.sum()) + math.ceil(1.35**number)) - counts
+        more = rounded(weights, int(counts.sum()) + math.ceil(1.35**number)) - counts
         sums, counts = sums + script.sums(more), counts + more
 
 
