@@ -35,6 +35,7 @@ __all__ = [
     "LeastSquaresState",
     "arm_of",
     "evidence",
+    "is_same",
     "is_separated",
     "log_det",
     "multiply",
@@ -106,11 +107,7 @@ def is_separated(e: Episode, s: LeastSquaresState) -> bool:
 @noinline
 def is_better(e: Episode, s: LeastSquaresState, i: int, j: int) -> bool:
     """Return whether the evidence that arm i is better than arm j exceeds the threshold; True if they are the same."""
-    set_difference(s, i, j)
-    length = 0.0
-    for place in range(s.y.size):
-        length += s.y[place] * s.y[place]
-    if length <= SAME:
+    if is_same(s, i, j):
         return True
     found = evidence(s, s.scores[i] - s.scores[j])
     return found > threshold(e, s, False) and found > threshold(e, s, True)
@@ -181,6 +178,15 @@ def set_difference(s: LeastSquaresState, i: int, j: int) -> None:
     r = s.y.size
     for place in range(r):
         s.y[place] = s.x[i * r + place] - s.x[j * r + place]
+
+
+def is_same(s: LeastSquaresState, i: int, j: int) -> bool:
+    """Set y to x_i - x_j, and return whether it is 0 but for rounding."""
+    set_difference(s, i, j)
+    length = 0.0
+    for place in range(s.y.size):
+        length += s.y[place] * s.y[place]
+    return length <= SAME
 
 
 def span_coordinates(features: FloatArray) -> tuple[FloatArray, IntArray]:
