@@ -7,14 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 
 from bai_gym import agents
 from bai_gym.agents.structured.linear_rounds import proved_worse
 from bai_gym.bandits import FeatureBandit, GaussianBandit, linear_bandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.designs import pair_design, round_design
-from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 
 
@@ -129,10 +127,3 @@ def test_the_cap_ends_a_round_and_the_oracle_is_faster() -> None:
         two_best = linear_bandit([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [3.0, 0.0])  # with the same features
         rollout = play(name, two_best, 20, 10_000)
         assert rollout.pulls.sum(axis=1).max() < 10_000 and (rollout.recommendation < 2).all(), name
-
-
-def test_errors() -> None:
-    bandit = linear_bandit(np.eye(2), [1.0, 0.0])
-    for name, wrong in (("RAGE", {"drops": "x"}), ("RAGE", {"r0": 0}), ("XY-static", {"delta": 0.0})):
-        with pytest.raises(ParameterError):
-            play(name, bandit, 1, 100, **wrong)
