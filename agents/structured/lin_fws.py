@@ -11,7 +11,7 @@ from bai_gym.agents.fixed_confidence.fws import is_square
 from bai_gym.agents.structured.linear_confidence import LinearConfidenceAgent
 from bai_gym.agents.tools.games import solve_game
 from bai_gym.agents.tools.least_squares import is_separated
-from bai_gym.agents.tools.linear_games import GameState, distance_of, invert_design, set_slopes
+from bai_gym.agents.tools.linear_games import GameState, distance_of, has_equal, invert_design, set_slopes
 from bai_gym.agents.tools.scanning import arm_of_largest, smallest
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, Vector, noinline
@@ -33,7 +33,7 @@ def frank_wolfe(e: Episode, s: LinFWSState, rng: np.random.Generator) -> int:
     t = float(e.made)
     for arm in range(e.num_arms if e.pulled < 0 else 0):
         s.w[arm] = 1.0 / e.num_arms
-    if is_square(e.made // e.num_arms):  # forced exploration
+    if is_square(e.made // e.num_arms) or has_equal(e, s):  # forced exploration
         for arm in range(e.num_arms):
             s.z[arm] = 1.0 / e.num_arms
     else:
@@ -74,8 +74,8 @@ class LinFWS(LinearConfidenceAgent):
     """Moves the proportions of pulls by a Frank-Wolfe step at each pull, towards those that are optimal for theta.
 
     As :class:`bai_gym.agents.FWS`, with the f_j of a linear model: the step maximises the least slope of all f_j within
-    t^-0.9 / K of the smallest, by a small linear program. Where floor(t / K) is a square the step goes towards equal
-    proportions.
+    t^-0.9 / K of the smallest, by a small linear program. Where floor(t / K) is a square, or estimates are tied
+    for the best, the step goes towards equal proportions.
 
     Paper: Wang, Tzeng and Proutiere (2021), "Fast Pure Exploration via Frank-Wolfe", which proves asymptotic
     optimality. Differences: f_j in units of sigma^2, and the threshold.

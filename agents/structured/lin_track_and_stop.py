@@ -10,7 +10,7 @@ import numpy as np
 
 from bai_gym.agents.structured.linear_confidence import LinearConfidenceAgent
 from bai_gym.agents.tools.least_squares import is_separated, log_det
-from bai_gym.agents.tools.linear_games import GameState, closest_rival, invert_design, set_slopes
+from bai_gym.agents.tools.linear_games import GameState, closest_rival, has_equal, invert_design, set_slopes
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.designs import basis_design
 from bai_gym.problems import ProblemInfo
@@ -51,9 +51,10 @@ def find_proportions(e: Episode, s: TrackingState) -> None:
     if e.made < s.due:
         return
     s.due = e.made * (1.0 + s.lazy)
-    for arm in range(e.num_arms if e.pulled < 0 else 0):
+    is_tied = has_equal(e, s)
+    for arm in range(e.num_arms if e.pulled < 0 or is_tied else 0):
         s.w[arm] = 1.0 / e.num_arms
-    for step in range(1, s.steps + 1):
+    for step in range(1, 1 if is_tied else s.steps + 1):
         invert_design(s, s.w, e.num_arms)
         rival = closest_rival(e, s)
         if rival < 0:
@@ -110,6 +111,7 @@ class LinTrackAndStop(LinearConfidenceAgent):
             "steps": integer(self.iterations, f"iterations of {self.name}", least=1),
             "spread": np.zeros(self.rank**2),
             "basis": order.reshape(*shape, self.num_arms).astype(float),
+            "next": self.rng.integers(ranks, size=self.batch).astype(float) if self.tie == "random" else 0.0,
             "rank": ranks.reshape(shape),
             "least": (smallest / np.sqrt(ranks)).reshape(shape),
         }

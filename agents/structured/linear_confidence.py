@@ -90,6 +90,7 @@ class LinearConfidenceAgent(SequentialAgent):
         self.values = {
             **start(features, rho),
             "noise": noise_deviation(self, info) ** 2,
+            "first": self.rng.integers(self.num_arms, size=self.batch).astype(float) if self.tie == "random" else 0.0,
             "level": math.log(1.0 / probability(self.delta, f"delta of {self.name}")),
             "threshold": THRESHOLDS.index(choice(self.threshold, THRESHOLDS, f"threshold of {self.name}")),
             "batch_size": batch_size_of(self),

@@ -35,6 +35,7 @@ __all__ = ["RAGE", "XYOracle", "XYStatic"]
 
 BoolArray = npt.NDArray[np.bool_]
 
+DIGITS = 6  # of weights, which are known to 1 %
 SAME = 1e-9  # coordinates of two arms that differ by less are those of equal features; their mean square is 1
 PAIRS_AT_ONCE = 2**22  # differences of two arms that are held at a time
 
@@ -151,10 +152,11 @@ class LinearRoundsAgent(Agent):
             self._designs[name] = solve(self.coordinates(row))
         return self._designs[name]
 
-    def counts(self, weights: FloatArray, pulls: int) -> IntArray:
-        """Return ``(K,)`` numbers of pulls with a given sum, near the weights."""
+    def counts(self, weights: FloatArray, pulls: IntArray | int) -> IntArray:
+        """Return ``(..., K)`` numbers of pulls with given sums, near the weights, which are tied where nearly equal."""
         rng = self.rng if self.tie == "random" else None
-        return round_design(weights, pulls, rng=rng, allow_small_budget=True)
+        even = np.round(weights / weights.max(axis=-1, keepdims=True), DIGITS)
+        return round_design(even / even.sum(axis=-1, keepdims=True), pulls, rng=rng, allow_small_budget=True)
 
 
 @dataclass(kw_only=True)
@@ -295,12 +297,13 @@ class StaticAgent(LinearRoundsAgent):
 
     def line_up(self, rows: IntArray, states: States, statistics: Statistics, left: IntArray) -> None:
         """Plan a round: the first has a pull of each arm of the design."""
-        for row, most in zip(rows.tolist(), left.tolist(), strict=True):
-            weights, number = self.design(row).weights, float(states["rounds"][row])
-            made = statistics.pulls[row]
-            pulls = int((weights > 0).sum()) if number == 1.0 else math.ceil(min(self.growth**number, most))
-            counts = self.counts(weights, int(made.sum()) + min(pulls, most))
-            states["left"][row] = np.maximum(counts - made, 0)  # by a method of divisors: only ties make a count fall
+        weights = np.stack([self.design(row).weights for row in rows.tolist()])
+        made = statistics.pulls[rows]
+        wanted = np.ceil(np.minimum(self.growth ** states["rounds"][rows], left)).astype(np.int64)
+        first = (weights > 0).sum(axis=1)
+        wanted = np.where(states["rounds"][rows] == 1.0, np.minimum(first, left), wanted)
+        counts = self.counts(weights, made.sum(axis=1) + wanted)
+        states["left"][rows] = np.maximum(counts - made, 0)  # by a method of divisors: only ties make a count fall
 
     def decide(self, rows: IntArray, states: States, statistics: Statistics) -> None:
         """Test after a round."""
@@ -367,7 +370,7 @@ class XYOracle(StaticAgent):
     Paper: Soare, Lazaric and Munos (2014), "Best-Arm Identification in Linear Bandits", section 3, with constants of
     the code of Fiez, Jain, Jamieson and Ratliff (2019). Differences: as for :class:`XYStatic`.
 
-    Knows the true means and, if ``sigma`` is ``"oracle"``, the variances. Needs features. Minimum budget: K.
+    Knows the true means, and the variances where ``sigma`` is ``"oracle"``. Needs features. Minimum budget: K.
     """
 
     name: ClassVar[str] = "XY-oracle"
@@ -375,13 +378,13 @@ class XYOracle(StaticAgent):
 
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]
-        """The means (``complexity``), and the variances if ``sigma`` is the oracle's."""
-        return super().knows | {"complexity"}
+        """The means (``complexity``), with which the variances are granted."""
+        return frozenset({"complexity"})
 
     def begin(self, info: ProblemInfo) -> None:
         """Note the means."""
-        super().begin(info)
         self._means = info.means
+        super().begin(info)
 
     def design(self, row: int) -> MinimaxDesign:
         """Return the design that attains the characteristic time; the XY-design where two best arms are tied."""

@@ -23,7 +23,9 @@ import math
 import numpy as np
 
 from bai_gym.agents.tools.batches import BatchState, is_look
+from bai_gym.agents.tools.choosing import SLACK
 from bai_gym.agents.tools.plain_ridge import RidgeState, add_pulls
+from bai_gym.agents.tools.scanning import largest
 from bai_gym.designs import project
 from bai_gym.sampling import Episode, Vector, noinline, section
 from bai_gym.statistics import FloatArray, IntArray
@@ -33,6 +35,7 @@ __all__ = [
     "LeastSquaresState",
     "arm_of",
     "evidence",
+    "is_same",
     "is_separated",
     "log_det",
     "multiply",
@@ -57,6 +60,7 @@ class LeastSquaresState(RidgeState, BatchState):
     threshold: int  # its place among THRESHOLDS
     rho: float  # of the mixture
     offset: float  # log det V_0 / rho, V_0 after one pull of every arm
+    first: int  # arm that ties are broken in favour of, and then those that follow it
     best: int  # the arm of largest estimate
     rival: int  # arm from which the best one was not separated last
     y: Vector  # a difference of two arms
@@ -81,9 +85,11 @@ def update(e: Episode, s: LeastSquaresState) -> None:
         s.scores[arm] = 0.0
         for i in range(r):
             s.scores[arm] += s.x[arm * r + i] * s.theta[i]
-    s.best = 0
-    for arm in range(1, e.num_arms):
-        s.best = arm if s.scores[arm] > s.scores[s.best] else s.best
+    top = largest(s.scores)
+    least, s.best = top - SLACK * (s.scale + abs(top)), -1
+    for place in range(e.num_arms):
+        arm = (s.first + place) % e.num_arms
+        s.best = arm if s.best < 0 and s.scores[arm] >= least else s.best
 
 
 def is_separated(e: Episode, s: LeastSquaresState) -> bool:
@@ -101,11 +107,7 @@ def is_separated(e: Episode, s: LeastSquaresState) -> bool:
 @noinline
 def is_better(e: Episode, s: LeastSquaresState, i: int, j: int) -> bool:
     """Return whether the evidence that arm i is better than arm j exceeds the threshold; True if they are the same."""
-    set_difference(s, i, j)
-    length = 0.0
-    for place in range(s.y.size):
-        length += s.y[place] * s.y[place]
-    if length <= SAME:
+    if is_same(s, i, j):
         return True
     found = evidence(s, s.scores[i] - s.scores[j])
     return found > threshold(e, s, False) and found > threshold(e, s, True)
@@ -176,6 +178,15 @@ def set_difference(s: LeastSquaresState, i: int, j: int) -> None:
     r = s.y.size
     for place in range(r):
         s.y[place] = s.x[i * r + place] - s.x[j * r + place]
+
+
+def is_same(s: LeastSquaresState, i: int, j: int) -> bool:
+    """Set y to x_i - x_j, and return whether it is 0 but for rounding."""
+    set_difference(s, i, j)
+    length = 0.0
+    for place in range(s.y.size):
+        length += s.y[place] * s.y[place]
+    return length <= SAME
 
 
 def span_coordinates(features: FloatArray) -> tuple[FloatArray, IntArray]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 
-from bai_gym.agents.tools.least_squares import SAME, LeastSquaresState, multiply, set_difference
+from bai_gym.agents.tools.choosing import SLACK
+from bai_gym.agents.tools.least_squares import LeastSquaresState, is_same, multiply
 from bai_gym.sampling import Episode, PerArm, Vector, noinline
 from bai_gym.statistics import FloatArray
 
-__all__ = ["GameState", "closest_rival", "invert_design", "set_slopes", "slope_of"]
+__all__ = ["GameState", "closest_rival", "distance_of", "has_equal", "invert_design", "set_slopes", "slope_of"]
 
 RIDGE = 1e-9  # of the mean eigenvalue of A, which may be singular
 
@@ -60,14 +61,22 @@ def invert_design(s: GameState, w: FloatArray, num_arms: int) -> None:
 @noinline
 def distance_of(s: GameState, j: int) -> float:
     """Return f_j of the best arm, and set y and ``turned`` = A^-1 y; infinite for an arm of the same features."""
-    set_difference(s, s.best, j)
+    if is_same(s, s.best, j):
+        return math.inf
     multiply(s.spread, s.y, s.turned)
-    square = length = 0.0
+    square, gap = 0.0, s.scores[s.best] - s.scores[j]
     for i in range(s.y.size):
         square += s.y[i] * s.turned[i]
-        length += s.y[i] * s.y[i]
-    gap = s.scores[s.best] - s.scores[j]
-    return 0.5 * gap * gap / square if length > SAME else math.inf
+    return 0.5 * gap * gap / square
+
+
+def has_equal(e: Episode, s: GameState) -> bool:
+    """Return whether another arm, of other features, has the same estimate as the best one but for rounding."""
+    least = s.scores[s.best] - SLACK * (s.scale + abs(s.scores[s.best]))
+    for arm in range(e.num_arms):
+        if arm != s.best and s.scores[arm] >= least and not is_same(s, s.best, arm):
+            return True
+    return False
 
 
 @noinline

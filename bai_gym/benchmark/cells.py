@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
+from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit
 from bai_gym.benchmark.protocol import (
     allocates,
     confidence,
@@ -41,7 +41,7 @@ from bai_gym.results.writer import CHUNK_RUNS, CellKey
 from bai_gym.seeding import generator
 from bai_gym.statistics import IntArray, Statistics
 from bai_gym.tasks import BestArm
-from bai_gym.theory import fixed_confidence_bound
+from bai_gym.theory import bernoulli_kl, fixed_confidence_bound, linear_characteristic_time
 from bai_gym.validation import choice, integer
 
 __all__ = ["CHUNK_BYTES", "Cell", "Checkpoints", "checkpoint_grid"]
@@ -58,6 +58,17 @@ ARM_NUMBERS = 10
 INSTANCES = 1000  # random instances over which bounds are averaged
 POINT_BYTES = 200  # of a checkpoint in a list
 PATHS = ("auto", "blocks", "steps")
+
+
+def linear_bound(bandit: FeatureBandit, delta: float) -> float | None:
+    """Return kl(delta, 1 - delta) T* of the first instance of linear arms with Gaussian noise; None for others."""
+    x, means, variances = bandit.features[0], bandit.means[0], bandit.variances[0]
+    theta = np.linalg.lstsq(x, means, rcond=None)[0]
+    is_linear = np.allclose(x @ theta, means, rtol=0.0, atol=1e-9 * float(np.abs(means).max()))
+    if not isinstance(bandit.inner, GaussianBandit) or not is_linear or np.ptp(variances) or not variances[0] > 0:
+        return None
+    bound = float(bernoulli_kl(delta, 1.0 - delta)) * linear_characteristic_time(x, theta, float(variances[0])).lower
+    return bound if delta < 0.5 and 0 < bound < np.inf else None
 
 
 def checkpoint_grid(checkpoints: Checkpoints, budget: int) -> tuple[int, ...]:
@@ -221,12 +232,15 @@ class Cell:
     def lower_bound(self) -> float | None:
         """Return kl(delta, 1 - delta) T*, see :func:`bai_gym.theory.fixed_confidence_bound`; None where unknown.
 
-        It is known for the best arm of a fixed instance of Gaussian or Bernoulli arms without features.
+        It is known for the best arm of a fixed instance of Gaussian or Bernoulli arms, and of Gaussian arms of equal
+        variances whose means are linear in their features.
         """
         task = self.episode_spec.task
         if self.delta is None or not isinstance(task, BestArm) or task.epsilon > 0:
             return None
         bandit = self.instances()
+        if isinstance(self.env.problem, FixedProblem) and isinstance(bandit, FeatureBandit) and self.costs is None:
+            return linear_bound(bandit, self.delta)
         if not isinstance(self.env.problem, FixedProblem) or not isinstance(bandit, BernoulliBandit | GaussianBandit):
             return None
         variances = bandit.variances[0] if isinstance(bandit, GaussianBandit) else None

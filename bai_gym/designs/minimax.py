@@ -26,7 +26,8 @@ from bai_gym.validation import real
 
 __all__ = ["MinimaxDesign", "minimax_design", "pair_design"]
 
-FIRST_ARMS = 64  # up to as many arms all take part from the start
+FIRST_ARMS = 64  # up to as many arms all take part from the start, and all pairs of as many candidates
+FIRST_DIRECTIONS = FIRST_ARMS * (FIRST_ARMS - 1) // 2
 ADDED = 8  # directions or arms that are added at a time
 ROUNDS = 200  # of additions
 NEWTON_STEPS = 200
@@ -37,8 +38,8 @@ SHORTEST = 1e-12  # share of a Newton step
 FEW = 512  # up to as many points all pairs are looked at
 CLUSTERS = 64  # of more points
 
-Search = Callable[[FloatArray], FloatArray]
-"""Returns ``(m, r)`` directions of largest y^T A^-1 y, the largest first, given a root R of A^-1 = R R^T."""
+Search = Callable[[FloatArray, int], FloatArray]
+"""Returns ``(m, r)`` directions of largest y^T A^-1 y, the largest first, given a root R of A^-1 = R R^T, and m."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +81,9 @@ def minimax_design(features: ArrayLike, directions: ArrayLike, *, tolerance: flo
     if (np.abs(back - y).max(axis=1, initial=0.0) > 1e-8 * np.abs(y).max(axis=1, initial=0.0)).any():
         return MinimaxDesign(np.full(len(x), 1.0 / len(x)), np.inf, np.inf)
 
-    def search(root: FloatArray) -> FloatArray:
+    def search(root: FloatArray, number: int) -> FloatArray:
         values = ((inside @ root) ** 2).sum(axis=1)
-        return np.asarray(inside[np.argsort(-values, kind="stable")[:ADDED]])
+        return np.asarray(inside[np.argsort(-values, kind="stable")[:number]])
 
     return _solve(x, search, real(tolerance, "tolerance", above=0))
 
@@ -107,9 +108,14 @@ def pair_design(features: ArrayLike, candidates: ArrayLike, *, tolerance: float 
     """
     x, to_span = _coordinates(features)
     z = np.asarray(candidates, np.float64) @ to_span
+    if len(z) <= FIRST_ARMS:
+        one, other = np.triu_indices(len(z), min(1, len(z) - 1))
+        return minimax_design(
+            features, np.asarray(candidates, np.float64)[one] - np.asarray(candidates)[other], tolerance=tolerance
+        )
 
-    def search(root: FloatArray) -> FloatArray:
-        first, second = farthest_pairs(z @ root, ADDED)
+    def search(root: FloatArray, number: int) -> FloatArray:
+        first, second = farthest_pairs(z @ root, number)
         return np.asarray(z[first] - z[second])
 
     return _solve(x, search, real(tolerance, "tolerance", above=0))
@@ -189,7 +195,7 @@ def _solve(x: FloatArray, search: Search, tolerance: float) -> MinimaxDesign:
     arms = np.arange(len(x)) if len(x) <= FIRST_ARMS else _spread_out(x)
     weights = np.zeros(len(x))
     weights[arms] = 1.0 / arms.size
-    y = search(_root(x, weights))
+    y = search(_root(x, weights), FIRST_DIRECTIONS)
     scale = float(((y[0] @ _root(x, weights)) ** 2).sum()) if len(y) else 0.0
     if scale <= 0.0:
         return MinimaxDesign(np.full(len(x), 1.0 / len(x)), 0.0, 0.0)
@@ -199,7 +205,7 @@ def _solve(x: FloatArray, search: Search, tolerance: float) -> MinimaxDesign:
         weights = np.zeros(len(x))
         weights[arms] = own
         root = _root(x, weights)
-        found = search(root)
+        found = search(root, ADDED)
         largest = float(((found[0] @ root) ** 2).sum())
         gains = shares @ ((y @ root) @ (x @ root).T) ** 2
         lower = max(lower, 2.0 * float(weights @ gains) - float(gains.max()))
@@ -214,7 +220,7 @@ def _solve(x: FloatArray, search: Search, tolerance: float) -> MinimaxDesign:
     fewer /= fewer.sum()
     if np.linalg.matrix_rank(x[fewer > 0]) == x.shape[1]:
         root = _root(x, fewer)
-        largest = float(((search(root)[0] @ root) ** 2).sum())
+        largest = float(((search(root, 1)[0] @ root) ** 2).sum())
         if largest <= value * (1.0 + tolerance):
             best, value = fewer, largest
     return MinimaxDesign(best, value, min(lower, value))

@@ -44,6 +44,7 @@ DRIFT = "Xiong et al. 2024"
 BAYESIAN = "Hoffman et al. 2014"
 PRIORS = "Nguyen et al. 2025"
 TRACKING = "Garivier and Kaufmann 2016"
+SOARE_DIMENSIONS = (2, 5, 6, 10)
 LINEAR_ARMS = (8, 16, 32, 64, 128)
 PULLS_PER_ARM = 20  # of the paper's 10, 20 and 50
 GP_BUDGETS = {10: 20, 16: 32, 64: 128, 357: 400}  # of each number of arms; the last pair is that of a traffic network
@@ -290,6 +291,16 @@ IDS: tuple[Registration, ...] = (
             {"num_arms": arms},
         )
         for arms in LINEAR_ARMS
+    ),
+    *(
+        Registration(
+            f"BAI-FC-LinearSoare{dimension}-v0",
+            "linear-adaptive",
+            CAP,
+            f"{dimension} unit vectors and an arm close to the best one, fixed confidence (Soare et al. 2014)",
+            {"num_arms": dimension + 1, "scale": 2.0, "noise_variance": 1.0, **FIXED_CONFIDENCE},
+        )
+        for dimension in SOARE_DIMENSIONS
     ),
     Registration(
         "BAI-LinearStatic16-v0",

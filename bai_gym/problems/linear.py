@@ -37,9 +37,9 @@ def adaptive_problem(
 ) -> FixedProblem:
     """Return the unit vectors and one disturbing arm close to the best of them.
 
-    Arms 0 to d - 1 are the unit vectors of d = K - 1 dimensions, and arm d is (cos w, sin w, 0, ...); theta is the
-    first unit vector. So arm 0 is the best, and the last one is worse by 1 - cos w: 0.0049958 for w = 0.1. The second
-    direction separates the two, so an adaptive algorithm pulls arm 1.
+    Arms 0 to d - 1 are the unit vectors of d = K - 1 dimensions, and arm d is (cos w, sin w, 0, ...); theta is a
+    multiple of the first unit vector. So arm 0 is the best, and the last one is worse by length (1 - cos w): 0.0049958
+    for w = 0.1. The second direction separates the two, so an adaptive algorithm pulls arm 1.
 
     Args:
         num_arms: K, at least 3.
@@ -50,7 +50,7 @@ def adaptive_problem(
 
     Raises:
         InstanceError: Fewer than three arms.
-        ParameterError: An angle or a variance outside its range.
+        ParameterError: Another number outside its range.
 
     Source: Azizi, Kveton and Ghavamzadeh (2022), "Fixed-Budget Best-Arm Identification in Structured Bandits", section
     8.1, after Soare, Lazaric and Munos (2014).

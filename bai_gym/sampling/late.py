@@ -133,15 +133,13 @@ class _LatePlan:
     def _block(self, block: Block, pulls: int) -> Generator[Block, Statistics, Statistics]:
         """Make the pulls of a block, and return their statistics."""
         made = Statistics.zeros(self._pending.shape)
-        counts, pending, done = np.zeros_like(block.counts), deque[tuple[int, IntArray]](), 0
-        while done < pulls:
-            size = min(pulls - done, self._rounds.left(self._made, self._budget))
-            until = block.counts if done + size == pulls else block.first(done + size)
-            part = _of_all(until - counts, block.arms, made.pulls.shape)
+        pending: deque[tuple[int, IntArray]] = deque()
+        ends = range(self._rounds.left(self._made, self._budget), pulls, self._rounds.batch_size)
+        for counts in block.parts(ends) if pulls else ():
+            part = _of_all(counts, block.arms, made.pulls.shape)
             pending.append((self._made, part))
-            counts, done = until, done + size
             flat = np.flatnonzero(part)
-            parcel = yield from self._pull(flat, part.take(flat), size)
+            parcel = yield from self._pull(flat, part.take(flat), int(counts[0].sum()))
             while parcel and pending and pending[0][0] < parcel.end:
                 _merge(made, _part(parcel.statistics, pending.popleft()[1], self._rewards))
         if pending:

@@ -112,7 +112,7 @@ def test_every_default_plays_every_kind_of_rewards_with_what_it_chooses(name: st
         assert agent.chosen(agent.rewards) == expected, kind
         assert (f"chosen for {kind} rewards" in "".join(notes(agent))) == bool(expected)
         assert agent.label == agents.make(name).label
-        assert ("oracle" in expected.values()) <= bool(agent.knows & {"range", "variances"})
+        assert ("oracle" in expected.values()) <= bool(agent.knows & {"range", "variances", "complexity"})
         task = next(t for t in (BestArm(), Thresholding(0.5), GoodArm(0.5)) if t.name in agent.tasks)
         budget = min(max(80, agent.minimum_budget(len(means))), entry.largest_budget or 1000)
         info = _info(agent, played, budget, task)

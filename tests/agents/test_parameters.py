@@ -26,6 +26,8 @@ WORD = ["x", "", None]
 UGAPE = ["UGapEb", "UGapEb-V", "A-UGapEb", "A-UGapEb-V", "UGapEc", "UGapEc-V"]
 GAPE = ["GapE", "GapE-V", "A-GapE", "A-GapE-V"]
 LINEAR = ["LinUCB", "LinGapE", "LinGapE-Greedy"]
+LINEAR_CONFIDENCE = ["LinGapE-GLR", "LinTrackAndStop", "LinFWS", "LinGame", "LinGame-C"]
+LINEAR_ROUNDS = ["RAGE", "XY-static", "XY-oracle"]
 ZONE = ["Rinott", "KN", "NM"]
 STOPPING = [name for name in agents.names() if agents.make(name).stops]
 
@@ -128,6 +130,15 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["LinUCB"], "alpha", AT_LEAST_0),
     (["LinUCB"], "model", WORD),
     (LINEAR[1:], "radius", WORD),
+    ([*LINEAR_CONFIDENCE, *LINEAR_ROUNDS], "delta", BETWEEN_0_AND_1),
+    ([*LINEAR_CONFIDENCE, *LINEAR_ROUNDS], "sigma", [0.0, "big"]),
+    (LINEAR_CONFIDENCE, "threshold", WORD),
+    (LINEAR_CONFIDENCE, "rho", POSITIVE),
+    (LINEAR_CONFIDENCE, "batch_size", COUNT),
+    (["LinTrackAndStop"], "lazy", AT_LEAST_0),
+    (["LinTrackAndStop"], "iterations", COUNT),
+    (["RAGE"], "drops", WORD),
+    (["RAGE"], "r0", COUNT),
     (["UCB-GLM"], "link", WORD),
     (["UCB-GLM"], "alpha", [*AT_LEAST_0, "theory"]),
     (["UCB-GLM"], "penalty", POSITIVE),

@@ -35,6 +35,8 @@ def test_adaptive(arms: int) -> None:
     wider, _ = drawn(build("linear-adaptive", num_arms=arms, angle=np.pi / 2, noise_variance=2.0))
     assert wider.means[0, -1] == pytest.approx(0.0, abs=1e-15)
     assert (wider.variances == 2.0).all()
+    longer, _ = drawn(build("linear-adaptive", num_arms=arms, scale=2.0))
+    np.testing.assert_array_equal(longer.means, 2.0 * bandit.means)
 
 
 def test_static() -> None:

@@ -15,7 +15,7 @@ from bai_gym import agents
 from bai_gym.agents.structured.linear_confidence import LinearConfidenceAgent
 from bai_gym.bandits import BernoulliBandit, FeatureBandit, linear_bandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
-from bai_gym.errors import AgentError, ParameterError
+from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestArm
 from bai_gym.theory import linear_characteristic_time
@@ -205,15 +205,8 @@ def test_tables_say_where_nothing_is_proved() -> None:
     assert any("linear" in note for note in found.notes)
 
 
-def test_one_line_errors() -> None:
-    x, theta = np.eye(2), [1.0, 0.0]
-    for wrong in ({"delta": 1.0}, {"rho": 0.0}, {"threshold": "gk16"}, {"sigma": -1.0}, {"batch_size": 0}):
-        with pytest.raises(ParameterError):
-            play(agents.make("LinGapE-GLR", **wrong), x, theta, 1)
-    for wrong in ({"lazy": -0.1}, {"iterations": 0}):
-        with pytest.raises(ParameterError):
-            play(agents.make("LinTrackAndStop", **wrong), x, theta, 1)
-    bandit = linear_bandit(x, theta)
+def test_what_is_refused() -> None:
+    bandit = linear_bandit(np.eye(2), [1.0, 0.0])
     for task, message in ((BestArm(0.1), "epsilon=0"), (BestArm(), "features")):
         agent = agents.make("LinGame", sigma=1.0)
         info = ProblemInfo(2, 100, truth=bandit if "eps" in message else bandit.inner, task=task, fixed_confidence=True)
