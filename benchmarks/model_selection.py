@@ -161,7 +161,7 @@ def main() -> None:
     """Play all, and print a table for each data set."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("results/model_selection"))
-    parser.add_argument("--runs", type=int, default=40)
+    parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
     parallel = Parallel(n_jobs=options.workers)
