@@ -383,7 +383,8 @@ def test_agents_that_do_not_stop_are_refused_where_they_must() -> None:
     of_confidence = {name for name in NAMES if isinstance(agents.make(name), ConfidenceAgent)}
     good = {"APT-G", "HDoC", "LUCB-G", "APGAI"}
     others = {"UGapEc", "UGapEc-V", "LUCB", "Rinott", "KN", "NM", "PairedRace", "FRace", "WilcoxonRace"}
-    assert STOPPING == others | good | of_confidence and len(of_confidence) == 14
+    linear = {name for name in STOPPING if agents.make(name).needs_features}
+    assert STOPPING == others | good | of_confidence | linear and (len(of_confidence - linear), len(linear)) == (14, 8)
     for name in NAMES:
         agent = agents.make(name)
         told: dict[str, Any] = {"truth": fit(agent, spread(4)), "knows": agent.knows, "fixed_confidence": True}
