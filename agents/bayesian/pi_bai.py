@@ -67,12 +67,16 @@ class PIBAI(PriorAgent):
         return 1
 
     def begin(self, info: ProblemInfo) -> None:
-        """Choose the weights, once for all episodes of the same noise."""
+        """Check the parameters."""
         super().begin(info)
         choice(self.weights, (*LOSSES, "mixed", "uniform"), f"weights of {self.name}")
         real(self.alpha, f"alpha of {self.name}", least=0, most=1)
+
+    @property
+    def shares(self) -> FloatArray:
+        """``(N, K)`` weights, chosen once for all episodes of the same noise, when they are first needed."""
         distinct, which = np.unique(self.noise, axis=0, return_inverse=True)
-        self.shares = np.stack([self._shares(noise) for noise in distinct])[which.reshape(-1)]
+        return np.stack([self._shares(noise) for noise in distinct])[which.reshape(-1)]
 
     def plan(self) -> Plan:
         """Make all pulls in one request."""
