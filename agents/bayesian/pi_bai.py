@@ -71,7 +71,8 @@ class PIBAI(PriorAgent):
         super().begin(info)
         choice(self.weights, (*LOSSES, "mixed", "uniform"), f"weights of {self.name}")
         real(self.alpha, f"alpha of {self.name}", least=0, most=1)
-        if self.weights == "mixed" and (self.prior.mean[0].min() < 0.0 or self.prior.mean[0].max() == 0.0):
+        self._favour = self.prior.mean[0] * self.prior.variance[0]
+        if self.weights == "mixed" and (self._favour.min() < 0.0 or self._favour.max() == 0.0):
             raise ParameterError(
                 f"weights='mixed' of {self.name} is for prior means of at least 0, not all of them 0: take 'value'"
             )
@@ -96,8 +97,7 @@ class PIBAI(PriorAgent):
         prior = self.prior.mean.tobytes(), self.prior.covariance.tobytes()
         shares = chosen_weights(goal, self.budget, *prior, noise.tobytes())
         if self.weights == "mixed":
-            favour = self.prior.mean[0] * self.prior.variance[0]
-            shares = self.alpha * shares + (1.0 - self.alpha) * favour / np.linalg.norm(favour)
+            shares = self.alpha * shares + (1.0 - self.alpha) * self._favour / np.linalg.norm(self._favour)
         shares = np.round(shares / shares.sum(), DIGITS)
         return np.asarray(shares / shares.sum())
 
