@@ -15,6 +15,8 @@ from bai_gym.statistics import FloatArray
 
 __all__ = ["bernoulli_divergence", "optimal_proportions"]
 
+SAME = 1e-14  # divergences of Bernoulli arms up to this are rounding: they are differences of numbers of size 1
+
 
 def optimal_proportions(
     means: FloatArray, variances: FloatArray, bernoulli: bool, beta: float, w: FloatArray, y: float
@@ -40,10 +42,10 @@ def optimal_proportions(
     for arm in range(means.size):
         best = arm if means[arm] > means[best] else best
     for arm in range(means.size):
-        tied += 1 if means[arm] == means[best] else 0
+        tied += 1 if is_same(means[best], means[arm], bernoulli) else 0
     if tied > 1:
         for arm in range(means.size):
-            w[arm] = 1.0 / tied if means[arm] == means[best] else 0.0
+            w[arm] = 1.0 / tied if is_same(means[best], means[arm], bernoulli) else 0.0
         return 0.0
     first = max(w[best], 1e-3)
     for arm in range(means.size):
@@ -55,6 +57,11 @@ def optimal_proportions(
     for arm in range(means.size):
         w[arm] = w[arm] / total if arm != best else 1.0 / total
     return y
+
+
+def is_same(first: float, other: float, bernoulli: bool) -> bool:
+    """Return whether two means are equal, or so close that their divergence is lost in rounding."""
+    return first == other or (bernoulli and bernoulli_divergence(first, other) <= SAME)
 
 
 def optimal_ratios(

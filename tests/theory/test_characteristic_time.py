@@ -10,6 +10,7 @@ from scipy.optimize import minimize_scalar
 
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.theory import bernoulli_kl, characteristic_time, fixed_confidence_bound, optimal_weights
+from bai_gym.theory.proportions import optimal_proportions
 
 GK1, GK2 = (0.5, 0.45, 0.43, 0.4), (0.3, 0.21, 0.2, 0.19, 0.18)
 MENARD, BRAKE = (1.0, 0.85, 0.8, 0.7), (1.0, 0.9, 0.9, 0.9)
@@ -90,6 +91,14 @@ def test_tied_best_arms_and_means_of_0_and_1() -> None:
     assert characteristic_time([0.5, 0.5, 0.2]) == math.inf == characteristic_time([0.5, 0.5, 0.2], 1.0)
     assert optimal_weights([0.5, 0.5, 0.2]).tolist() == [0.5, 0.5, 0.0]
     assert 0 < characteristic_time([1.0, 0.9]) < math.inf and 0 < characteristic_time([0.0, 0.1]) < math.inf
+
+
+def test_bernoulli_means_that_are_equal_but_for_rounding_share_their_pulls() -> None:
+    for gap in (1e-17, 1e-14, 1e-11, 1e-8, 1e-6, 1e-4):
+        w = np.full(3, 1.0 / 3.0)
+        optimal_proportions(np.array([0.019, 0.019 + gap, 0.0185]), np.ones(3), True, 0.0, w, 0.0)
+        assert np.isfinite(w).all() and w.sum() == pytest.approx(1.0), gap
+        assert w[0] == pytest.approx(w[1], rel=0.1) and w[2] < 0.1 * w[0], gap
 
 
 def test_the_lower_bound() -> None:
