@@ -29,7 +29,7 @@ LINEAR = ["LinUCB", "LinGapE", "LinGapE-Greedy"]
 LINEAR_CONFIDENCE = ["LinGapE-GLR", "LinTrackAndStop", "LinFWS", "LinGame", "LinGame-C"]
 LINEAR_ROUNDS = ["RAGE", "XY-static", "XY-oracle"]
 ZONE = ["Rinott", "KN", "NM"]
-STOPPING = [name for name in agents.names() if agents.make(name).stops]
+STOPPING = [name for name in agents.names() if agents.make(name).stops and name not in LINEAR_ROUNDS]
 
 REFUSED: list[tuple[list[str], str, list[Any]]] = [
     # Elimination
@@ -134,7 +134,6 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     ([*LINEAR_CONFIDENCE, *LINEAR_ROUNDS], "sigma", [0.0, "big"]),
     (LINEAR_CONFIDENCE, "threshold", WORD),
     (LINEAR_CONFIDENCE, "rho", POSITIVE),
-    (LINEAR_CONFIDENCE, "batch_size", COUNT),
     (["LinTrackAndStop"], "lazy", AT_LEAST_0),
     (["LinTrackAndStop"], "iterations", COUNT),
     (["RAGE"], "drops", WORD),
