@@ -109,8 +109,8 @@ class Universal(Agent):
         """Pull every arm once, then in stages as the network allots them; where arms have costs, stages of money."""
         costs = self.arm_costs
         budget = self.budget if costs is None else int(self.budget / costs.mean() * (1.0 + ROUNDING))
-        most = budget if self.most is None else self.most
-        budget = min(budget, self.num_arms * most)
+        most = np.inf if self.most is None else self.most
+        budget = int(min(budget, self.num_arms * most))
         yield first_block(self, min(self.num_arms, budget))
         if budget > self.num_arms:
             order = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
@@ -125,7 +125,7 @@ class Universal(Agent):
                     else:
                         counts = self._bought(shares, room, costs[order], size / left)
                     # What is cut to the room exactly may be rounded up in its last digit.
-                    yield Block(np.minimum(counts, room), order)
+                    yield Block(np.minimum(counts, room).astype(np.int64), order)
                     left -= size
         return self.recommend(self._seen)
 
@@ -158,7 +158,7 @@ class Universal(Agent):
             counts[binary] = largest_remainders(wanted[binary], size)
         return counts
 
-    def _bought(self, shares: FloatArray, room: IntArray, costs: FloatArray, part: float) -> IntArray:
+    def _bought(self, shares: FloatArray, room: FloatArray, costs: FloatArray, part: float) -> IntArray:
         """Return ``(N, K)`` whole counts for about this part of the money left: rounded up while all of it lasts."""
         left = self.money_left[:, None]
         wanted = np.minimum(part * left * shares / (shares * costs).sum(axis=1, keepdims=True), room)
@@ -176,7 +176,7 @@ def largest_remainders(wanted: FloatArray, size: int) -> IntArray:
     return np.asarray(counts + (rank < missing), np.int64)
 
 
-def within_room(wanted: FloatArray, room: IntArray) -> FloatArray:
+def within_room(wanted: FloatArray, room: FloatArray | IntArray) -> FloatArray:
     """Return counts of the same sum, at most ``room``: what does not fit goes to the other arms, in proportion.
 
     Args:

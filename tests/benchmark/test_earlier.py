@@ -53,6 +53,11 @@ def test_the_runner_and_a_study_start_from_earlier_results_alike(agent: str) -> 
         assert (alone.mean_pulls != counts).any()
 
 
+def test_a_log_may_have_more_pulls_than_the_budget() -> None:
+    for agent in ("Universal", "Universal(cap=items)", "TTTS", "OCBA"):
+        assert evaluate(agent, BestArmEnv(Known(), 5), runs=5).mean_pulls.sum() == 5, agent
+
+
 @pytest.mark.each("agent", ["SR", "SH", "A-UGapEb"])
 def test_agents_with_phases_start_without_earlier_results_and_a_note_says_so(agent: str) -> None:
     for path in ("blocks", "steps"):
