@@ -54,7 +54,7 @@ def test_the_runner_and_a_study_start_from_earlier_results_alike(agent: str) -> 
 
 
 def test_a_log_may_have_more_pulls_than_the_budget() -> None:
-    for agent in ("Universal", "Universal(cap=items)", "TTTS", "OCBA"):
+    for agent in ("Universal", "Universal(cap=items)", "Uniform"):
         assert evaluate(agent, BestArmEnv(Known(), 5), runs=5).mean_pulls.sum() == 5, agent
 
 
