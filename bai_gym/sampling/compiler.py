@@ -250,20 +250,34 @@ def note(name: str) -> Iterator[None]:
 
     timer = threading.Timer(NOTE_AFTER, say)
     timer.daemon = True
+    try:
+        with event.install_listener("numba:compile", _starter()(timer)):
+            yield
+    finally:
+        timer.cancel()
 
-    class Listener(event.Listener):  # type: ignore[misc]
+
+@cache
+def _starter() -> Callable[[threading.Timer], Any]:
+    """Return the class of what starts a timer when something is compiled.
+
+    One class for all timers: with a class of its own, which refers to it, a timer would be freed by a collection, which
+    calls Python from C. An exception that a signal handler raises there is lost.
+    """
+    from numba.core import event
+
+    class Starter(event.Listener):  # type: ignore[misc]
+        def __init__(self, timer: threading.Timer) -> None:
+            self._timer = timer
+
         def on_start(self, event: Any) -> None:
-            if timer.ident is None:
-                timer.start()
+            if self._timer.ident is None:
+                self._timer.start()
 
         def on_end(self, event: Any) -> None:
             pass
 
-    try:
-        with event.install_listener("numba:compile", Listener()):
-            yield
-    finally:
-        timer.cancel()
+    return Starter
 
 
 def nothing(e: Any, s: Any, rng: Any) -> int:
