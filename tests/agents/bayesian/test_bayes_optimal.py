@@ -10,6 +10,7 @@ from scipy.stats import binom
 
 from bai_gym import agents, evaluate
 from bai_gym.agents.registry import BUILT_IN
+from bai_gym.agents.tools.normal_prior import PriorAgent
 from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import AgentError, BudgetError, ParameterError
@@ -52,6 +53,8 @@ def test_nobody_surpasses_it(name: str, parameters: dict[str, Any], num_arms: in
     agent = agents.make(name, **parameters)
     if isinstance(agent, agents.GaussianProcessAgent):  # with mean and variance of the uniform prior
         agent.kernel, agent.prior_mean = np.eye(num_arms) / 12.0, 0.5
+    elif isinstance(agent, PriorAgent):
+        agent.prior_mean, agent.prior_sd = 0.5, 12.0**-0.5
     result = evaluate(agent, f"BAI-Bernoulli{num_arms}-v0", budget=budget, runs=RUNS, seed=1)
     least = 1 - optimal_value(num_arms, budget)
     assert binom.cdf(result.errors, RUNS, least) > LEVEL / (len(PLAYERS) * len(SIZES))
