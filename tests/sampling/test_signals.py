@@ -69,9 +69,12 @@ def test_interrupts_of_identify_end_it() -> None:
     rng, codes = random.Random(0), []
     for agent in 10 * ["TTTS", "A-GapE(b=1)", "TS"]:
         process = subprocess.Popen([sys.executable, "-c", IDENTIFY, agent], stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None and process.stdout.readline() == "ready\n"
-        time.sleep(rng.uniform(0.02, 1.5))
-        process.send_signal(signal.SIGINT)
-        codes.append(process.wait(60))
-        process.stdout.close()
+        with process:
+            assert process.stdout is not None and process.stdout.readline() == "ready\n"
+            time.sleep(rng.uniform(0.02, 1.5))
+            process.send_signal(signal.SIGINT)
+            try:
+                codes.append(process.wait(60))
+            finally:
+                process.kill()
     assert set(codes) == {33}
