@@ -12,7 +12,7 @@ from bai_gym.agents.base import Plan
 from bai_gym.agents.structured.linear_models import linear_values
 from bai_gym.agents.structured.linear_rounds import SAME, LinearRoundsAgent, LinearRoundState, proved_worse, root_of
 from bai_gym.agents.tools.choosing import SLACK, largest
-from bai_gym.agents.tools.scanning import arm_of_nearly_largest
+from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, States, Vector, noinline
@@ -29,7 +29,7 @@ class AdaptiveState(LinearRoundState):
     """What the phases use; V = I + sum x x^T over the pulls of the phase."""
 
     gram: Vector  # x_i^T V^-1 x_j, row by row
-    after: PerArm  # minus the largest variance of a difference after one more pull of each arm
+    after: PerArm  # the largest variance of a difference after one more pull of each arm; then how it is chosen
     most: float  # the largest variance of a difference now
     rho: float  # the same at the last pull, if of the last phase
     size: float  # r, and pulls of the phase
@@ -44,11 +44,12 @@ def pull_greedily(e: Episode, s: AdaptiveState, rng: np.random.Generator) -> int
         return WAIT
     least = s.most
     for arm in range(e.num_arms):
-        found = variance_after(e, s, arm, least * (1.0 + 4.0 * SLACK))
-        least = min(least, found)
-        s.after[arm] = -found
-    arm = arm_of_nearly_largest(s.after, 0.0, e, rng)
-    s.rho = s.most = -s.after[arm]
+        s.after[arm] = variance_after(e, s, arm, least * (1.0 + 4.0 * SLACK))
+        least = min(least, s.after[arm])
+    for arm in range(e.num_arms):  # where no pull helps, those of the phase are spread
+        s.after[arm] = s.pulls[arm] - e.pulls[arm] if s.after[arm] <= least * (1.0 + 2.0 * SLACK) else -np.inf
+    arm = arm_of_largest(s.after, e, rng)
+    s.rho = s.most = least
     s.size += 1.0
     add_to_gram(e, s, arm)
     return arm
@@ -97,7 +98,9 @@ class XYAdaptive(LinearRoundsAgent):
 
     Paper: Soare, Lazaric and Munos (2014), "Best-Arm Identification in Linear Bandits", Algorithm 2, with constants of
     the code of Fiez, Jain, Jamieson and Ratliff (2019). Differences: the coordinates; r and not d; the identity in V
-    counts for the design, and not as pulls. ``estimate`` is proved as least squares: pulls of a phase do not depend on
+    counts for the design, and not as pulls; of pulls
+    that help equally, that of the arm that the phase has pulled least is made, since often none helps, as with unit
+    vectors. ``estimate`` is proved as least squares: pulls of a phase do not depend on
     its rewards, so an arm proves the best one worse after phase p with probability at most 3 delta / (pi^2 K^2 p^2),
     which sums to delta / (2 K). In the paper theta = V^-1 sum (reward) x with the identity in V; that is biased by
     up to the length of theta, for which the test does not allow. Other public versions keep the rewards of earlier
@@ -143,7 +146,7 @@ class XYAdaptive(LinearRoundsAgent):
     def plan(self) -> Plan:
         """Play phases until the agent stops, or the budget is spent."""
         ranks = np.broadcast_to(self._ranks, self.batch)
-        values = {
+        values: dict[str, FloatArray | float] = {
             "remains": np.ones(self.num_arms),
             "gram": np.zeros(self.num_arms**2),
             "rho": 1.0,

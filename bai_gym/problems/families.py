@@ -23,6 +23,7 @@ from bai_gym.problems.linear import (
     factorial_problem,
     static_problem,
 )
+from bai_gym.problems.linear_experiments import LinearManyArmsProblem, LinearMultivariateProblem
 from bai_gym.problems.matrices import alpaca_eval_problem, aslib_problem, llm_agents_problem
 from bai_gym.problems.movielens import movielens_like_problem, movielens_problem
 from bai_gym.problems.newsvendor import newsvendor_problem
@@ -55,6 +56,8 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "linear-sphere": LinearSphereProblem,
     "linear-corner": LinearCornerProblem,
     "linear-factorial": factorial_problem,
+    "linear-many-arms": LinearManyArmsProblem,
+    "linear-multivariate": LinearMultivariateProblem,
     "linear-oscillating": oscillating_problem,
     "linear-switching": switching_problem,
     "logistic": LogisticProblem,
