@@ -204,7 +204,8 @@ class RAGE(LinearRoundsAgent):
         r0: Controls what rounding may lose, at least 1; default 10. A round has at least 2 r0 s pulls, s the arms of
             the design.
 
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"`` or with ``weighted``. Needs features. Minimum budget: K.
+    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"`` or ``weighted`` is set. Needs features. Minimum
+    budget: K.
     """
 
     drops: str = "variance"
@@ -276,10 +277,10 @@ class RAGE(LinearRoundsAgent):
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the best estimate of the last round that has ended among the candidates that remain."""
         made = outcome.statistics
-        first = outcome.states["rounds"] <= 1.0  # no round has ended
-        values = np.where(first[:, None] & ~outcome.stopped[:, None], self.of_candidates(made.means), self._value)
+        first = ((outcome.states["rounds"] <= 1.0) & ~outcome.stopped)[:, None]  # no round has ended
+        values = np.where(first, self.of_candidates(made.means), self._value)
         known = self.of_candidates(made.pulls == 0, pulls=True) == 0  # from pulls of all arms that it consists of
-        values = np.where(self._remains & (known | ~first[:, None]), values, -np.inf)
+        values = np.where(self._remains & (known | ~first), values, -np.inf)
         pulls = self.of_candidates(made.pulls, pulls=True)
         return largest(values, np.zeros(self.batch), pulls, self.tie, self.rng)
 
