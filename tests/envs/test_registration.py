@@ -202,6 +202,7 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
     action = unwrapped.action_encoding.recommend(answer)[0]
     seen = observation["means"]
     observation, reward, terminated, truncated, info = env.step(action)
+    assert not masked or info.pop("action_mask").tolist() == everything
     assert (terminated, truncated) == (True, False)
     assert env.observation_space.contains(observation)
     assert observation["remaining"].item() == (4 if capped else 0)
