@@ -22,6 +22,7 @@ from bai_gym.problems.linear import (
     adaptive_problem,
     factorial_problem,
     static_problem,
+    transductive_problem,
 )
 from bai_gym.problems.matrices import alpaca_eval_problem, aslib_problem, llm_agents_problem
 from bai_gym.problems.movielens import movielens_like_problem, movielens_problem
@@ -54,6 +55,7 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "linear-static": static_problem,
     "linear-sphere": LinearSphereProblem,
     "linear-corner": LinearCornerProblem,
+    "linear-transductive": transductive_problem,
     "linear-factorial": factorial_problem,
     "linear-oscillating": oscillating_problem,
     "linear-switching": switching_problem,
