@@ -106,7 +106,10 @@ class LinearRoundsAgent(Agent):
         self._noise = noise_deviation(self, info)
         self._x = span_coordinates(shared_features(info, math.inf, self.name))[0]  # rows that are pulled
         found = candidate_combinations(self.task)
-        self._different, self._combinations = (None, None) if found is None else found
+        self._different: IntArray | None = None
+        self._combinations: FloatArray | None = None
+        if found is not None:
+            self._different, self._combinations = found
         self._z = self._x if found is None else found[1] @ self._x  # rows that are recommended
         self.num_candidates = self._z.shape[1]
         self._remains = np.ones((self.batch, self.num_candidates), np.bool_)
