@@ -430,8 +430,9 @@ class XYOracle(StaticAgent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Note the means."""
+        means = info.means
         super().begin(info)
-        self._means = self.of_candidates(info.means)
+        self._means = self.of_candidates(means)
 
     def design(self, row: int) -> MinimaxDesign:
         """Return the design that attains the characteristic time; the XY-design where two best arms are tied."""
