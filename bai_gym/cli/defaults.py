@@ -13,7 +13,7 @@ __all__ = ["default_agents"]
 
 CANDIDATES = ("Uniform", "SH-Reuse", "SR", "SHAdaVar-Reuse", "SAR", "AugUCB", "APT", "CSAR", "A-UGapEb", "SubsetSH")
 WITH_FEATURES = ("Uniform", "SH-Reuse", "GSE-Lin", "OD-LinBAI", "G-BAI", "XY-BAI")
-STOPPING = ("T3C", "EB-TCI", "TTUCB", "LUCB", "UGapEc", "APGAI", "HDoC", "LUCB-G", "RAGE", "XY-static")
+STOPPING = ("T3C", "EB-TCI", "TTUCB", "LUCB", "UGapEc", "APGAI", "HDoC", "LUCB-G", "RAGE(sigma=1.0)")
 MOST = 4
 
 
