@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.structured.inverse_propensity import balanced_design, best_arms, coordinates_of, draw_arms
-from bai_gym.agents.structured.linear_models import design_weights, in_parts
-from bai_gym.designs import DifferenceDesign, xy_optimal
+from bai_gym.agents.structured.linear_models import candidate_combinations, design_weights, in_parts
+from bai_gym.designs import DifferenceDesign, minimax_design, pair_design, xy_optimal
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray
+from bai_gym.tasks import BestArm, BestCandidate
 from bai_gym.validation import integer
 
 __all__ = ["GBAI", "XYBAI"]
+
+TOLERANCE = 1e-2  # of designs for candidates
 
 
 @dataclass(kw_only=True)
@@ -21,7 +26,8 @@ class GBAI(Agent):
     """Every pull is an independent draw from the G-optimal design w, which makes the largest variance of an arm least.
 
     The recommended arm has the largest x^T thetahat, with thetahat = (1 / n) sum of A(w)^-1 x r over the pulls, and
-    A(w) = sum of w_k x_k x_k^T. In expectation thetahat is the average parameter, whatever its path over time.
+    A(w) = sum of w_k x_k x_k^T. In expectation thetahat is the average parameter, whatever its path over time. Where
+    candidates z are not the arms, w makes the largest variance of a candidate least.
 
     Paper: Xiong, Camilleri, Fazel, Jain and Jamieson (2024), "A/B Testing and Best-arm Identification for Linear
     Bandits with Robustness to Non-stationarity", G-BAI.
@@ -31,6 +37,7 @@ class GBAI(Agent):
 
     name: ClassVar[str] = "G-BAI"
     needs_features: ClassVar[bool] = True
+    tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, BestCandidate.name})
     uses_variances: ClassVar[bool] = False
 
     def minimum_budget(self, num_arms: int) -> int:
@@ -45,16 +52,29 @@ class GBAI(Agent):
         """Compute the design."""
         assert info.features is not None  # as needs_features says
         self._coordinates = coordinates_of(info.features)
-        self._weights = self.design(info.features)
+        found = candidate_combinations(self.task)
+        self._different = None if found is None else found[0]
+        self._candidates = self._coordinates if found is None else found[1] @ self._coordinates
+        if found is None:
+            self._weights = self.design(info.features)
+        else:  # all episodes have the same features
+            self._weights = np.tile(
+                self.transductive_design(self._coordinates[0], self._candidates[0]), (self.batch, 1)
+            )
 
     def plan(self) -> Plan:
         """Draw all pulls."""
         total = yield from draw_arms(self._coordinates, self._weights, self.budget, self.rng)
-        return best_arms(self._coordinates, total, self.tie, self.rng)
+        best = best_arms(self._candidates, total, self.tie, self.rng)
+        return best if self._different is None else self._different[best]
 
     def design(self, features: FloatArray) -> FloatArray:
         """Return the ``(N, K)`` design of all pulls."""
         return balanced_design(features)
+
+    def transductive_design(self, arms: FloatArray, candidates: FloatArray) -> FloatArray:
+        """Return the ``(K,)`` design that makes the largest variance of a candidate least."""
+        return minimax_design(arms, candidates, tolerance=TOLERANCE).weights
 
 
 @dataclass(kw_only=True)
@@ -86,3 +106,7 @@ class XYBAI(GBAI):
             return xy_optimal(x, max_iterations=steps)
 
         return in_parts(lambda x: design_weights(solve, x), features)
+
+    def transductive_design(self, arms: FloatArray, candidates: FloatArray) -> FloatArray:
+        """Return the ``(K,)`` design that makes the largest variance of a difference of two candidates least."""
+        return pair_design(arms, candidates, tolerance=TOLERANCE).weights

@@ -108,9 +108,22 @@ class LinearConfidenceAgent(SequentialAgent):
         return best_estimate(self, observation["features"], Statistics.of(observation))
 
 
-def best_estimate(agent: Agent, features: FloatArray, statistics: Statistics) -> IntArray:
-    """Return ``(N,)`` arms of largest estimate by least squares, of several the most pulled."""
-    values, pulls = linear_values(features, statistics), statistics.pulls
+def best_estimate(
+    agent: Agent,
+    features: FloatArray,
+    statistics: Statistics,
+    candidates: tuple[FloatArray, IntArray] | None = None,
+) -> IntArray:
+    """Return ``(N,)`` arms of largest estimate by least squares, of several the most pulled.
+
+    Args:
+        agent: Breaks the remaining ties.
+        features: ``(N, K, d)``.
+        statistics: Of all pulls.
+        candidates: ``(N, m, d)`` what is estimated, in place of the arms, and its ``(N, m)`` pulls.
+    """
+    ranked, pulls = (None, statistics.pulls) if candidates is None else candidates
+    values = linear_values(features, statistics, ranked)
     near = values >= values.max(axis=1, keepdims=True)
     return largest(np.where(near, pulls, -1.0), np.zeros(len(pulls)), pulls, agent.tie, agent.rng)
 

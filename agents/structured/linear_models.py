@@ -16,6 +16,7 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.regression import generalized_linear, least_squares
 from bai_gym.regression.links import LINKS
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.tasks import BestCandidate, Task
 from bai_gym.validation import real
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "ORDERS",
     "add_intercept",
     "arm_order",
+    "candidate_combinations",
     "check_rewards",
     "design_weights",
     "generalized_values",
@@ -70,6 +72,17 @@ def shared_features(info: ProblemInfo, lam: float, agent: str) -> FloatArray:
             f"give at least {1.01 * least:.3g}"
         )
     return found
+
+
+def candidate_combinations(task: Task) -> tuple[IntArray, FloatArray] | None:
+    """Return the ``(m,)`` different candidates, and the ``(m, K)`` combinations of arms that they are.
+
+    None: recommendations are about the arms themselves.
+    """
+    if not isinstance(task, BestCandidate):
+        return None
+    different = np.sort(np.unique(task.candidates, axis=0, return_index=True)[1])
+    return different, task.combinations[different]
 
 
 def longest(features: FloatArray) -> FloatArray:
@@ -166,17 +179,19 @@ def pulls_by_greed(features: FloatArray, pulls: int) -> IntArray:
     return in_parts(lambda x: greedy_allocation(x, pulls, start=start), features)
 
 
-def linear_values(features: FloatArray, estimates: Statistics) -> FloatArray:
+def linear_values(features: FloatArray, estimates: Statistics, candidates: FloatArray | None = None) -> FloatArray:
     """Return the values that rank arms: x^T theta, with theta by least squares (of minimum norm if not unique).
 
     Args:
         features: ``(N, k, d)``.
         estimates: ``(N, k)`` statistics of the samples.
+        candidates: ``(N, m, d)`` what is ranked; None: the arms.
 
     Returns:
-        ``(N, k)`` values without a unit; differences within rounding error are removed.
+        ``(N, k)``, or ``(N, m)``, values without a unit; differences within rounding error are removed.
     """
-    return in_parts(_linear, features, estimates.pulls, estimates.means)
+    ranked = features if candidates is None else candidates
+    return in_parts(_linear, features, estimates.pulls, estimates.means, ranked)
 
 
 def generalized_values(
@@ -212,8 +227,8 @@ def check_rewards(rewards: FloatArray, link: str, agent: str, slack: FloatArray 
         )
 
 
-def _linear(features: FloatArray, pulls: IntArray, means: FloatArray) -> FloatArray:
-    return levelled(features, least_squares(features, pulls, means))
+def _linear(features: FloatArray, pulls: IntArray, means: FloatArray, ranked: FloatArray) -> FloatArray:
+    return levelled(ranked, least_squares(features, pulls, means))
 
 
 def levelled(features: FloatArray, theta: FloatArray) -> FloatArray:

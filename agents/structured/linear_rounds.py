@@ -18,17 +18,19 @@ import numpy.typing as npt
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.structured.linear_confidence import best_estimate, check_best_arm, linear_notes
-from bai_gym.agents.structured.linear_models import noise_deviation, shared_features
+from bai_gym.agents.structured.linear_models import candidate_combinations, noise_deviation, shared_features
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.least_squares import span_coordinates
 from bai_gym.agents.tools.lockstep import grouped
 from bai_gym.agents.tools.ranges import ORACLE, deviation_or_oracle
 from bai_gym.bandits import Bandit
 from bai_gym.designs import MinimaxDesign, minimax_design, pair_design, round_design
+from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
 from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, State, States, precompile
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.tasks import BestArm, BestCandidate
 from bai_gym.validation import choice, integer, probability
 
 __all__ = ["RAGE", "XYOracle", "XYStatic"]
@@ -47,10 +49,6 @@ class LinearRoundState(State):
     place: int  # the arm whose turn it is
     rounds: int  # that have begun
     over: bool  # whether the agent stops
-    remains: PerArm  # 1, or 0 for arms that have been dropped
-    pulls: PerArm  # pulls and sums of rewards of each arm before the round
-    sums: PerArm
-    value: PerArm  # estimates of the last round
 
 
 def pull_in_turn(e: Episode, s: LinearRoundState, rng: np.random.Generator) -> int:
@@ -69,6 +67,9 @@ def pull_in_turn(e: Episode, s: LinearRoundState, rng: np.random.Generator) -> i
 class LinearRoundsAgent(Agent):
     """Base of agents that pull by a design for a round, and then decide whether to stop.
 
+    What may be recommended, the candidates, need not be the arms. Rows of both are in the same coordinates. Different
+    candidates are numbered here without repetitions.
+
     Args:
         delta: Allowed error probability, in (0, 1). Default 0.1.
         sigma: Standard deviation of the noise, positive, or a sigma for which it is sigma-sub-Gaussian. ``"oracle"``:
@@ -81,6 +82,7 @@ class LinearRoundsAgent(Agent):
 
     stops: ClassVar[bool] = True
     needs_features: ClassVar[bool] = True
+    tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, BestCandidate.name})
     uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(choose=pull_in_turn, state=LinearRoundState)
 
@@ -102,7 +104,17 @@ class LinearRoundsAgent(Agent):
         check_best_arm(self)
         probability(self.delta, f"delta of {self.name}")
         self._noise = noise_deviation(self, info)
-        self._x = span_coordinates(shared_features(info, math.inf, self.name))[0]
+        self._x = span_coordinates(shared_features(info, math.inf, self.name))[0]  # rows that are pulled
+        found = candidate_combinations(self.task)
+        self._different: IntArray | None = None
+        self._combinations: FloatArray | None = None
+        if found is not None:
+            self._different, self._combinations = found
+        self._z = self._x if found is None else found[1] @ self._x  # rows that are recommended
+        self.num_candidates = self._z.shape[1]
+        self._remains = np.ones((self.batch, self.num_candidates), np.bool_)
+        self._value = np.zeros((self.batch, self.num_candidates))  # estimates of the last round
+        self._pulls, self._sums = np.zeros((2, self.batch, self.num_arms))  # of each arm before the round
         self._designs: dict[tuple[int, bytes], MinimaxDesign] = {}
 
     def prepare(self) -> None:
@@ -111,11 +123,11 @@ class LinearRoundsAgent(Agent):
 
     def plan(self) -> Plan:
         """Play rounds until the agent stops, or the budget is spent."""
-        values = {"remains": np.ones(self.num_arms)}
         outcome = yield Sequential(
-            self.rule, self.budget, self.tie, self.rng, values, supply=self._supply, in_rounds=True, agent=self.name
+            self.rule, self.budget, self.tie, self.rng, {}, supply=self._supply, in_rounds=True, agent=self.name
         )
-        return self.conclude(outcome)
+        chosen = self.conclude(outcome)
+        return chosen if self._different is None else self._different[chosen]
 
     def _supply(self, rows: IntArray, states: States, statistics: Statistics) -> None:
         """Decide, and plan the next round of those that go on; never more pulls than are left."""
@@ -126,7 +138,6 @@ class LinearRoundsAgent(Agent):
         if rows.size:
             states["rounds"][rows] += 1.0
             states["place"][rows] = 0.0
-            states["pulls"][rows], states["sums"][rows] = statistics.pulls[rows], statistics.sums[rows]
             self.line_up(rows, states, statistics, left)
 
     @abstractmethod
@@ -141,15 +152,25 @@ class LinearRoundsAgent(Agent):
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the ``(N,)`` recommendations."""
 
-    def coordinates(self, row: int) -> FloatArray:
-        """Return the ``(K, r)`` coordinates of the arms of an episode."""
+    def pulled(self, row: int) -> FloatArray:
+        """Return the ``(K, r)`` rows of the arms of an episode."""
         return np.asarray(self._x[row % len(self._x)])
 
-    def known(self, row: int, key: bytes, solve: Callable[[FloatArray], MinimaxDesign]) -> MinimaxDesign:
-        """Return the design that ``solve`` finds for the arms of an episode, once for all that share their features."""
+    def candidates(self, row: int) -> FloatArray:
+        """Return the ``(m, r)`` rows of the candidates of an episode."""
+        return np.asarray(self._z[row % len(self._z)])
+
+    def of_candidates(self, values: npt.NDArray[Any], *, pulls: bool = False) -> npt.NDArray[Any]:
+        """Return ``(n, m)`` means of candidates from those of arms, or the pulls of the arms that they consist of."""
+        if self._combinations is None:
+            return values
+        return np.asarray(values @ (self._combinations != 0.0 if pulls else self._combinations).T)
+
+    def known(self, row: int, key: bytes, solve: Callable[[FloatArray, FloatArray], MinimaxDesign]) -> MinimaxDesign:
+        """Return the design that ``solve`` finds for the rows of an episode, once for all that share them."""
         name = (row % len(self._x), key)
         if name not in self._designs:
-            self._designs[name] = solve(self.coordinates(row))
+            self._designs[name] = solve(self.pulled(row), self.candidates(row))
         return self._designs[name]
 
     def counts(self, weights: FloatArray, pulls: IntArray | int) -> IntArray:
@@ -170,22 +191,29 @@ class RAGE(LinearRoundsAgent):
 
     Paper: Fiez, Jain, Jamieson and Ratliff (2019), "Sequential Experimental Design for Transductive Linear Bandits",
     with constants of the authors' code. Differences: designs are computed to 1 %, with a certificate, in place of
-    Frank-Wolfe; noise of any sigma. Proved with ``drops="variance"``: an arm proves the best one worse in round l with
-    probability at most delta_l / (2 K^2), and for all rounds and arms these sum to less than delta.
+    Frank-Wolfe; noise of any sigma. Where candidates are not the arms, K in the formulas is their number. Proved with
+    ``drops="variance"``: an arm proves the best one worse in round l with probability at most delta_l / (2 K^2), and
+    for all rounds and arms these sum to less than delta.
 
     Args:
         delta: Allowed error probability, in (0, 1). Default 0.1; 0.05 in the paper's experiments.
         sigma: Standard deviation of the noise, see above.
         drops: ``"variance"`` (default), as in the code: x is dropped for x' if (x' - x)^T theta >= sigma
             sqrt(2 ||x' - x||^2 log(2 K^2 / delta_l)) in the norm of V^-1. ``"gap"``, as in the paper: >= 2^-l.
+        weighted: If True, the noise of arm k has its own standard deviation sigma_k, given by the oracle: rows x_k /
+            sigma_k are pulled, estimates are by weighted least squares, and sigma is 1 in the formulas. For Gaussian
+            noise, positive in every arm: Weltz et al. (2023, arXiv 2310.04390), with known variances. Default False:
+            one sigma for all.
         r0: Controls what rounding may lose, at least 1; default 10. A round has at least 2 r0 s pulls, s the arms of
             the design.
 
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Needs features. Minimum budget: K.
+    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"`` or ``weighted`` is set. Needs features. Minimum
+    budget: K.
     """
 
     drops: str = "variance"
     r0: int = 10
+    weighted: bool = False
 
     name: ClassVar[str] = "RAGE"
 
@@ -194,15 +222,32 @@ class RAGE(LinearRoundsAgent):
         super().begin(info)
         choice(self.drops, ("variance", "gap"), f"drops of {self.name}")
         integer(self.r0, f"r0 of {self.name}", least=1)
+        if self.weighted:
+            self._weigh(info)
+
+    def choices(self, rewards: Rewards) -> dict[str, Any]:
+        """Return the deviation for rewards of a kind; the oracle's where rows are weighted."""
+        return {"sigma": ORACLE} if self.weighted else super().choices(rewards)
+
+    def _weigh(self, info: ProblemInfo) -> None:
+        """Divide the rows that are pulled by the deviations of their rewards."""
+        if self.sigma not in (None, ORACLE):
+            raise ParameterError(f"{self.name} reads every sigma from the oracle with weighted=True: leave out sigma=")
+        deviations = np.sqrt(info.variances)
+        if not (deviations > 0.0).all():
+            raise AgentError(f"{self.name} with weighted=True needs noise in every arm: leave out weighted=")
+        self._deviations = deviations[:1] if (deviations == deviations[:1]).all() else deviations
+        self._x = self._x / self._deviations[..., None]
+        self._noise = np.ones(self.batch)
 
     def level(self, number: float) -> float:
         """Return log(2 K^2 / delta_l)."""
-        return math.log(2.0 * self.num_arms**2 * number**2 / self.delta)
+        return math.log(2.0 * self.num_candidates**2 * number**2 / self.delta)
 
     def line_up(self, rows: IntArray, states: States, statistics: Statistics, left: IntArray) -> None:
         """Plan a round."""
         for row, most in zip(rows.tolist(), left.tolist(), strict=True):
-            remains = states["remains"][row] == 1.0
+            remains = self._remains[row]
             design = self.known(row, remains.tobytes(), partial(pair_design_of, remains))
             number = float(states["rounds"][row])
             pulls = 8.0 * 4.0 ** (number - 1.0) * design.value * (1.0 + 1.0 / self.r0) * self._noise[row] ** 2
@@ -216,32 +261,36 @@ class RAGE(LinearRoundsAgent):
             self._drop(row, states, statistics.pulls[row], statistics.sums[row])
 
     def _drop(self, row: int, states: States, pulls: IntArray, sums: FloatArray) -> None:
-        x, number = self.coordinates(row), float(states["rounds"][row])
-        made, earned = pulls - states["pulls"][row], sums - states["sums"][row]
+        x, z, number = self.pulled(row), self.candidates(row), float(states["rounds"][row])
+        made, earned = pulls - self._pulls[row], sums - self._sums[row]
+        if self.weighted:
+            earned = earned / self._deviations[row % len(self._deviations)]
         inverse = np.linalg.pinv(x.T @ (made[:, None] * x))
-        value = x @ (inverse @ (x.T @ earned))
-        arms = np.flatnonzero(states["remains"][row] == 1.0)
+        value = z @ (inverse @ (x.T @ earned))
+        left = np.flatnonzero(self._remains[row])
         factor = self._noise[row] ** 2 * 2.0 * self.level(number)
         if self.drops == "variance":
-            worse = proved_worse(x[arms] @ root_of(inverse), value[arms], factor)
+            worse = proved_worse(z[left] @ root_of(inverse), value[left], factor)
         else:
-            worse = value[arms] <= value[arms].max() - 2.0**-number
-        states["value"][row] = value
-        states["remains"][row, arms[worse]] = 0.0
-        states["over"][row] = np.ptp(x[arms[~worse]], axis=0).max() < SAME  # one arm, or several of the same
+            worse = value[left] <= value[left].max() - 2.0**-number
+        self._value[row] = value
+        self._remains[row, left[worse]] = False
+        states["over"][row] = np.ptp(z[left[~worse]], axis=0).max() < SAME  # one, or several of the same
 
     def conclude(self, outcome: Outcome) -> IntArray:
-        """Return the best estimate of the last round that has ended among the arms that remain."""
-        remains, values = outcome.states["remains"] == 1.0, outcome.states["value"]
-        first = outcome.states["rounds"] <= 1.0  # no round has ended
-        values = np.where(first[:, None] & ~outcome.stopped[:, None], outcome.statistics.means, values)
-        candidates = np.where(remains & ((outcome.statistics.pulls > 0) | ~first[:, None]), values, -np.inf)
-        return largest(candidates, np.zeros(self.batch), outcome.statistics.pulls, self.tie, self.rng)
+        """Return the best estimate of the last round that has ended among the candidates that remain."""
+        made = outcome.statistics
+        first = ((outcome.states["rounds"] <= 1.0) & ~outcome.stopped)[:, None]  # no round has ended
+        values = np.where(first, self.of_candidates(made.means), self._value)
+        known = self.of_candidates(made.pulls == 0, pulls=True) == 0  # from pulls of all arms that it consists of
+        values = np.where(self._remains & (known | ~first), values, -np.inf)
+        pulls = self.of_candidates(made.pulls, pulls=True)
+        return largest(values, np.zeros(self.batch), pulls, self.tie, self.rng)
 
 
-def pair_design_of(remains: BoolArray, x: FloatArray) -> MinimaxDesign:
-    """Return the XY-design of the arms that remain."""
-    return pair_design(x, x[remains])
+def pair_design_of(remains: BoolArray, x: FloatArray, z: FloatArray) -> MinimaxDesign:
+    """Return the XY-design of the candidates that remain."""
+    return pair_design(x, z[remains])
 
 
 def proved_worse(z: FloatArray, values: FloatArray, factor: float) -> BoolArray:
@@ -292,7 +341,7 @@ class StaticAgent(LinearRoundsAgent):
         """Return log(1 / delta_p)."""
 
     def tested(self, values: FloatArray, rows: IntArray) -> IntArray:
-        """Return the ``(m,)`` arms that are tested: those of largest estimates ``(m, K)``."""
+        """Return the ``(m,)`` candidates that are tested: those of largest estimates."""
         return values.argmax(axis=1)
 
     def line_up(self, rows: IntArray, states: States, statistics: Statistics, left: IntArray) -> None:
@@ -311,24 +360,21 @@ class StaticAgent(LinearRoundsAgent):
             own = rows[part]
             if states["rounds"][own[0]] == 0.0:
                 continue
-            x, pulls = self.coordinates(int(own[0])), statistics.pulls[own]
+            x, z, pulls = self.pulled(int(own[0])), self.candidates(int(own[0])), statistics.pulls[own]
             inverse = np.linalg.pinv(np.einsum("nk,kr,ks->nrs", pulls, x, x), hermitian=True)
-            values = np.einsum("nrs,ks,nk->nr", inverse, x, statistics.sums[own]) @ x.T
+            values = np.einsum("nrs,ks,nk->nr", inverse, x, statistics.sums[own]) @ z.T
             best = self.tested(values, own)
-            y = x[best][:, None] - x  # (m, K, r)
+            y = z[best][:, None] - z
             gaps = values[np.arange(own.size), best][:, None] - values
             widths = 2.0 * np.einsum("nkr,nrs,nks->nk", y, inverse, y) * self.level(states["rounds"][own])[:, None]
             same = (np.abs(y) < SAME).all(axis=2)
             safe = same | ((gaps > 0.0) & (gaps**2 > self._noise[own, None] ** 2 * widths))
-            states["value"][own] = values
             states["over"][own] = safe.all(axis=1)
 
     def conclude(self, outcome: Outcome) -> IntArray:
-        """Return the arm of largest estimate."""
-        return best_estimate(self, self._features(), outcome.statistics)
-
-    def _features(self) -> FloatArray:
-        return np.broadcast_to(self._x, (self.batch, *self._x.shape[1:]))
+        """Return the candidate of largest estimate."""
+        x, z = (np.broadcast_to(rows, (self.batch, *rows.shape[1:])) for rows in (self._x, self._z))
+        return best_estimate(self, x, outcome.statistics, (z, self.of_candidates(outcome.statistics.pulls, pulls=True)))
 
 
 @dataclass(kw_only=True)
@@ -337,7 +383,8 @@ class XYStatic(StaticAgent):
 
     Round p has 1.35^p pulls, rounded up, after a first one with a pull of each arm of the design. With all rewards so
     far, it stops once the best estimate exceeds every other one by sigma ||y|| sqrt(2 log(1 / delta_p)), delta_p =
-    delta / (2 p^2 K^2), where y is the difference of the two arms and the norm is that of V^-1.
+    delta / (2 p^2 K^2), where y is the difference of the two arms and the norm is that of V^-1. Where candidates are
+    not the arms, differences are those of candidates, and K is their number.
 
     Paper: Soare, Lazaric and Munos (2014), "Best-Arm Identification in Linear Bandits", with constants of the code of
     Fiez, Jain, Jamieson and Ratliff (2019). Differences: arms are not drawn from the design, their counts follow it;
@@ -351,12 +398,12 @@ class XYStatic(StaticAgent):
     growth: ClassVar[float] = 1.35
 
     def design(self, row: int) -> MinimaxDesign:
-        """Return the XY-design of all arms."""
-        return self.known(row, b"", lambda x: pair_design(x, x))
+        """Return the XY-design of all candidates."""
+        return self.known(row, b"", pair_design)
 
     def level(self, number: FloatArray) -> FloatArray:
         """Return log(2 p^2 K^2 / delta)."""
-        return np.asarray(np.log(2.0 * number**2 * self.num_arms**2 / self.delta))
+        return np.asarray(np.log(2.0 * number**2 * self.num_candidates**2 / self.delta))
 
 
 @dataclass(kw_only=True)
@@ -383,26 +430,27 @@ class XYOracle(StaticAgent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Note the means."""
-        self._means = info.means
+        means = info.means
         super().begin(info)
+        self._means = self.of_candidates(means)
 
     def design(self, row: int) -> MinimaxDesign:
         """Return the design that attains the characteristic time; the XY-design where two best arms are tied."""
         means = self._means[row]
         gaps = means.max() - means
 
-        def solve(x: FloatArray) -> MinimaxDesign:
+        def solve(x: FloatArray, z: FloatArray) -> MinimaxDesign:
             if np.count_nonzero(gaps == 0.0) > 1:
-                return pair_design(x, x)
+                return pair_design(x, z)
             others = gaps > 0.0
-            return minimax_design(x, (x[means.argmax()] - x[others]) / gaps[others, None], tolerance=1e-2)
+            return minimax_design(x, (z[means.argmax()] - z[others]) / gaps[others, None], tolerance=1e-2)
 
         return self.known(row, means.tobytes(), solve)
 
     def level(self, number: FloatArray) -> FloatArray:
         """Return log(2 p^2 K / delta)."""
-        return np.asarray(np.log(2.0 * number**2 * self.num_arms / self.delta))
+        return np.asarray(np.log(2.0 * number**2 * self.num_candidates / self.delta))
 
     def tested(self, values: FloatArray, rows: IntArray) -> IntArray:
-        """Return the true best arms."""
+        """Return the true best candidates."""
         return self._means[rows].argmax(axis=1)

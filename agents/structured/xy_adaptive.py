@@ -17,6 +17,7 @@ from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, States, Vector, noinline
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.tasks import BestArm
 from bai_gym.validation import choice, real
 
 __all__ = ["XYAdaptive"]
@@ -28,6 +29,8 @@ INSIDE = 1e-9  # share of a difference of arms outside the span of the pulls tha
 class AdaptiveState(LinearRoundState):
     """What the phases use; V = I + sum x x^T over the pulls of the phase."""
 
+    remains: PerArm  # 1, or 0 for arms that have been dropped
+    before: PerArm  # pulls of each arm before the phase
     gram: Vector  # x_i^T V^-1 x_j, row by row
     after: PerArm  # the largest variance of a difference after one more pull of each arm; then how it is chosen
     most: float  # the largest variance of a difference now
@@ -47,7 +50,7 @@ def pull_greedily(e: Episode, s: AdaptiveState, rng: np.random.Generator) -> int
         s.after[arm] = variance_after(e, s, arm, least * (1.0 + 4.0 * SLACK))
         least = min(least, s.after[arm])
     for arm in range(e.num_arms):  # where no pull helps, those of the phase are spread
-        s.after[arm] = s.pulls[arm] - e.pulls[arm] if s.after[arm] <= least * (1.0 + 2.0 * SLACK) else -np.inf
+        s.after[arm] = s.before[arm] - e.pulls[arm] if s.after[arm] <= least * (1.0 + 2.0 * SLACK) else -np.inf
     arm = arm_of_largest(s.after, e, rng)
     s.rho = s.most = least
     s.size += 1.0
@@ -123,6 +126,7 @@ class XYAdaptive(LinearRoundsAgent):
     estimate: str = "least-squares"
 
     name: ClassVar[str] = "XY-adaptive"
+    tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name})
     rule: ClassVar[Rule] = Rule(choose=pull_greedily, state=AdaptiveState)
 
     @property
@@ -161,10 +165,12 @@ class XYAdaptive(LinearRoundsAgent):
     def line_up(self, rows: IntArray, states: States, statistics: Statistics, left: IntArray) -> None:
         """Begin a phase, of which the rule decides when it ends."""
         for row in rows.tolist():
-            x = self.coordinates(row)
+            x = self.pulled(row)
             states["gram"][row] = (x @ x.T).ravel()
             remaining = x[states["remains"][row] == 1.0]
             states["most"][row] = max(((remaining - one) ** 2).sum(axis=1).max() for one in remaining)
+        states["before"][rows] = statistics.pulls[rows]
+        self._sums[rows] = statistics.sums[rows]
         states["ratio"][rows] = self.alpha * states["rho"][rows] / states["size"][rows]
         states["size"][rows] = self._ranks[rows % len(self._ranks)]
 
@@ -174,8 +180,8 @@ class XYAdaptive(LinearRoundsAgent):
             self._drop(row, states, statistics.pulls[row], statistics.sums[row])
 
     def _drop(self, row: int, states: States, pulls: IntArray, sums: FloatArray) -> None:
-        x, number = self.coordinates(row), float(states["rounds"][row])
-        made, earned = pulls - states["pulls"][row], sums - states["sums"][row]
+        x, number = self.pulled(row), float(states["rounds"][row])
+        made, earned = pulls - states["before"][row], sums - self._sums[row]
         v = x.T @ (made[:, None] * x)
         arms = np.flatnonzero(states["remains"][row] == 1.0)
         if self.estimate == "ridge":

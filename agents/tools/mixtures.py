@@ -10,6 +10,10 @@ averaged over a prior that is fixed in advance. With N pulls, S the sum of the r
 - Gaussian rewards of unknown variance, with v the biased sample variance, u = (m - x)^2 / v and
   kappa = rho / (N + rho): log E(x) = log(kappa) / 2 + (N / 2) log((1 + u) / (1 + kappa u)).
 
+The prior is itself a mixture: with probability 0.95 a narrow one, rho = 20, or 10 for unknown variances, for arms that
+are hard to tell apart; with probability 0.05 a wide one, rho = 1, for those that a few pulls tell apart. For rewards in
+[0, 1] the wide one is Beta(1/2, 1/2). E(x) is the sum of both parts with these weights.
+
 That arm i has a larger mean than arm j is proved once log E_i(x) + log E_j(y) is large for all means x <= y. The page
 docs/mixtures.md has the proofs. Sources: Robbins (1970), "Statistical Methods Related to the Law of the Iterated
 Logarithm"; Lai (1976), "On Confidence Sequences"; Kaufmann and Koolen (2021), "Mixture Martingales Revisited with
@@ -40,16 +44,24 @@ __all__ = [
     "student_width",
 ]
 
-RHO = 20.0
-RHO_STUDENT = 10.0
-RARE = 0.01  # share of the second prior for rewards in [0, 1]
+RHO, RHO_STUDENT = 20.0, 10.0  # of the narrow prior
+WIDE = 1.0  # rho of the wide one
+LOG_NARROW, LOG_WIDE = math.log(0.95), math.log(0.05)  # their weights
+LOG_PI = math.log(math.pi)
 EDGE = 1e-12
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 STEPS = 50
 
 
+def log_weight(rho: float) -> float:
+    """Return the logarithm of the weight of the prior with this rho."""
+    return LOG_WIDE if rho == WIDE else LOG_NARROW
+
+
 def gaussian_evidence(n: float, v: float, m: float, w: float, gap: float) -> float:
-    """Return the least sum of log E for all x <= y, of two arms with Gaussian rewards.
+    """Return at most the least sum of log E for all x <= y, of two arms with Gaussian rewards.
+
+    The product of two E has four terms, and is at least the largest of them, whose least value has a closed form.
 
     Args:
         n: Pulls of the arm of larger mean.
@@ -58,13 +70,21 @@ def gaussian_evidence(n: float, v: float, m: float, w: float, gap: float) -> flo
         w: Variance of its rewards.
         gap: Distance of the means.
     """
-    scale = v * (1.0 + RHO / n) / n + w * (1.0 + RHO / m) / m
-    return 0.5 * gap * gap / scale - 0.5 * math.log1p(n / RHO) - 0.5 * math.log1p(m / RHO)
+    largest = -math.inf
+    for rho in (RHO, WIDE):
+        for other in (RHO, WIDE):
+            scale = v * (1.0 + rho / n) / n + w * (1.0 + other / m) / m
+            weights = log_weight(rho) + log_weight(other)
+            spread = 0.5 * math.log1p(n / rho) + 0.5 * math.log1p(m / other)
+            largest = max(largest, weights + 0.5 * gap * gap / scale - spread)
+    return largest
 
 
 def gaussian_rate(n: float, level: float) -> float:
-    """Return the b for which log E(x) <= level is the interval of all x with N (m - x)^2 / (2 v) <= b."""
-    return (1.0 + RHO / n) * (level + 0.5 * math.log1p(n / RHO))
+    """Return a b such that N (m - x)^2 / (2 v) <= b for all x with log E(x) <= level; each prior alone gives one."""
+    narrow = (1.0 + RHO / n) * (level - LOG_NARROW + 0.5 * math.log1p(n / RHO))
+    wide = (1.0 + WIDE / n) * (level - LOG_WIDE + 0.5 * math.log1p(n / WIDE))
+    return min(narrow, wide)
 
 
 def log_student(n: FloatArray, u: FloatArray) -> FloatArray:
@@ -74,21 +94,26 @@ def log_student(n: FloatArray, u: FloatArray) -> FloatArray:
         n: Pulls, of any shape.
         u: (m - x)^2 / v with the biased sample variance v, of the same shape; may be infinite.
     """
-    kappa = RHO_STUDENT / (n + RHO_STUDENT)
-    with np.errstate(invalid="ignore"):
-        ratio = np.where(np.isinf(u), 1.0 / kappa, (1.0 + u) / (1.0 + kappa * u))
-    return np.asarray(0.5 * np.log(kappa) + 0.5 * n * np.log(ratio))
+    parts = []
+    for rho in (RHO_STUDENT, WIDE):
+        kappa = rho / (n + rho)
+        with np.errstate(invalid="ignore"):
+            ratio = np.where(np.isinf(u), 1.0 / kappa, (1.0 + u) / (1.0 + kappa * u))
+        parts.append(log_weight(rho) + 0.5 * np.log(kappa) + 0.5 * n * np.log(ratio))
+    return np.asarray(np.logaddexp(*parts))
 
 
 def student_width(n: float, v: float, level: float) -> float:
-    """Return half the width of the interval of all x with log E(x) <= level; infinite if that holds for all x.
+    """Return half of a width of an interval around the mean with all x with log E(x) <= level; it may be infinite.
 
     Args:
         n: Pulls.
         v: Biased sample variance.
         level: The level.
     """
-    return math.sqrt(v * largest_u(n, level + 0.5 * math.log1p(n / RHO_STUDENT)))
+    narrow = largest_u(n, level - LOG_NARROW + 0.5 * math.log1p(n / RHO_STUDENT), RHO_STUDENT)
+    wide = largest_u(n, level - LOG_WIDE + 0.5 * math.log1p(n / WIDE), WIDE)
+    return math.sqrt(v * min(narrow, wide))
 
 
 def student_level(level: float) -> float:
@@ -103,20 +128,26 @@ def student_level(level: float) -> float:
 def student_threshold(n: float, m: float, level: float) -> float:
     """Return the threshold for the likelihood ratio of two arms of unknown variances, with n and m pulls.
 
-    It bounds (n / 2) log(1 + u_i) + (m / 2) log(1 + u_j) where the sum of log E is at most ``level``.
+    It bounds (n / 2) log(1 + u_i) + (m / 2) log(1 + u_j) where the sum of log E is at most ``level``. So does each pair
+    of priors, and the least bound is returned.
     """
-    bound = level + 0.5 * math.log1p(n / RHO_STUDENT) + 0.5 * math.log1p(m / RHO_STUDENT)
-    return max(student_reach(n, bound), student_reach(m, bound))
+    least = math.inf
+    for rho in (RHO_STUDENT, WIDE):
+        for other in (RHO_STUDENT, WIDE):
+            bound = level - log_weight(rho) - log_weight(other)
+            bound += 0.5 * math.log1p(n / rho) + 0.5 * math.log1p(m / other)
+            least = min(least, max(student_reach(n, bound, rho), student_reach(m, bound, other)))
+    return least
 
 
-def student_reach(n: float, bound: float) -> float:
-    """Return (N / 2) log(1 + u) of the u with log E(x) + log(1 + N / rho) / 2 = bound; infinite if there is none."""
-    return 0.5 * n * math.log1p(largest_u(n, bound))
+def student_reach(n: float, bound: float, rho: float) -> float:
+    """Return (N / 2) log(1 + u) of the u of :func:`largest_u`; infinite if there is none."""
+    return 0.5 * n * math.log1p(largest_u(n, bound, rho))
 
 
-def largest_u(n: float, bound: float) -> float:
-    """Return the u with log E(x) + log(1 + N / rho) / 2 = bound; infinite if all u have less."""
-    kappa = RHO_STUDENT / (n + RHO_STUDENT)
+def largest_u(n: float, bound: float, rho: float) -> float:
+    """Return the u with log E(x) + log(1 + N / rho) / 2 = bound, E of one prior; infinite if all u have less."""
+    kappa = rho / (n + rho)
     ratio = math.exp(min(2.0 * bound / n, 700.0))
     return (ratio - 1.0) / (1.0 - kappa * ratio) if kappa * ratio < 1.0 else math.inf
 
@@ -125,9 +156,8 @@ def largest_u(n: float, bound: float) -> float:
 def log_bounded(n: float, total: float, x: float) -> float:
     """Return log E(x) of an arm with rewards in [0, 1], a convex function of x.
 
-    The prior is a mixture: with probability 0.99 that of the module, with 0.01 Jeffreys', Beta(1/2, 1/2). The value
-    returned is the logarithm of one part of the sum, and so at most that of the sum: that of the first prior, or of the
-    second where the first is not convex, when the rewards, or 1 minus the rewards, sum to between 0 and 1.
+    Where the part of the narrow prior is not convex, when the rewards, or 1 minus the rewards, sum to between 0 and 1,
+    it is that of the wide prior alone, and so less than the sum.
 
     Args:
         n: Pulls.
@@ -136,14 +166,15 @@ def log_bounded(n: float, total: float, x: float) -> float:
     """
     ones, zeros = whole(total), whole(n - total)
     likelihood = ones * math.log(x) + zeros * math.log1p(-x)
+    wide = math.lgamma(ones + 0.5) + math.lgamma(zeros + 0.5) - math.lgamma(n + 1.0) - LOG_PI
+    wide += LOG_WIDE - likelihood
     if 0.0 < ones < 1.0 or 0.0 < zeros < 1.0:
-        prior = 2.0 * math.lgamma(0.5)  # minus log Gamma(1) = 0
-        mixed = math.lgamma(ones + 0.5) + math.lgamma(zeros + 0.5) - math.lgamma(n + 1.0)
-        return math.log(RARE) + mixed - prior - likelihood
+        return wide
     a, b = RHO * x, RHO * (1.0 - x)
-    mixed = math.lgamma(ones + a) + math.lgamma(zeros + b) - math.lgamma(n + RHO)
-    prior = math.lgamma(a) + math.lgamma(b) - math.lgamma(RHO)
-    return math.log1p(-RARE) + mixed - prior - likelihood
+    narrow = math.lgamma(ones + a) + math.lgamma(zeros + b) - math.lgamma(n + RHO)
+    narrow += math.lgamma(RHO) - math.lgamma(a) - math.lgamma(b)
+    narrow += LOG_NARROW - likelihood
+    return max(narrow, wide) + math.log1p(math.exp(-abs(narrow - wide)))
 
 
 @noinline

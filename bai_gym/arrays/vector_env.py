@@ -79,6 +79,8 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         self.problem = make_problem(source, keywords)
         self.num_envs = integer(num_envs, "num_envs", least=1)
         self.num_arms = self.problem.num_arms
+        if self.problem.candidates is not None:
+            raise ParameterError("a torch batch recommends arms, and this problem has candidates: use gym.make_vec")
         if reward not in ("correct", "simple_regret"):
             raise ParameterError(f"reward must be 'correct' or 'simple_regret', not {reward!r}")
         budget = 1000 if budget is None else budget

@@ -39,8 +39,8 @@ from bai_gym.parallel import check_memory
 from bai_gym.problems import FixedProblem
 from bai_gym.results.writer import CHUNK_RUNS, CellKey
 from bai_gym.seeding import generator
-from bai_gym.statistics import IntArray, Statistics
-from bai_gym.tasks import BestArm
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.tasks import BestArm, BestCandidate
 from bai_gym.theory import bernoulli_kl, fixed_confidence_bound, linear_characteristic_time
 from bai_gym.validation import choice, integer
 
@@ -60,14 +60,21 @@ POINT_BYTES = 200  # of a checkpoint in a list
 PATHS = ("auto", "blocks", "steps")
 
 
-def linear_bound(bandit: FeatureBandit, delta: float) -> float | None:
-    """Return kl(delta, 1 - delta) T* of the first instance of linear arms with Gaussian noise; None for others."""
+def linear_bound(bandit: FeatureBandit, delta: float, candidates: FloatArray | None = None) -> float | None:
+    """Return kl(delta, 1 - delta) T* of the first instance of linear arms with Gaussian noise; None for others.
+
+    Args:
+        bandit: The arms.
+        delta: Error probability.
+        candidates: ``(m, d)`` what may be recommended; None: the arms.
+    """
     x, means, variances = bandit.features[0], bandit.means[0], bandit.variances[0]
     theta = np.linalg.lstsq(x, means, rcond=None)[0]
     is_linear = np.allclose(x @ theta, means, rtol=0.0, atol=1e-9 * float(np.abs(means).max()))
     if not isinstance(bandit.inner, GaussianBandit) or not is_linear or np.ptp(variances) or not variances[0] > 0:
         return None
-    bound = float(bernoulli_kl(delta, 1.0 - delta)) * linear_characteristic_time(x, theta, float(variances[0])).lower
+    time = linear_characteristic_time(x, theta, float(variances[0]), candidates=candidates).lower
+    bound = float(bernoulli_kl(delta, 1.0 - delta)) * time
     return bound if delta < 0.5 and 0 < bound < np.inf else None
 
 
@@ -236,11 +243,13 @@ class Cell:
         variances whose means are linear in their features.
         """
         task = self.episode_spec.task
-        if self.delta is None or not isinstance(task, BestArm) or task.epsilon > 0:
+        if self.delta is None or not isinstance(task, BestArm | BestCandidate) or task.epsilon > 0:
             return None
         bandit = self.instances()
         if isinstance(self.env.problem, FixedProblem) and isinstance(bandit, FeatureBandit) and self.costs is None:
-            return linear_bound(bandit, self.delta)
+            return linear_bound(bandit, self.delta, task.candidates if isinstance(task, BestCandidate) else None)
+        if isinstance(task, BestCandidate):
+            return None
         if not isinstance(self.env.problem, FixedProblem) or not isinstance(bandit, BernoulliBandit | GaussianBandit):
             return None
         variances = bandit.variances[0] if isinstance(bandit, GaussianBandit) else None

@@ -12,8 +12,8 @@ from bai_gym.errors import BaiGymError, ParameterError
 __all__ = ["default_agents"]
 
 CANDIDATES = ("Uniform", "SH-Reuse", "SR", "SHAdaVar-Reuse", "SAR", "AugUCB", "APT", "CSAR", "A-UGapEb", "SubsetSH")
-WITH_FEATURES = ("Uniform", "SH-Reuse", "GSE-Lin", "OD-LinBAI")
-STOPPING = ("T3C", "EB-TCI", "TTUCB", "LUCB", "UGapEc", "APGAI", "HDoC", "LUCB-G")
+WITH_FEATURES = ("Uniform", "SH-Reuse", "GSE-Lin", "OD-LinBAI", "G-BAI", "XY-BAI")
+STOPPING = ("T3C", "EB-TCI", "TTUCB", "LUCB", "UGapEc", "APGAI", "HDoC", "LUCB-G", "RAGE(sigma=1.0)")
 MOST = 4
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.tasks import BestArm, Task, TopM
+from bai_gym.tasks import BestCandidate, Task, TopM
 
 __all__ = ["DecodedActions", "ActionEncoding"]
 
@@ -35,6 +35,9 @@ class ActionEncoding:
         num_arms: K.
         task: What to recommend.
         fixed_confidence: Whether an action can end the episode: with fixed confidence, and where arms have costs.
+
+    Attributes:
+        masked: Whether the actions that are allowed depend on whether the recommendation is due, see :meth:`mask`.
     """
 
     def __init__(self, num_arms: int, task: Task, *, fixed_confidence: bool) -> None:
@@ -42,10 +45,12 @@ class ActionEncoding:
         self.num_arms = num_arms
         self.task = task
         self.fixed_confidence = fixed_confidence
-        self._one_number = isinstance(task, BestArm)
-        self._values = num_arms * (1 + (fixed_confidence and self._one_number)) + (
-            fixed_confidence and not self._one_number
-        )
+        self._one_number = task.one_number
+        answers = task.sizes(num_arms)[0] if task.one_number else 1
+        self._values = num_arms + answers * fixed_confidence
+        if task.one_number and not fixed_confidence:
+            self._values = max(num_arms, answers)
+        self.masked = isinstance(task, BestCandidate) and not fixed_confidence
         self.shape: tuple[int, ...] = () if self._one_number else (1 + len(task.sizes(num_arms)),)
 
     def read(self, actions: Any, batch: int) -> DecodedActions:
@@ -75,6 +80,20 @@ class ActionEncoding:
         if self._one_number:
             return DecodedActions(first, first >= self.num_arms, first - self.num_arms)
         return DecodedActions(first, first == self.num_arms, array[:, 1:])
+
+    def check_pulls(self, arms: IntArray) -> None:
+        """Raise :class:`ParameterError` if a number is that of a candidate, and of no arm."""
+        if self.masked and arms.size and arms.max() >= self.num_arms:
+            raise ParameterError(f"action {int(arms.max())} is not an arm, and a pull is due; {self._allowed()}")
+
+    def mask(self, due: npt.NDArray[np.bool_]) -> npt.NDArray[np.int8]:
+        """Return ``(..., n)`` ones for the actions that are allowed next, of n; for ``info["action_mask"]``.
+
+        Args:
+            due: ``(...)`` whether the recommendation is due.
+        """
+        allowed = np.where(due, self.task.sizes(self.num_arms)[0], self.num_arms)
+        return (np.arange(self._values) < allowed[..., None]).astype(np.int8)
 
     def pull(self, arms: IntArray) -> IntArray:
         """Return the actions that pull the given arms, ``(N,)`` -> ``(N,)`` or ``(N, 1 + recommendation)``."""
@@ -106,12 +125,16 @@ class ActionEncoding:
         actions[due, 1:] = self.task.completed(actions[due, 1:], means[due])
         return actions
 
+    @property
+    def _answer(self) -> str:
+        return "candidate" if isinstance(self.task, BestCandidate) else "arm"
+
     def _allowed(self) -> str:
         arms = f"arms are numbered 0 to {self.num_arms - 1}"
         if not self.fixed_confidence:
             return arms
         if self._one_number:
-            return f"{arms}, and {self.num_arms} + arm stops and recommends that arm"
+            return f"{arms}, and {self.num_arms} + {self._answer} stops and recommends that {self._answer}"
         return f"{arms}, and {self.num_arms} stops"
 
     def describe(self) -> str:

@@ -17,6 +17,7 @@ from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import BudgetError, InstanceError, ParameterError
 from bai_gym.problems import Problem, ProblemInfo, build
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.tasks import BestCandidate
 from bai_gym.validation import flag
 
 __all__ = ["Episodes", "make_problem"]
@@ -250,6 +251,7 @@ class Episodes:
             spec.costs,
             pairs=pairs,
             rounds=spec.rounds,
+            task=spec.task,
         )
 
     def observation(self, *, copy: bool) -> Observation:
@@ -262,6 +264,9 @@ class Episodes:
         }
         if self.features is not None:
             arrays["features"] = self.features
+        if isinstance(self.episode_spec.task, BestCandidate):
+            candidates = self.episode_spec.task.candidates
+            arrays["candidates"] = np.broadcast_to(candidates, (self.batch, *candidates.shape))
         if self.costs is not None:
             arrays["costs"] = np.broadcast_to(self.costs, (self.batch, self.num_arms))
         if self.pending is not None:

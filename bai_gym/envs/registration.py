@@ -304,6 +304,18 @@ IDS: tuple[Registration, ...] = (
         )
         for dimension in SOARE_DIMENSIONS
     ),
+    *(
+        Registration(
+            f"BAI-{prefix}LinearTransductive{dimension}-v0",
+            "linear-transductive",
+            budget,
+            f"{2 * dimension} unit vectors, and as many candidates that are not all arms{how} (Fiez et al. 2019)",
+            {"num_features": dimension, **keywords},
+        )
+        for prefix, how, keywords in (("", "", {}), ("FC-", ", fixed confidence", FIXED_CONFIDENCE))
+        for dimension in (5, 20)
+        for budget in (2 * dimension * PULLS_PER_ARM if prefix == "" else CAP,)
+    ),
     Registration(
         "BAI-LinearStatic16-v0",
         "linear-static",

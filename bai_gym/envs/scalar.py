@@ -18,7 +18,7 @@ from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem, ProblemInfo
 from bai_gym.statistics import IntArray, Observation
-from bai_gym.tasks import Task
+from bai_gym.tasks import BestCandidate, Task
 
 __all__ = ["BestArmEnv", "check_render_mode"]
 
@@ -57,6 +57,14 @@ class BestArmEnv(gym.Env[Observation, Any]):
     confidence ``Discrete(2K)``, where K + i stops and recommends arm i, and ``MultiDiscrete([K + 1, ...])``, where K in
     the first entry stops. ``info["phase"]`` names the next step: ``"explore"`` or ``"recommend"`` (``"done"`` at the
     end); with a fixed budget ``remaining == 0`` in the observation means the same.
+
+    ## Candidates
+    In transductive environments, and in `BAI-CustomLinear-v0` with ``candidates``, K_Z rows of d numbers, the
+    recommendation is a candidate, which need not be an arm; its mean is its product with the unknown parameter. The
+    observation holds ``candidates`` of shape (K_Z, d). The action space is ``Discrete(max(K, K_Z))``, and
+    ``info["action_mask"]`` of its length says which actions are allowed next: the arms, and in the last step the
+    candidates. With fixed confidence or costs it is ``Discrete(K + K_Z)``, where K + j stops and recommends
+    candidate j.
 
     ## Costs
     With ``costs``, K positive numbers (in order, or a dict by the names of the arms), a pull of arm i costs
@@ -161,6 +169,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             pull_cost=pull_cost,
             costs=costs,
             arm_names=self.problem.arm_names,
+            candidates=self.problem.candidates,
             batch_size=batch_size,
             delay=delay,
         )
@@ -170,7 +179,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
         self.action_encoding = ActionEncoding(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
         self.observation_space = cast("gym.Space[Observation]", self._episode.observation_space())
         self.action_space = action_space(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
-        self._plain = self.action_encoding.shape == () and not spec.may_stop
+        self._masked = self.action_encoding.masked
+        self._plain = self.action_encoding.shape == () and not spec.may_stop and not self._masked
         self._left = -1
         self._last_arm: int | None = None
         self._recommendation: tuple[int, ...] | None = None
@@ -194,7 +204,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
         self._last_arm = self._recommendation = self._correct = None
         if self.render_mode == "human":
             self.render()
-        return self._observation(), {"phase": "explore", "rewards": str(self._episode.bandit.rewards)}
+        info = {"phase": "explore", "rewards": str(self._episode.bandit.rewards)}
+        return self._observation(), {**info, **self._mask()}
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Pull an arm, or give the recommendation.
@@ -209,6 +220,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
         if self._left < 0:
             raise ResetNeeded("the episode is over: call reset() before the next step()")
         if recommendation is None:
+            if self._masked:
+                self.action_encoding.check_pulls(np.array([arm]))
             price = 1.0
             if self.episode_spec.costs is None:
                 self._episode.pull_one(arm, self.np_random)
@@ -224,9 +237,15 @@ class BestArmEnv(gym.Env[Observation, Any]):
                 self._left, truncated, info = -1, True, {"phase": "done"}
         else:
             reward, info = self._recommend(recommendation)
+        if self._masked:
+            info |= self._mask()
         if self.render_mode == "human":
             self.render()
         return self._observation(), reward, self._left < 0 and not truncated, truncated, info
+
+    def _mask(self) -> dict[str, Any]:
+        """Return what ``info`` says about the actions that are allowed next."""
+        return {"action_mask": self.action_encoding.mask(np.array(self._left <= 0))} if self._masked else {}
 
     def _read(self, action: Any) -> tuple[int, IntArray | None]:
         """Return the arm to pull, or the recommendation."""
@@ -268,6 +287,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
         }
         if episode.features is not None:
             observation["features"] = episode.features[0].copy()
+        if isinstance(self.episode_spec.task, BestCandidate):
+            observation["candidates"] = self.episode_spec.task.candidates.copy()
         if episode.costs is not None:
             observation["costs"] = episode.costs.copy()
         if episode.pending is not None:

@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from bai_gym.costs import Costs, pulls_for
 from bai_gym.rounds import AT_ONCE, Rounds
-from bai_gym.tasks import BestArm, Task, TopM
+from bai_gym.tasks import BestCandidate, Task, TopM
 
 __all__ = ["ArmAndRecommendation", "action_space", "observation_space"]
 
@@ -25,6 +25,7 @@ def observation_space(
     *,
     pairs: bool = False,
     rounds: Rounds = AT_ONCE,
+    task: Task | None = None,
 ) -> spaces.Dict:
     """Return the space of one episode's observations.
 
@@ -36,6 +37,7 @@ def observation_space(
     ``variances``            (K,)     float64 unbiased variance of each arm's rewards; 0 below two pulls
     ``remaining``            (1,)     int64   pulls left; 0 means that the next action is the recommendation
     ``features``             (K, d)   float64 features of each arm, constant in an episode; only if there are any
+    ``candidates``           (K_Z, d) float64 what may be recommended, always the same; only where it is not the arms
     ``costs``                (K,)     float64 cost of a pull of each arm, always the same; only where arms have costs
     ``differences``          (K, K)   float64 mean of X_i - X_k over the common items of arms i and k, the first
                                               min(pulls_i, pulls_k); 0 without one; only with ``pairs=True``
@@ -55,6 +57,7 @@ def observation_space(
         costs: Costs of the arms; None: there are none.
         pairs: Whether the differences on common items are observed.
         rounds: When rewards arrive.
+        task: What is to be recommended; None: arms.
     """
     arms = (num_arms,)
     most = int(budget if costs is None else pulls_for(budget, min(costs), budget))
@@ -68,6 +71,8 @@ def observation_space(
         parts["costs"] = spaces.Box(0.0, np.inf, arms, np.float64)
     if num_features is not None:
         parts["features"] = spaces.Box(-np.inf, np.inf, (num_arms, num_features), np.float64)
+    if isinstance(task, BestCandidate):
+        parts["candidates"] = spaces.Box(-np.inf, np.inf, task.candidates.shape, np.float64)
     if rounds.late:
         parts["pending"] = spaces.Box(0, min(rounds.most_pending, most), arms, np.int64)
     if pairs:
@@ -83,16 +88,21 @@ def action_space(num_arms: int, task: Task, *, fixed_confidence: bool = False) -
     task           fixed budget                  fixed confidence
     ============== ============================= ======================================================
     best arm       ``Discrete(K)``               ``Discrete(2K)``: K + i stops and recommends arm i
+    best candidate ``Discrete(max(K, K_Z))``     ``Discrete(K + K_Z)``: K + j stops and recommends candidate j
     several arms   ``MultiDiscrete([K, ...])``   ``MultiDiscrete([K + 1, ...])``: K in entry 0 stops
     ============== ============================= ======================================================
+
+    With candidates and a fixed budget ``info["action_mask"]`` says which actions are allowed next: ``(max(K, K_Z),)``
+    int8, ones for the K arms before the recommendation, and for the K_Z candidates when it is due.
 
     Where arms have costs, the actions are those of fixed confidence: the agent may recommend with money left.
 
     With several arms to recommend, entry 0 is the arm to pull and the others are the recommendation, read only in the
     step that gives it.
     """
-    if isinstance(task, BestArm):
-        return spaces.Discrete(2 * num_arms if fixed_confidence else num_arms)
+    if task.one_number:
+        (answers,) = task.sizes(num_arms)
+        return spaces.Discrete(num_arms + answers if fixed_confidence else max(num_arms, answers))
     return ArmAndRecommendation(
         num_arms + fixed_confidence, task.sizes(num_arms), task.m if isinstance(task, TopM) else None
     )

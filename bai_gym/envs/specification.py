@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast, get_args
 
@@ -11,7 +12,7 @@ from bai_gym.costs import Costs, check_costs, check_money, common_cost, pulls_fo
 from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rounds import AT_ONCE, Rounds
-from bai_gym.tasks import Task, make_task
+from bai_gym.tasks import BestArm, BestCandidate, Task, make_task
 from bai_gym.validation import choice, flag, integer, real
 
 __all__ = ["RewardKind", "EpisodeSpec", "check_budget"]
@@ -87,10 +88,14 @@ class EpisodeSpec:
         pull_cost: float = 0.0,
         costs: Mapping[str, float] | Iterable[float] | None = None,
         arm_names: Sequence[str] | None = None,
+        candidates: BestCandidate | None = None,
         batch_size: int = 1,
         delay: int = 0,
     ) -> EpisodeSpec:
-        """Check the keyword arguments; ``arm_names`` are those of the problem, by which costs may be given.
+        """Check the keyword arguments.
+
+        ``arm_names`` are those of the problem, by which costs may be given, and ``candidates`` is the problem's task,
+        where it has candidates.
 
         Raises:
             BaiGymError: If one is invalid; the message is one line.
@@ -101,6 +106,12 @@ class EpisodeSpec:
         if pull_cost and not fixed_confidence:
             raise ParameterError("pull_cost needs fixed_confidence=True: a fixed budget is spent in any case")
         made = make_task(task, num_arms=num_arms, m=m, num_bandits=num_bandits, epsilon=epsilon, threshold=threshold)
+        if candidates is not None:
+            made = cls._of_candidates(candidates, made)
+        if isinstance(made, BestCandidate) and reward == "estimate":
+            raise ParameterError(
+                "reward='estimate' is the mean of an arm, and candidates need not be arms: leave it out"
+            )
         checked = check_costs(costs, num_arms, arm_names)
         limit = check_budget(budget) if checked is None else check_money(budget, checked)
         rounds = Rounds(integer(batch_size, "batch_size", least=1), integer(delay, "delay", least=0))
@@ -109,6 +120,17 @@ class EpisodeSpec:
                 "costs need batch_size=1 and delay=0: a round is a number of pulls, and with costs the budget is money"
             )
         return cls(limit, made, cast(RewardKind, reward), fixed_confidence, pull_cost, checked, rounds)
+
+    @staticmethod
+    def _of_candidates(candidates: BestCandidate, task: Task) -> BestCandidate:
+        """Return the task of a problem with candidates, with the accuracy of the given one."""
+        if isinstance(task, BestCandidate):
+            return task
+        if not isinstance(task, BestArm):
+            raise ParameterError(f"the task {task.name!r} has no candidates: leave out task=, or candidates=")
+        made = copy(candidates)
+        made.epsilon = task.epsilon
+        return made
 
     def problem_info(self, bandit: Bandit, knows: Iterable[str] = (), checkpoints: Iterable[int] = ()) -> ProblemInfo:
         """Return what agents receive before they play the given instances.

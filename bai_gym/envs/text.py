@@ -11,6 +11,7 @@ import numpy as np
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.text_encoding import TextEncoding, UnreadableReplyError
 from bai_gym.errors import ParameterError
+from bai_gym.tasks import BestCandidate
 
 __all__ = ["TextWrapper"]
 
@@ -33,7 +34,7 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
         env: An environment of this library, as ``gym.make`` returns it.
 
     Raises:
-        ParameterError: Another environment, or one whose rewards arrive late.
+        ParameterError: Another environment, or one whose rewards arrive late, or that has candidates.
     """
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
@@ -44,6 +45,8 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
         if not isinstance(base, BestArmEnv):
             raise ParameterError(f"TextWrapper takes an environment of bai-gym, not a {type(base).__name__}")
         spec, problem = base.episode_spec, base.problem
+        if isinstance(spec.task, BestCandidate):
+            raise ParameterError("a text recommends arms, and here candidates are recommended: play the arrays")
         if spec.rounds.late:
             raise ParameterError("a text shows every reward at once: leave out batch_size and delay")
         self._base = base

@@ -12,7 +12,7 @@ from bai_gym.costs import Costs, pulls_for
 from bai_gym.errors import ParameterError
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import IntArray, Observation
-from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
+from bai_gym.tasks import BestOfEach, GoodArm, Task, Thresholding, TopM
 
 __all__ = ["Reply", "TextEncoding", "UnreadableReplyError"]
 
@@ -213,7 +213,7 @@ class TextEncoding:
         recommendation = rng.integers(self.task.sizes(self.num_arms))
         if isinstance(self.task, TopM):
             recommendation = self.task.of_arms(rng.permutation(self.num_arms)[: self.task.m].tolist(), self.num_arms)
-        return Reply(recommendation=recommendation[0] if isinstance(self.task, BestArm) else recommendation)
+        return Reply(recommendation=recommendation[0] if self.task.one_number else recommendation)
 
     def max_length(self, budget: float, num_features: int | None) -> int:
         """Return a number of characters that no introduction with an observation exceeds."""

@@ -113,6 +113,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             pull_cost=pull_cost,
             costs=costs,
             arm_names=self.problem.arm_names,
+            candidates=self.problem.candidates,
             batch_size=batch_size,
             delay=delay,
         )
@@ -164,7 +165,8 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
                 raise ResetNeeded("the first reset must start all episodes: call reset() without a reset_mask")
             self._episodes.begin(self.np_random, np.flatnonzero(mask))
         self._find_steady()
-        return self._observation(), {"phase": _where(mask, "explore"), "_phase": mask.copy(), **self._declared(mask)}
+        info = {"phase": _where(mask, "explore"), "_phase": mask.copy(), **self._declared(mask)}
+        return self._observation(), {**info, **self._masks()}
 
     def _one_seed(self, seeds: Sequence[int | None]) -> int | None:
         """Return a seed made of several ones; None where all are None."""
@@ -188,6 +190,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         decoded = self.action_encoding.read(actions, self.num_envs)
         if self._steady == 0 or (decoded.stops is not None and decoded.stops.any()):
             return self._mixed_step(decoded)
+        self.action_encoding.check_pulls(decoded.arms)
         self._episodes.pull_all(decoded.arms, self.np_random)
         self._steady -= 1
         nowhere = np.zeros(self.num_envs, dtype=bool)
@@ -196,7 +199,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             info = {"phase": self._phase_names(nowhere), "_phase": self._everywhere.copy()}
         else:
             info = {"phase": self._phases["explore"].copy(), "_phase": self._everywhere.copy()}
-        return self._observation(), rewards, nowhere, nowhere.copy(), info
+        return self._observation(), rewards, nowhere, nowhere.copy(), {**info, **self._masks()}
 
     def _mixed_step(self, decoded: DecodedActions) -> Step:
         """Step a batch in which some episodes pull, some recommend and some restart."""
@@ -213,6 +216,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         info: dict[str, Any] = {}
         last: dict[str, Any] = {}
         rows = np.flatnonzero(ended)
+        self.action_encoding.check_pulls(decoded.arms[pulling])
         episodes.check_affordable(pulling, decoded.arms[pulling])
         if rows.size:  # first, because it rejects invalid recommendations
             rewards[rows], scored = episodes.recommend(rows, decoded.recommendations[rows])
@@ -236,7 +240,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         else:
             info |= last
         self._find_steady()
-        info |= {"phase": self._phase_names(episodes.over), "_phase": self._everywhere.copy()}
+        info |= {"phase": self._phase_names(episodes.over), "_phase": self._everywhere.copy(), **self._masks()}
         return self._observation(), rewards, ended, truncated, info
 
     def _find_steady(self) -> None:
@@ -251,6 +255,13 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
     def _declared(self, starting: npt.NDArray[np.bool_]) -> dict[str, npt.NDArray[Any]]:
         """Return what the infos of the starting episodes declare."""
         return {"rewards": _where(starting, str(self._episodes.bandit.rewards)), "_rewards": starting.copy()}
+
+    def _masks(self) -> dict[str, npt.NDArray[Any]]:
+        """Return what infos say about the actions that are allowed next."""
+        if not self.action_encoding.masked:
+            return {}
+        mask = self.action_encoding.mask(self._episodes.pulls_left <= 0)
+        return {"action_mask": mask, "_action_mask": self._everywhere.copy()}
 
     def _pull_rewards(self, arms: IntArray) -> FloatArray:
         """Return the ``(R,)`` rewards of pulls of ``(R,)`` arms."""

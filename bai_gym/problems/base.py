@@ -11,6 +11,7 @@ from bai_gym.bandits.base import check_num_arms
 from bai_gym.errors import InstanceError
 from bai_gym.parallel import check_memory
 from bai_gym.statistics import Statistics
+from bai_gym.tasks import BestCandidate
 from bai_gym.validation import integer
 
 __all__ = ["FixedProblem", "FrozenProblem", "Problem", "arm_count", "count_features"]
@@ -54,6 +55,7 @@ class Problem(ABC):
         known: Whether the true means are known, so that a recommendation can be judged.
         earlier: ``(1, K)`` statistics of rewards of the same arms that were observed before the episode and that agents
             start from, see :func:`bai_gym.benchmark.protocol.starts_from_earlier`; None: there are none.
+        candidates: The task of recommending one of given candidates; None: recommendations are about arms.
         paired: See :class:`bai_gym.bandits.Bandit`.
         state_size: See there.
     """
@@ -64,6 +66,7 @@ class Problem(ABC):
     arm_names: tuple[str, ...] | None = None
     known: bool = True
     earlier: Statistics | None = None
+    candidates: BestCandidate | None = None
     paired: bool = False
     state_size: int = 0
 
@@ -79,12 +82,20 @@ class FixedProblem(Problem):
         bandit: A bandit of one instance.
         notes: See :class:`Problem`.
         arm_names: See :class:`Problem`.
+        candidates: ``(K_Z, d)`` what may be recommended, if it is not the arms, see
+            :class:`bai_gym.tasks.BestCandidate`.
 
     Raises:
         InstanceError: If the bandit holds several instances.
     """
 
-    def __init__(self, bandit: Bandit, notes: tuple[str, ...] = (), arm_names: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self,
+        bandit: Bandit,
+        notes: tuple[str, ...] = (),
+        arm_names: tuple[str, ...] | None = None,
+        candidates: object = None,
+    ) -> None:
         """Keep the instance."""
         if bandit.batch != 1:
             raise InstanceError(f"a fixed problem takes one instance, means of shape (K,), not {bandit.batch} of them")
@@ -96,6 +107,10 @@ class FixedProblem(Problem):
         self.state_size = bandit.state_size
         self.notes = notes
         self.arm_names = arm_names
+        if candidates is not None:
+            if bandit.features is None:
+                raise InstanceError("candidates need arms with features")
+            self.candidates = BestCandidate(candidates, bandit.features[0])
 
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
         """Return copies of the instance; ``rng`` is not used."""
@@ -114,3 +129,4 @@ class FrozenProblem(FixedProblem):
         """Draw the instance."""
         super().__init__(problem.draw(1, np.random.default_rng(seed)), problem.notes, problem.arm_names)
         self.earlier = problem.earlier
+        self.candidates = problem.candidates

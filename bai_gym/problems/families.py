@@ -22,6 +22,7 @@ from bai_gym.problems.linear import (
     adaptive_problem,
     factorial_problem,
     static_problem,
+    transductive_problem,
 )
 from bai_gym.problems.linear_experiments import LinearManyArmsProblem, LinearMultivariateProblem
 from bai_gym.problems.matrices import alpaca_eval_problem, aslib_problem, llm_agents_problem
@@ -55,6 +56,7 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "linear-static": static_problem,
     "linear-sphere": LinearSphereProblem,
     "linear-corner": LinearCornerProblem,
+    "linear-transductive": transductive_problem,
     "linear-factorial": factorial_problem,
     "linear-many-arms": LinearManyArmsProblem,
     "linear-multivariate": LinearMultivariateProblem,

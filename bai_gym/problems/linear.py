@@ -22,6 +22,7 @@ __all__ = [
     "factorial_problem",
     "soare_features",
     "static_problem",
+    "transductive_problem",
 ]
 
 # The mean, four factors and six products; numpy.random.seed(6) and randint(-10, 10) / 100 in the authors' code.
@@ -95,6 +96,32 @@ def static_problem(num_arms: int = 16, gap: float = 0.1, noise_variance: float =
     arms = arm_count(num_arms, pair_bytes=24)
     real(gap, "gap", above=0)
     return FixedProblem(linear_bandit(np.eye(arms), gap * np.eye(arms)[0], noise_variance=noise_variance))
+
+
+def transductive_problem(num_features: int = 5, angle: float = 0.1, noise_variance: float = 1.0) -> FixedProblem:
+    """Return 2d unit vectors as arms, and candidates of which half are arms, and half are close to one each.
+
+    The arms are e_1, ..., e_2d in 2d dimensions, and theta = e_1. The candidates are e_i, and cos(w) e_i + sin(w)
+    e_(d+i), for i = 1, ..., d: candidate 0 is the best, and candidate d is worse by 1 - cos(w), 0.0049958 for w = 0.1.
+    So arms 0 and d have to be pulled, though d is no candidate.
+
+    Args:
+        num_features: d, at least 1: there are 2d arms with 2d features, and 2d candidates.
+        angle: w, above 0 and at most pi.
+        noise_variance: Above 0.
+
+    Raises:
+        InstanceError: Fewer than one dimension.
+        ParameterError: Another number outside its range.
+
+    Source: Fiez, Jain, Jamieson and Ratliff (2019), "Sequential Experimental Design for Transductive Linear Bandits",
+    the transductive example, with the angle of the authors' code, where d is 20 to 80.
+    """
+    d = integer(num_features, "num_features", least=1, error=InstanceError)
+    real(angle, "angle", above=0, most=math.pi, rule="above 0 and at most pi")
+    arms = np.eye(arm_count(2 * d, num_features=2 * d, pair_bytes=24))
+    candidates = np.vstack([arms[:d], math.cos(angle) * arms[:d] + math.sin(angle) * arms[d:]])
+    return FixedProblem(linear_bandit(arms, arms[0], noise_variance=noise_variance), candidates=candidates)
 
 
 def factorial_problem(noise_variance: float = 0.09) -> FixedProblem:

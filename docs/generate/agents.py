@@ -34,6 +34,7 @@ TASKS = {
     "best-of-each": "the best arm of each of several bandits",
     "thresholding": "all arms above a threshold",
     "good-arm": "an arm above a threshold, or none",
+    "best-candidate": "the best of candidates that need not be arms",
 }
 STAGES = (  # candidates for the example command; the first in which the agent plays is taken
     "BAI-FC-Custom-v0",

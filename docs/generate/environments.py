@@ -12,7 +12,7 @@ from bai_gym.datasets import get as get_data
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.spaces import observation_space
 from bai_gym.problems import FAMILIES
-from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Thresholding, TopM
+from bai_gym.tasks import BestArm, BestCandidate, BestOfEach, GoodArm, Thresholding, TopM
 from generate.complexities import complexity_rows
 from generate.docstrings import Parsed, code_table, roles_to_code
 from generate.instances import Environment, description, rewards_in_words
@@ -32,6 +32,7 @@ GROUPS: dict[str, str] = {
     "multi-bandit-setup": "Several bandits",
     "thresholding-setup": "Thresholding",
     "linear-adaptive": "Linear and logistic",
+    "linear-transductive": "Linear and logistic",
     "linear-static": "Linear and logistic",
     "linear-sphere": "Linear and logistic",
     "linear-corner": "Linear and logistic",
@@ -67,6 +68,7 @@ _MEANINGS = {
     "variances": "unbiased variance of each arm's rewards; 0 below two pulls",
     "remaining": "pulls left; 0 means that the next action is the recommendation",
     "features": "features of each arm, the same during an episode",
+    "candidates": "features of each candidate for the recommendation, always the same",
 }
 _CAPPED = "pulls left until the cap, which truncates the episode"
 _LAST_REWARDS = {
@@ -230,7 +232,8 @@ def _without_return(paragraph: str) -> str:
 
 def _observation(environment: Environment) -> str:
     problem = environment.problem
-    space = observation_space(problem.num_arms, environment.env.budget, problem.num_features)
+    task = environment.env.episode_spec.task
+    space = observation_space(problem.num_arms, environment.env.budget, problem.num_features, task=task)
     meanings = {**_MEANINGS, "remaining": _CAPPED} if environment.env.episode_spec.fixed_confidence else _MEANINGS
     rows = [(f"`{key}`", str(part.shape), str(part.dtype), _range(part), meanings[key]) for key, part in space.items()]
     return f"A `Dict` of arrays:\n\n{table(('key', 'shape', 'dtype', 'range', 'meaning'), rows)}"
@@ -244,6 +247,17 @@ def _range(space: Any) -> str:
 def _action(environment: Environment) -> str:
     spec, arms = environment.env.episode_spec, environment.problem.num_arms
     task = spec.task
+    if isinstance(task, BestCandidate):
+        (candidates,) = task.sizes(arms)
+        if spec.fixed_confidence:
+            return (
+                f"`Discrete({arms + candidates})`: 0 to {arms - 1} pull an arm; {arms} to {arms + candidates - 1} "
+                f"stop, and recommend candidate 0 to {candidates - 1}."
+            )
+        return (
+            f"`Discrete({max(arms, candidates)})`: the arm to pull, and in the last step the candidate to recommend; "
+            '`info["action_mask"]` says which actions are allowed next.'
+        )
     if isinstance(task, BestArm):
         if spec.fixed_confidence:
             return (

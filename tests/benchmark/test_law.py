@@ -303,7 +303,7 @@ CHUNKED: list[tuple[str, list[str], dict[str, Any]]] = [
     ("BAI-Custom-v0", ["GapE"], {"task": "best-of-each", "num_bandits": 2, "budget": 60}),
     (
         "BAI-Custom-v0",
-        ["UGapEc(b=0.2)"],
+        ["UGapEc(b=0.3)"],
         {"task": "top-m", "m": 2, "epsilon": 0.1, "fixed_confidence": True, "budget": 90},
     ),
     ("BAI-PairedGaussian10-v0", ["SH", "UCB-E"], {"budget": 120}),

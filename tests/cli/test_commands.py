@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bai_gym import agents, compare
+from bai_gym.api import agent_source
 from bai_gym.auditing import GALLERY, Plan
 from bai_gym.benchmark import sources
 from bai_gym.cli import audits, console, reproduce
@@ -230,7 +231,7 @@ def test_run_takes_several_environments(command: Command, tmp_path: Path) -> Non
 def test_agents_that_are_not_named_fit_the_task_and_know_nothing(env: str) -> None:
     found = default_agents([env], None, 0, {})
     assert 1 <= len(found) <= 4
-    assert all(not agents.make(name).knows for name in found)
+    assert all(not agent_source(name).make().knows for name in found)
 
 
 def test_agents_that_are_not_named_play_everywhere() -> None:

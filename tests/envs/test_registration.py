@@ -26,7 +26,10 @@ ALLOWED = (
 )
 
 # stable-baselines3 advises to flatten a matrix; its policies do so themselves.
-MATRIX = "Your observation features has an unconventional shape (neither an image, nor a 1D vector)."
+MATRIX = tuple(
+    f"Your observation {key} has an unconventional shape (neither an image, nor a 1D vector)."
+    for key in ("features", "candidates")
+)
 
 every_id = pytest.mark.each("entry", IDS, ids=lambda entry: str(entry.id))
 
@@ -130,7 +133,9 @@ def test_spaces(entry: Registration) -> None:
         "means": (num_arms,),
         "variances": (num_arms,),
         "remaining": (1,),
-    } | ({"features": (num_arms, unwrapped.problem.num_features)} if has_features(env) else {})
+    } | ({"features": (num_arms, unwrapped.problem.num_features)} if has_features(env) else {}) | (
+        {"candidates": (num_arms, unwrapped.problem.num_features)} if "Transductive" in entry.id else {}
+    )
     assert spec.fixed_confidence == ("-FC-" in entry.id) == (spec.pull_cost > 0)
     task = entry.keywords.get("task", "best-arm")
     words = {"TopM": "top-m", "MultiBandit": "best-of-each", "Thresholding": "thresholding", "GoodArm": "good-arm"}
@@ -169,6 +174,9 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
     unwrapped = env.unwrapped
     assert isinstance(unwrapped, BestArmEnv)
     observation, info = env.reset(seed=1)
+    masked = unwrapped.action_encoding.masked
+    assert masked == (entry.family == "linear-transductive" and not unwrapped.episode_spec.fixed_confidence)
+    everything = [1] * unwrapped.num_arms
     earlier = observation["pulls"].sum()
     assert (earlier > 0) == (unwrapped.problem.earlier is not None)
     env.action_space.seed(1)
@@ -176,6 +184,7 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
     for step in range(6):
         assert env.observation_space.contains(observation)
         declared = {} if step else {"rewards": str(unwrapped.problem_info().rewards)}
+        assert not masked or info.pop("action_mask").tolist() == everything
         assert info == {"phase": "explore", **declared}
         assert (observation["pulls"].sum(), observation["remaining"].item()) == (earlier + step, 6 - step)
         observation, reward, terminated, truncated, info = env.step(pull(unwrapped, step % 2))
@@ -183,6 +192,7 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
         assert reward == (-1e-4 if capped else 0.0)
         assert truncated == (capped and step == 5)
     assert env.observation_space.contains(observation)
+    assert not masked or info.pop("action_mask").tolist() == everything
     assert info == {"phase": "done" if capped else "recommend"}
     if capped:  # the last pull has ended the episode; in the next the agent stops before
         env.reset()
@@ -192,6 +202,7 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
     action = unwrapped.action_encoding.recommend(answer)[0]
     seen = observation["means"]
     observation, reward, terminated, truncated, info = env.step(action)
+    assert not masked or info.pop("action_mask").tolist() == everything
     assert (terminated, truncated) == (True, False)
     assert env.observation_space.contains(observation)
     assert observation["remaining"].item() == (4 if capped else 0)

@@ -24,7 +24,8 @@ def test_ends_are_where_the_evidence_is_twenty_to_one() -> None:
     values = np.random.default_rng(0).normal(5.0, 2.0, 60)
     lasting = Estimates.of([Pull(0, value) for value in values], 2, rewards=REAL).lasting
     u = (lasting[0] - values.mean()) ** 2 / values.var()
-    assert log_student(np.full(2, 60.0), u).tolist() == pytest.approx([math.log(20.0)] * 2, abs=1e-9)
+    evidence = log_student(np.full(2, 60.0), u)
+    assert (evidence >= math.log(20.0)).all() and evidence.tolist() == pytest.approx([math.log(20.0)] * 2, abs=0.2)
     few = [Pull(0, 1.0), Pull(0, 2.0), Pull(1, 4.0), Pull(1, 4.0)]  # too few, or equal: nothing can be said
     assert np.isnan(Estimates.of(few, 2, rewards=REAL).lasting).all()
     assert np.isnan(Estimates.of(few, 2, rewards=COUNTS).lasting).all()

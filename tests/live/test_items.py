@@ -251,7 +251,7 @@ def test_a_race_ends_once_one_arm_is_left(tmp_path: Path) -> None:
     """Arms are 2 apart, items 15, and rewards differ from that by .3 at most: only differences show it at once."""
     rng = np.random.default_rng(4)
     rewards = rng.normal(0.0, 15.0, (60, 1)) + rng.uniform(-0.3, 0.3, (60, 3)) + [0.0, 4.0, 2.0]
-    for agent, tests in (("PairedRace", 10), ("FRace", 5), ("FRace(test=t)", 5), ("WilcoxonRace", 1)):
+    for agent, tests in (("PairedRace", 7), ("FRace", 5), ("FRace(test=t)", 5), ("WilcoxonRace", 1)):
         made = {}
         for outstanding in (1, 3):
             journal = tmp_path / f"{agent}-{outstanding}"

@@ -226,8 +226,9 @@ def test_an_agent_of_fixed_confidence_ends_the_study_and_later_rewards_are_kept(
         waiting: list[PendingPull] = []
         while not study.ended:
             waiting += study.ask(4 - len(waiting)) if len(waiting) < 4 else []
-            first = waiting.pop(0)
-            study.tell(first, reward(first, seed))
+            if waiting:  # else it was sure when it was asked
+                first = waiting.pop(0)
+                study.tell(first, reward(first, seed))
         if waiting:  # pulls were outstanding when it was sure
             break
     made = len(study.log)

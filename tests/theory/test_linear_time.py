@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
+from scipy.optimize import linprog, minimize
 
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.theory import characteristic_time, linear_characteristic_time, optimal_weights
@@ -48,6 +48,30 @@ def test_one_rival_is_a_linear_program() -> None:
         program = linprog(np.ones(18), A_eq=np.hstack([x.T, -x.T]), b_eq=y)
         found = linear_characteristic_time(x, theta, candidates=z)
         assert found.time == pytest.approx(2 * program.fun**2, rel=2e-6)
+
+
+def test_candidates_against_a_direct_minimisation() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(4):
+        x, z, theta = rng.standard_normal((5, 3)), rng.standard_normal((6, 3)), rng.standard_normal(3)
+        means = z @ theta
+        best = int(means.argmax())
+        y = np.delete((z[best] - z) / np.maximum(means[best] - means, 1e-300)[:, None], best, axis=0)
+
+        def largest(weights: np.ndarray, x: np.ndarray = x, y: np.ndarray = y) -> np.ndarray:
+            return np.einsum("md,de,me->m", y, np.linalg.inv((x.T * weights) @ x), y)
+
+        # The least level t with every variance at most t.
+        start = np.append(np.full(5, 0.2), largest(np.full(5, 0.2)).max())
+        limits = (
+            {"type": "ineq", "fun": lambda v: 1.0 - largest(v[:5]) / v[5]},
+            {"type": "eq", "fun": lambda v: v[:5].sum() - 1.0},
+        )
+        bounds = [(1e-6, 1.0)] * 5 + [(1e-3, None)]
+        least = minimize(lambda v: math.log(v[5]), start, bounds=bounds, constraints=limits, options={"maxiter": 1000})
+        found = linear_characteristic_time(x, theta, 1.5, candidates=z)
+        assert found.time == pytest.approx(3.0 * least.x[5], rel=1e-3)
+        assert found.time == pytest.approx(3.0 * largest(found.weights).max(), rel=1e-6)
 
 
 def test_maps_of_the_features_and_a_lower_rank_change_nothing() -> None:

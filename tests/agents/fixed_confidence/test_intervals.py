@@ -54,5 +54,6 @@ def test_ends_for_bernoulli_means_are_at_the_rate(episode: Play) -> None:
             rate = math.log(40.0 * pulls**2)
             assert mean < end < 1 and pulls * bernoulli_kl(mean, end) == pytest.approx(rate, rel=1e-6)
     assert upper_end(episode([3], [1.0]), state(BERNOULLI, "union", np.zeros(1)), 0) == 1.0
-    # By hand, one 0 with one arm: E(x) = 1 for all x, so the interval of level log 10 has no end inside.
-    assert upper_end(episode([1], [0.0]), state(BERNOULLI, "mixture", np.zeros(1)), 0) == 1.0
+    # By hand, one 0 with one arm: E(x) = 0.95 + 0.05 / (2 (1 - x)). The interval of level log 10 ends where it is 10.
+    end = upper_end(episode([1], [0.0]), state(BERNOULLI, "mixture", np.zeros(1)), 0)
+    assert end == pytest.approx(1.0 - 0.025 / 9.05, abs=1e-9)

@@ -28,10 +28,12 @@ def width(sample: Any, look: int, others: int, delta: float) -> float:
 
 
 def ratio(sample: Any) -> float:
-    """The mixture over the effect size, normal of variance 1/10, of the likelihood ratio to a mean of 0."""
-    t, u = len(sample), np.mean(sample) ** 2 / np.var(sample)
-    kappa = 10.0 / (t + 10.0)
-    return float(math.sqrt(kappa) * ((1.0 + u) / (1.0 + kappa * u)) ** (t / 2.0))
+    """The mixture over the effect size, normal of variance 1/10 or 1, of the likelihood ratio to a mean of 0."""
+    t, u, mixed = len(sample), np.mean(sample) ** 2 / np.var(sample), 0.0
+    for weight, rho in ((0.95, 10.0), (0.05, 1.0)):
+        kappa = rho / (t + rho)
+        mixed += weight * math.sqrt(kappa) * ((1.0 + u) / (1.0 + kappa * u)) ** (t / 2.0)
+    return float(mixed)
 
 
 def evidence(a: int, b: int) -> float:
@@ -94,7 +96,8 @@ def test_races_are_those_of_plain_python(both: Play, kind: str) -> None:
 
 def test_a_constant_difference_decides_and_equal_columns_run_to_the_cap(both: Play) -> None:
     noise = np.random.default_rng(1).normal(size=(1, 100, 1)) * 10.0
-    assert both(PairedRace(), noise + [0.0, 0.125], 150).pulls.tolist() == [[9, 9]]  # (1 + t / 10)^((t - 1) / 2) >= 10
+    # 0.95 (1 + t / 10)^((t - 1) / 2) + 0.05 (1 + t)^((t - 1) / 2) is 9.6 for t = 6, and 30 for t = 7.
+    assert both(PairedRace(), noise + [0.0, 0.125], 150).pulls.tolist() == [[7, 7]]
     played = both(PairedRace(tie="first"), noise + [0.0, 0.0], 151)
     assert played.pulls.tolist() == [[76, 75]]
 

@@ -32,12 +32,12 @@ def state_of(num_arms: int, **values: Any) -> GoodArmState:
 
 def test_indices_by_hand(episode: Play) -> None:
     # Means 0.6, 0.2, 0.5 after 4, 1 and 9 pulls: log 14 = 2.639, and the rates
-    # (1 + 20 / T) (log 30 + log(1 + T / 20) / 2) are 20.953, 71.938, 11.558.
+    # (1 + 1 / T) (log 600 + log(1 + T) / 2), of the wide prior, are 9.002, 13.487, 8.387.
     e = episode([4, 1, 9], [0.6, 0.2, 0.5])
     for kind, arm, index in (
         (APTG, 2, [-0.2, -0.3, 0.0]),
         (HDoC, 1, [0.6 + math.sqrt(2.639 / 8), 0.2 + math.sqrt(2.639 / 2), 0.5 + math.sqrt(2.639 / 18)]),
-        (LUCBG, 1, [0.6 + math.sqrt(20.953 / 8), 0.2 + math.sqrt(71.938 / 2), 0.5 + math.sqrt(11.558 / 18)]),
+        (LUCBG, 1, [0.6 + math.sqrt(9.002 / 8), 0.2 + math.sqrt(13.487 / 2), 0.5 + math.sqrt(8.387 / 18)]),
     ):
         s = state_of(3)
         assert kind.rule.choose is not None and kind.rule.choose(e, s, RNG) == arm
@@ -45,7 +45,7 @@ def test_indices_by_hand(episode: Play) -> None:
 
 
 def test_classification_by_hand(episode: Play) -> None:
-    # As above with b = 0.05: radii 0.081, 0.29987, 0.040. At the start the best arm is tried first, and it is certain.
+    # As above with b = 0.05: radii 0.053, 0.130, 0.034. At the start the best arm is tried first, and it is certain.
     e = episode([4, 1, 9], [0.6, 0.2, 0.5])
     s = state_of(3, b=0.05)
     assert pull_closest(e, s, RNG) == STOP and s.certain == 0
@@ -55,8 +55,8 @@ def test_classification_by_hand(episode: Play) -> None:
     # All arms are below: 3 stands for none.
     s = state_of(3, b=0.05)
     assert pull_closest(episode([4, 1, 9], [0.3, 0.2, 0.4]), s, RNG) == STOP and s.certain == 3
-    # One arm: the radius is b sqrt(21 (log 10 + log(1.05) / 2) / 2) = 4.943 b, or with twice the delta 4.141 b.
-    e = episode([1], [0.5 + 0.05 * 4.5])
+    # One arm: the radius is b sqrt(2 (log 200 + log(2) / 2) / 2) = 2.376 b, or with twice the delta 2.225 b.
+    e = episode([1], [0.5 + 0.05 * 2.3])
     for delta, expected in ((0.1, 0), (0.2, STOP)):
         assert pull_closest(e, state_of(1, b=0.05, delta=delta), RNG) == expected
 
@@ -65,7 +65,7 @@ def test_stops_of_apgai_by_hand(episode: Play) -> None:
     # Radii as above. Arm 0 is certainly above; without it arm 2 of mean 0.44 is certain to be below only with 0.45.
     for means, expected, certain in (
         ([0.6, 0.2, 0.5], STOP, 0),
-        ([0.58, 0.2, 0.5], 0, 0),  # 0.58 - 0.081 is below the threshold
+        ([0.55, 0.2, 0.5], 0, 0),  # 0.55 - 0.053 is below the threshold
         ([0.3, 0.2, 0.47], 2, 3),
         ([0.3, 0.2, 0.45], STOP, 3),
         ([0.3, 0.2, 0.5], 2, 3),  # at the threshold is not above it
