@@ -138,6 +138,7 @@ class LinearRoundsAgent(Agent):
         if rows.size:
             states["rounds"][rows] += 1.0
             states["place"][rows] = 0.0
+            self._pulls[rows], self._sums[rows] = statistics.pulls[rows], statistics.sums[rows]
             self.line_up(rows, states, statistics, left)
 
     @abstractmethod
