@@ -169,8 +169,7 @@ class BestArm(Task):
         Returns:
             ``(...)`` simple regrets, at least 0, in the unit of the reward.
         """
-        chosen = np.take_along_axis(means, np.asarray(recommendation)[..., None], -1)[..., 0]
-        return np.asarray(means.max(axis=-1) - chosen)
+        return _shortfall(means, recommendation)
 
     def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
         """Return the arm."""
@@ -288,9 +287,7 @@ class BestCandidate(Task):
         Returns:
             ``(...)`` simple regrets, at least 0, in the unit of the reward.
         """
-        values = self.means(means)
-        chosen = np.take_along_axis(values, np.asarray(recommendation)[..., None], -1)[..., 0]
-        return np.asarray(values.max(axis=-1) - chosen)
+        return _shortfall(self.means(means), recommendation)
 
     def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
         """Return the arm that the candidate is, or nothing if it is none."""
@@ -474,9 +471,7 @@ class BestOfEach(Task):
             means: ``(..., K)`` true means.
             recommendation: ``(..., M)`` arms, each from 0 to K/M - 1.
         """
-        split = self.by_bandit(means)
-        chosen = np.take_along_axis(split, np.asarray(recommendation)[..., None], -1)[..., 0]
-        return np.asarray((split.max(axis=-1) - chosen).max(axis=-1))
+        return np.asarray(_shortfall(self.by_bandit(means), recommendation).max(axis=-1))
 
     def by_bandit(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return ``(..., K)`` values as ``(..., M, K/M)``."""
@@ -732,6 +727,12 @@ def _check_sets(
     if ((sets != 0) & (sets != 1)).any():
         raise error(f"{rule}; there is a {int(sets[(sets != 0) & (sets != 1)][0])} among them")
     return sets
+
+
+def _shortfall(means: FloatArray, chosen: IntArray) -> FloatArray:
+    """Return the largest mean minus that of the chosen one, ``(..., k)`` and ``(...)`` -> ``(...)``."""
+    mean = np.take_along_axis(means, np.asarray(chosen)[..., None], -1)[..., 0]
+    return np.asarray(means.max(axis=-1) - mean)
 
 
 def _check_range(arms: IntArray, num_arms: int, what: str, error: type[BaiGymError], thing: str = "arm") -> None:

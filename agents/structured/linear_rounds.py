@@ -28,7 +28,7 @@ from bai_gym.designs import MinimaxDesign, minimax_design, pair_design, round_de
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
-from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, State, States, precompile
+from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, State, States, Vector, precompile
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm, BestCandidate
 from bai_gym.validation import choice, integer, probability
@@ -49,6 +49,10 @@ class LinearRoundState(State):
     place: int  # the arm whose turn it is
     rounds: int  # that have begun
     over: bool  # whether the agent stops
+    remains: Vector  # 1, or 0 for candidates that have been dropped
+    pulls: PerArm  # pulls and sums of rewards of each arm before the round
+    sums: PerArm
+    value: Vector  # estimates of the candidates in the last round
 
 
 def pull_in_turn(e: Episode, s: LinearRoundState, rng: np.random.Generator) -> int:
@@ -112,9 +116,6 @@ class LinearRoundsAgent(Agent):
             self._different, self._combinations = found
         self._z = self._x if found is None else found[1] @ self._x  # rows that are recommended
         self.num_candidates = self._z.shape[1]
-        self._remains = np.ones((self.batch, self.num_candidates), np.bool_)
-        self._value = np.zeros((self.batch, self.num_candidates))  # estimates of the last round
-        self._pulls, self._sums = np.zeros((2, self.batch, self.num_arms))  # of each arm before the round
         self._designs: dict[tuple[int, bytes], MinimaxDesign] = {}
 
     def prepare(self) -> None:
@@ -123,8 +124,9 @@ class LinearRoundsAgent(Agent):
 
     def plan(self) -> Plan:
         """Play rounds until the agent stops, or the budget is spent."""
+        values = {"remains": np.ones(self.num_candidates), "value": np.zeros(self.num_candidates)}
         outcome = yield Sequential(
-            self.rule, self.budget, self.tie, self.rng, {}, supply=self._supply, in_rounds=True, agent=self.name
+            self.rule, self.budget, self.tie, self.rng, values, supply=self._supply, in_rounds=True, agent=self.name
         )
         chosen = self.conclude(outcome)
         return chosen if self._different is None else self._different[chosen]
@@ -138,6 +140,7 @@ class LinearRoundsAgent(Agent):
         if rows.size:
             states["rounds"][rows] += 1.0
             states["place"][rows] = 0.0
+            states["pulls"][rows], states["sums"][rows] = statistics.pulls[rows], statistics.sums[rows]
             self.line_up(rows, states, statistics, left)
 
     @abstractmethod
@@ -160,11 +163,13 @@ class LinearRoundsAgent(Agent):
         """Return the ``(m, r)`` rows of the candidates of an episode."""
         return np.asarray(self._z[row % len(self._z)])
 
-    def of_candidates(self, values: npt.NDArray[Any], *, pulls: bool = False) -> npt.NDArray[Any]:
-        """Return ``(n, m)`` means of candidates from those of arms, or the pulls of the arms that they consist of."""
-        if self._combinations is None:
-            return values
-        return np.asarray(values @ (self._combinations != 0.0 if pulls else self._combinations).T)
+    def means_of_candidates(self, means: FloatArray) -> FloatArray:
+        """Return the ``(n, m)`` means of candidates, from those of arms."""
+        return means if self._combinations is None else np.asarray(means @ self._combinations.T)
+
+    def sums_over_arms(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return ``(n, m)`` sums of numbers, such as pulls, over the arms that each candidate is a combination of."""
+        return numbers if self._combinations is None else np.asarray(numbers @ (self._combinations != 0.0).T)
 
     def known(self, row: int, key: bytes, solve: Callable[[FloatArray, FloatArray], MinimaxDesign]) -> MinimaxDesign:
         """Return the design that ``solve`` finds for the rows of an episode, once for all that share them."""
@@ -247,7 +252,7 @@ class RAGE(LinearRoundsAgent):
     def line_up(self, rows: IntArray, states: States, statistics: Statistics, left: IntArray) -> None:
         """Plan a round."""
         for row, most in zip(rows.tolist(), left.tolist(), strict=True):
-            remains = self._remains[row]
+            remains = states["remains"][row] == 1.0
             design = self.known(row, remains.tobytes(), partial(pair_design_of, remains))
             number = float(states["rounds"][row])
             pulls = 8.0 * 4.0 ** (number - 1.0) * design.value * (1.0 + 1.0 / self.r0) * self._noise[row] ** 2
@@ -262,29 +267,29 @@ class RAGE(LinearRoundsAgent):
 
     def _drop(self, row: int, states: States, pulls: IntArray, sums: FloatArray) -> None:
         x, z, number = self.pulled(row), self.candidates(row), float(states["rounds"][row])
-        made, earned = pulls - self._pulls[row], sums - self._sums[row]
+        made, earned = pulls - states["pulls"][row], sums - states["sums"][row]
         if self.weighted:
             earned = earned / self._deviations[row % len(self._deviations)]
         inverse = np.linalg.pinv(x.T @ (made[:, None] * x))
         value = z @ (inverse @ (x.T @ earned))
-        left = np.flatnonzero(self._remains[row])
+        left = np.flatnonzero(states["remains"][row] == 1.0)
         factor = self._noise[row] ** 2 * 2.0 * self.level(number)
         if self.drops == "variance":
             worse = proved_worse(z[left] @ root_of(inverse), value[left], factor)
         else:
             worse = value[left] <= value[left].max() - 2.0**-number
-        self._value[row] = value
-        self._remains[row, left[worse]] = False
+        states["value"][row] = value
+        states["remains"][row, left[worse]] = 0.0
         states["over"][row] = np.ptp(z[left[~worse]], axis=0).max() < SAME  # one, or several of the same
 
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the best estimate of the last round that has ended among the candidates that remain."""
         made = outcome.statistics
         first = ((outcome.states["rounds"] <= 1.0) & ~outcome.stopped)[:, None]  # no round has ended
-        values = np.where(first, self.of_candidates(made.means), self._value)
-        known = self.of_candidates(made.pulls == 0, pulls=True) == 0  # from pulls of all arms that it consists of
-        values = np.where(self._remains & (known | ~first), values, -np.inf)
-        pulls = self.of_candidates(made.pulls, pulls=True)
+        values = np.where(first, self.means_of_candidates(made.means), outcome.states["value"])
+        known = self.sums_over_arms(made.pulls == 0) == 0  # all arms that it is a combination of have been pulled
+        values = np.where((outcome.states["remains"] == 1.0) & (known | ~first), values, -np.inf)
+        pulls = self.sums_over_arms(made.pulls)
         return largest(values, np.zeros(self.batch), pulls, self.tie, self.rng)
 
 
@@ -374,7 +379,7 @@ class StaticAgent(LinearRoundsAgent):
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the candidate of largest estimate."""
         x, z = (np.broadcast_to(rows, (self.batch, *rows.shape[1:])) for rows in (self._x, self._z))
-        return best_estimate(self, x, outcome.statistics, (z, self.of_candidates(outcome.statistics.pulls, pulls=True)))
+        return best_estimate(self, x, outcome.statistics, (z, self.sums_over_arms(outcome.statistics.pulls)))
 
 
 @dataclass(kw_only=True)
@@ -432,7 +437,7 @@ class XYOracle(StaticAgent):
         """Note the means."""
         means = info.means
         super().begin(info)
-        self._means = self.of_candidates(means)
+        self._means = self.means_of_candidates(means)
 
     def design(self, row: int) -> MinimaxDesign:
         """Return the design that attains the characteristic time; the XY-design where two best arms are tied."""

@@ -204,8 +204,10 @@ class BestArmEnv(gym.Env[Observation, Any]):
         self._last_arm = self._recommendation = self._correct = None
         if self.render_mode == "human":
             self.render()
-        info = {"phase": "explore", "rewards": str(self._episode.bandit.rewards)}
-        return self._observation(), {**info, **self._mask()}
+        info: dict[str, Any] = {"phase": "explore", "rewards": str(self._episode.bandit.rewards)}
+        if self._masked:
+            info |= self._mask()
+        return self._observation(), info
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Pull an arm, or give the recommendation.
@@ -245,7 +247,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
 
     def _mask(self) -> dict[str, Any]:
         """Return what ``info`` says about the actions that are allowed next."""
-        return {"action_mask": self.action_encoding.mask(np.array(self._left <= 0))} if self._masked else {}
+        return {"action_mask": self.action_encoding.mask(np.array(self._left <= 0))}
 
     def _read(self, action: Any) -> tuple[int, IntArray | None]:
         """Return the arm to pull, or the recommendation."""
