@@ -8,14 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.base import Plan
 from bai_gym.agents.structured.linear_models import linear_values
 from bai_gym.agents.structured.linear_rounds import SAME, LinearRoundsAgent, LinearRoundState, proved_worse, root_of
 from bai_gym.agents.tools.choosing import SLACK, largest
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, States, Vector, noinline
+from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, States, Vector, noinline
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm
 from bai_gym.validation import choice, real
@@ -29,8 +28,6 @@ INSIDE = 1e-9  # share of a difference of arms outside the span of the pulls tha
 class AdaptiveState(LinearRoundState):
     """What the phases use; V = I + sum x x^T over the pulls of the phase."""
 
-    remains: PerArm  # 1, or 0 for arms that have been dropped
-    before: PerArm  # pulls of each arm before the phase
     gram: Vector  # x_i^T V^-1 x_j, row by row
     after: PerArm  # the largest variance of a difference after one more pull of each arm; then how it is chosen
     most: float  # the largest variance of a difference now
@@ -50,7 +47,7 @@ def pull_greedily(e: Episode, s: AdaptiveState, rng: np.random.Generator) -> int
         s.after[arm] = variance_after(e, s, arm, least * (1.0 + 4.0 * SLACK))
         least = min(least, s.after[arm])
     for arm in range(e.num_arms):  # where no pull helps, those of the phase are spread
-        s.after[arm] = s.before[arm] - e.pulls[arm] if s.after[arm] <= least * (1.0 + 2.0 * SLACK) else -np.inf
+        s.after[arm] = s.pulls[arm] - e.pulls[arm] if s.after[arm] <= least * (1.0 + 2.0 * SLACK) else -np.inf
     arm = arm_of_largest(s.after, e, rng)
     s.rho = s.most = least
     s.size += 1.0
@@ -147,20 +144,12 @@ class XYAdaptive(LinearRoundsAgent):
         choice(self.estimate, ESTIMATES, f"estimate of {self.name}")
         self._ranks = np.maximum(((self._x**2).sum(axis=1) > 0.5).sum(axis=1), 1).astype(float)  # of columns not 0
 
-    def plan(self) -> Plan:
-        """Play phases until the agent stops, or the budget is spent."""
+    def initial_values(self) -> dict[str, FloatArray | float]:
+        """Return what the state begins with."""
         ranks = np.broadcast_to(self._ranks, self.batch)
-        values: dict[str, FloatArray | float] = {
-            "remains": np.ones(self.num_arms),
-            "gram": np.zeros(self.num_arms**2),
-            "rho": 1.0,
-            "size": ranks * (ranks + 1.0) + 1.0,
-            "ratio": np.inf,
-        }
-        outcome = yield Sequential(
-            self.rule, self.budget, self.tie, self.rng, values, supply=self._supply, in_rounds=True, agent=self.name
-        )
-        return self.conclude(outcome)
+        values = super().initial_values()
+        values.update(gram=np.zeros(self.num_arms**2), rho=1.0, size=ranks * (ranks + 1.0) + 1.0, ratio=np.inf)
+        return values
 
     def line_up(self, rows: IntArray, states: States, statistics: Statistics, left: IntArray) -> None:
         """Begin a phase, of which the rule decides when it ends."""
@@ -169,8 +158,6 @@ class XYAdaptive(LinearRoundsAgent):
             states["gram"][row] = (x @ x.T).ravel()
             remaining = x[states["remains"][row] == 1.0]
             states["most"][row] = max(((remaining - one) ** 2).sum(axis=1).max() for one in remaining)
-        states["before"][rows] = statistics.pulls[rows]
-        self._sums[rows] = statistics.sums[rows]
         states["ratio"][rows] = self.alpha * states["rho"][rows] / states["size"][rows]
         states["size"][rows] = self._ranks[rows % len(self._ranks)]
 
@@ -181,7 +168,7 @@ class XYAdaptive(LinearRoundsAgent):
 
     def _drop(self, row: int, states: States, pulls: IntArray, sums: FloatArray) -> None:
         x, number = self.pulled(row), float(states["rounds"][row])
-        made, earned = pulls - states["before"][row], sums - self._sums[row]
+        made, earned = pulls - states["pulls"][row], sums - states["sums"][row]
         v = x.T @ (made[:, None] * x)
         arms = np.flatnonzero(states["remains"][row] == 1.0)
         if self.estimate == "ridge":
