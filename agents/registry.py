@@ -174,6 +174,7 @@ BUILT_IN: dict[str, Entry] = {
     "LinGame-C": Entry("structured.lin_game:LinGameC"),
     "RAGE": Entry("structured.linear_rounds:RAGE"),
     "XY-static": Entry("structured.linear_rounds:XYStatic"),
+    "XY-adaptive": Entry("structured.xy_adaptive:XYAdaptive"),
     "XY-oracle": Entry("structured.linear_rounds:XYOracle"),
     "AugUCB": Entry("thresholding.augucb:AugUCB", spends_budget=False),
     "APT": Entry("thresholding.apt:APT"),
