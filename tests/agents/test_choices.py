@@ -144,7 +144,7 @@ def test_a_given_sigma_or_threshold_selects_the_family() -> None:
 # Six variants that convert at 2 to 6 %: before rewards were known to be binary, many defaults erred in half of the runs
 # or more, because an arm with two zeros had no variance.
 CONVERSIONS = {"means": [0.02, 0.03, 0.035, 0.04, 0.045, 0.06], "distribution": "bernoulli"}
-RUNS = {"Learned": 1000, "DPT": 1000, "RHO": 1000}  # slow ones; 4,000 of all others
+RUNS = dict.fromkeys(("DPT", "ICPE", "Learned", "RHO"), 500)  # slow ones; 4,000 of all others
 ALLOWED = 1.3  # times the error of SR
 NORMAL = {"OCBA": 1.6, "SHAdaVar": 1.6}  # derived for normal rewards, which a note says; their own limits
 BASELINE = {"Uniform"}  # others are measured against it, and it claims nothing
