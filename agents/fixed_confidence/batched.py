@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.fixed_confidence.racing import RacingState, best_active, drop
+from bai_gym.agents.fixed_confidence.racing import RacingState, drop
 from bai_gym.agents.fixed_confidence.stopping import (
     BERNOULLI,
     ConfidenceAgent,
@@ -22,6 +22,7 @@ from bai_gym.agents.fixed_confidence.stopping import (
 from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.divergences import inside, variance_of
+from bai_gym.agents.tools.scanning import active_arm_of_smallest, arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Outcome, PerArm, Rule, noinline
@@ -46,6 +47,7 @@ class PlannedState(RacingState):
     planned: int = 0  # batches planned so far
     batches: int = 0  # those of them that had pulls
     goal: PerArm  # pulls of each arm at the end of the batch
+    left: PerArm  # those of them that have not been made
     mean: PerArm  # b, the means for which w* is computed
     variance: PerArm
     w: PerArm
@@ -53,56 +55,67 @@ class PlannedState(RacingState):
 
 def three_batches(e: Episode, s: PlannedState, rng: np.random.Generator) -> int:
     """Pull L1 times, then by w*; stop where the best arm is separated, or after a batch of up to L3 pulls."""
-    arm = next_of_batch(e, s)
+    if not fits(e, s):
+        return STOP
+    arm = next_of_batch(e, s, rng)
     while arm < 0:
-        if not fits(e, s) or (s.planned >= (2 if s.proved else 3) and is_separated(e, s)):
+        if s.planned >= (2 if s.proved else 3) and is_separated(e, s):
             return STOP
         if s.planned == 0:
             set_goals(e, s, s.first)
         elif s.proved or s.planned < 3:
-            follow_proportions(e, s, 2.0 ** (s.planned - 1.0 if s.proved else s.planned))
+            follow_proportions(e, s, rng, 2.0 ** (s.planned - 1.0 if s.proved else s.planned))
         elif s.planned == 3:
             set_goals(e, s, s.last)
         else:
             return STOP
-        arm = begin_batch(e, s)
+        arm = begin_batch(e, s, rng)
     return arm
 
 
 def two_batches_and_elimination(e: Episode, s: PlannedState, rng: np.random.Generator) -> int:
     """Pull L1 times, then once by w*; unless the best arm is separated then, eliminate arms in rounds."""
-    arm = next_of_batch(e, s)
+    if not fits(e, s):
+        return STOP
+    arm = next_of_batch(e, s, rng)
     while arm < 0:
-        if not fits(e, s) or (s.planned == 2 and is_separated(e, s)):
+        if s.planned == 2 and is_separated(e, s):
             return STOP
         if s.planned >= (2 if s.proved else 3):
-            eliminate(e, s, 0.25 * 0.5 ** (s.planned - 2.0))
+            eliminate(e, s, rng, 0.25 * 0.5 ** (s.planned - 2.0))
             if s.remaining == 1 and is_look(e, s):
                 return STOP
         if s.planned == 0:
             set_goals(e, s, s.first)
         elif s.planned == 1:
-            follow_proportions(e, s, 1.0)
+            follow_proportions(e, s, rng, 1.0)
         else:
             add_round(e, s, s.planned - 1.0)
-        arm = begin_batch(e, s)
+        arm = begin_batch(e, s, rng)
     return arm
 
 
-def next_of_batch(e: Episode, s: PlannedState) -> int:
-    """Return an arm that has not reached its goal, or -1."""
+def next_of_batch(e: Episode, s: PlannedState, rng: np.random.Generator) -> int:
+    """Return the arm with the most pulls left in the batch, or -1 where none has any."""
     for arm in range(e.num_arms):
-        if e.pulls[arm] < s.goal[arm]:
-            return arm
-    return -1
+        s.left[arm] = s.goal[arm] - e.pulls[arm]
+    arm = arm_of_largest(s.left, e, rng)
+    return arm if s.left[arm] > 0.0 else -1
 
 
-def begin_batch(e: Episode, s: PlannedState) -> int:
+def begin_batch(e: Episode, s: PlannedState, rng: np.random.Generator) -> int:
     """Count the batch that has been planned, and return its first arm, or -1 where it has no pulls."""
-    arm = next_of_batch(e, s)
+    arm = next_of_batch(e, s, rng)
     s.planned += 1
     s.batches += 1 if arm >= 0 or s.planned == 1 else 0
     return arm
+
+
+def best_of_rest(e: Episode, s: PlannedState, rng: np.random.Generator) -> int:
+    """Return the arm of largest mean among those that remain."""
+    for arm in range(e.num_arms):
+        s.score[arm] = -e.mean[arm]
+    return active_arm_of_smallest(s.score, e, s.score, rng)
 
 
 def set_goals(e: Episode, s: PlannedState, pulls: float) -> None:
@@ -112,9 +125,9 @@ def set_goals(e: Episode, s: PlannedState, pulls: float) -> None:
 
 
 @noinline
-def follow_proportions(e: Episode, s: PlannedState, factor: float) -> None:
+def follow_proportions(e: Episode, s: PlannedState, rng: np.random.Generator, factor: float) -> None:
     """Plan pulls in the proportions w* of means that are EPSILON closer to each other, as many as T* says."""
-    best = best_active(e)
+    best = best_of_rest(e, s, rng)
     for arm in range(e.num_arms):
         b = e.mean[arm] + (-EPSILON if arm == best else EPSILON)
         s.mean[arm] = inside(b) if s.family == BERNOULLI else b
@@ -141,9 +154,9 @@ def add_round(e: Episode, s: PlannedState, r: float) -> None:
         s.goal[arm] = e.pulls[arm] + (math.ceil(spread * level / (200.0 * eps * eps)) if e.active[arm] == 1 else 0.0)
 
 
-def eliminate(e: Episode, s: PlannedState, eps: float) -> None:
+def eliminate(e: Episode, s: PlannedState, rng: np.random.Generator, eps: float) -> None:
     """Drop the arms that the best one is separated from or, with the constants of the runs, whose mean is eps lower."""
-    best = best_active(e)
+    best = best_of_rest(e, s, rng)
     for arm in range(e.num_arms):
         if e.active[arm] == 1 and arm != best:
             worse = is_better(e, s, best, arm) if s.proved else e.mean[arm] < e.mean[best] - eps

@@ -147,7 +147,7 @@ def test_all_play_where_the_reference_plays(experiment: Experiment) -> None:
         assert not all(hypotheses)
         assert experiment.claims_are == "Claims of the paper, and hypotheses of this library"
     else:
-        own = experiment.id.startswith(("ab-", "bayes-", "learned", "savings"))
+        own = experiment.id.startswith(("ab-", "bayes-", "bbai", "learned", "savings"))
         assert experiment.claims_are == ("Hypotheses of this library" if own else "Claims of the paper")
 
 

@@ -41,11 +41,11 @@ def test_the_batches_of_the_authors_runs_by_hand(trace: Play) -> None:
     # 33^2 / (33 + 33) / 2 / 0.25 = 33, and it stops.
     parameters = {"constants": "paper-runs", "delta": 0.01, "sigma": 0.5, "tie": "first", "family": "gaussian"}
     played = trace(agents.make("Tri-BBAI", **parameters), [[1.0], [0.0]], 1000, fixed_confidence=True)
-    assert played.arms == [0, 1, 0, 0, 1, 1, *[0] * 10, *[1] * 10, *[0] * 20, *[1] * 20]
+    assert played.arms == [0, 1] * (3 + 10 + 20)  # the arm with the most pulls left, and tie="first"
     # Opt-BBAI has one such batch, without the factor: ceil(4.80) = 5 pulls. The evidence, 8, is above
     # log((1 + log 16) / 0.01) = 5.93.
     played = trace(agents.make("Opt-BBAI", **parameters), [[1.0], [0.0]], 1000, fixed_confidence=True)
-    assert (played.arms, played.recommendation) == ([0, 1, 0, 0, 1, 1, *[0] * 5, *[1] * 5], 0)
+    assert (played.arms, played.recommendation) == ([0, 1] * (3 + 5), 0)
 
 
 def test_a_last_batch_of_the_authors_runs_answers_without_evidence(trace: Play) -> None:
@@ -56,22 +56,22 @@ def test_a_last_batch_of_the_authors_runs_answers_without_evidence(trace: Play) 
     assert len(played.arms) == 2 * (3 + 2 * 282) and played.recommendation == 0
     # As proved it goes on.
     agent = agents.make("Tri-BBAI", **{**parameters, "constants": "proved"})
-    assert len(trace(agent, [[0.1], [0.0]], 5000, fixed_confidence=True).arms) > 2 * (3 + 2 * 282)
+    assert len(trace(agent, [[0.1], [0.0]], 1200, fixed_confidence=True).arms) > 2 * (3 + 2 * 282)
 
 
 def test_batches_are_counted() -> None:
-    """With arms far apart and a small delta, two batches or three suffice; pulls are near the optimum."""
-    means, delta = np.array([0.9, 0.3, 0.2, 0.2]), 1e-12
+    """For a small delta two batches or three suffice; pulls are near the optimum, and in its proportions."""
+    means, delta = np.array([0.6, 0.4, 0.3, 0.3]), 1e-12
     for name in ("Tri-BBAI", "Opt-BBAI"):
         agent = agents.make(name, delta=delta, family="bernoulli")
         found, pulls = play(agent, BernoulliBandit(means))
         assert agent.batches.shape == (RUNS,) and agent.batches.min() >= 2, name
-        assert agent.batches.mean() < (3.2 if name == "Tri-BBAI" else 4.5), name
+        assert agent.batches.mean() < (3.0 if name == "Tri-BBAI" else 4.6), name
         assert (found == 0).all()
         least = float(characteristic_time(means)) * np.log(1 / delta)
-        assert least < pulls.sum(1).mean() < 3.0 * least, name
+        assert least < pulls.sum(1).mean() < 4.0 * least, name
         share = pulls.mean(0) / pulls.mean(0).sum()
-        assert np.abs(share - optimal_weights(means)).max() < 0.15, name
+        assert np.abs(share - optimal_weights(means)).max() < 0.1, name
 
 
 def test_the_authors_constants_err_more_often_than_delta() -> None:
