@@ -168,6 +168,9 @@ def eliminate(e: Episode, s: PlannedState, rng: np.random.Generator, eps: float)
 class BatchedAgent(ConfidenceAgent):
     """Base of agents that plan their batches themselves.
 
+    Within a batch the arm with the most pulls left is pulled, and ties are broken at random: at a cap no arm has been
+    preferred for its number.
+
     Args:
         constants: ``"proved"`` (default): the error probability is at most delta, by the threshold. ``"paper-runs"``:
             what the authors' experiments had, without a proof for any delta; delta must be below 1/e.
