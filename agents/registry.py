@@ -145,6 +145,8 @@ BUILT_IN: dict[str, Entry] = {
     "Rinott": Entry("fixed_confidence.indifference:Rinott"),
     "KN": Entry("fixed_confidence.indifference:KN"),
     "FC-DSH": Entry("fixed_confidence.fc_dsh:FCDSH"),
+    "Tri-BBAI": Entry("fixed_confidence.batched:TriBBAI"),
+    "Opt-BBAI": Entry("fixed_confidence.batched:OptBBAI"),
     "PairedSR": Entry("paired.rejects:PairedSR", spends_budget=False, own=True),
     "NM": Entry("paired.two_stage:NM"),
     "PairedRace": Entry("paired.race:PairedRace", own=True),

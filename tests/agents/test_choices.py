@@ -32,7 +32,7 @@ from bai_gym.tasks import BestArm, GoodArm, Task, Thresholding
 MEANS = np.array([0.2, 0.3, 0.8, 0.4])
 KINDS = ("binary", "bounded(0, 1)", "bounded(0, 10)", "counts", "real")
 GLR = ["TrackAndStop", "T3C", "TTTS-GLR", "EB-TC", "EB-TCI", "FWS", "AdaHedge-BR"]
-INTERVALS = ["KL-LUCB", "KL-Racing"]
+INTERVALS = ["KL-LUCB", "KL-Racing", "Tri-BBAI", "Opt-BBAI"]
 SUB_GAUSSIAN = ["TTEI", "TTUCB", "SE", "lil-UCB", "FC-DSH"]
 GIVEN_RANGE = ["CR-A", "CR-C", "UCB1", "A-UCB-E", "A-UGapEb", "A-UGapEb-V", "UGapEc", "UGapEc-V", "LUCB", "FCVote"]
 GIVEN_RANGE += ["APT-G", "HDoC", "LUCB-G", "APGAI"]

@@ -105,6 +105,7 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["TTTS-GLR"], "tries", COUNT),
     (["TTUCB"], "bonus", WORD),
     (["FC-DSH"], "factor", [1.0]),
+    (["Tri-BBAI", "Opt-BBAI"], "constants", WORD),
     (ZONE, "delta", [0.0, 0.75]),
     (ZONE, "indifference", POSITIVE),
     (ZONE, "first_pulls", [1, 2.5]),
