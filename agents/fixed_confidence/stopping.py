@@ -330,14 +330,18 @@ class ConfidenceAgent(SequentialAgent):
             return ()
         return (f"{self.name}: the threshold {self.threshold} is a heuristic, its error probability may exceed delta",)
 
+    @property
+    def by_pairs(self) -> bool:
+        """Whether the evidence of two arms is added up."""
+        return self.rule.stops is is_separated
+
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return a note if the confidence guarantee does not cover the rewards of a bandit."""
         agent = self.suited_to(bandit.rewards)
         if agent.notes:
             return ()
-        by_pairs = self.rule.stops is is_separated
         notes = confidence_note(self.name, agent.setting("family"), agent.setting("sigma"), bandit)
-        return notes + dependence_note(self.name, bandit, by_pairs=by_pairs)
+        return notes + dependence_note(self.name, bandit, by_pairs=self.by_pairs)
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters, and set the fields of :class:`ConfidenceState`; subclasses add their own."""

@@ -124,12 +124,22 @@ class LinearRoundsAgent(Agent):
 
     def plan(self) -> Plan:
         """Play rounds until the agent stops, or the budget is spent."""
-        values = {"remains": np.ones(self.num_candidates), "value": np.zeros(self.num_candidates)}
         outcome = yield Sequential(
-            self.rule, self.budget, self.tie, self.rng, values, supply=self._supply, in_rounds=True, agent=self.name
+            self.rule,
+            self.budget,
+            self.tie,
+            self.rng,
+            self.initial_values(),
+            supply=self._supply,
+            in_rounds=True,
+            agent=self.name,
         )
         chosen = self.conclude(outcome)
         return chosen if self._different is None else self._different[chosen]
+
+    def initial_values(self) -> dict[str, FloatArray | float]:
+        """Return what the state begins with."""
+        return {"remains": np.ones(self.num_candidates), "value": np.zeros(self.num_candidates)}
 
     def _supply(self, rows: IntArray, states: States, statistics: Statistics) -> None:
         """Decide, and plan the next round of those that go on; never more pulls than are left."""

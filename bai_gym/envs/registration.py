@@ -44,6 +44,8 @@ DRIFT = "Xiong et al. 2024"
 BAYESIAN = "Hoffman et al. 2014"
 PRIORS = "Nguyen et al. 2025"
 TRACKING = "Garivier and Kaufmann 2016"
+EXPERIMENTS = "after Fiez et al. 2019"
+MANY_ARMS = 1000  # of the paper's 10,000 and more, which num_arms= gives
 SOARE_DIMENSIONS = (2, 5, 6, 10)
 LINEAR_ARMS = (8, 16, 32, 64, 128)
 PULLS_PER_ARM = 20  # of the paper's 10, 20 and 50
@@ -340,6 +342,39 @@ IDS: tuple[Registration, ...] = (
             {"num_arms": arms},
         )
         for arms in range(3, 25, 3)
+    ),
+    *(
+        Registration(
+            f"BAI-{prefix}Linear{name}-v0",
+            family,
+            cap or budget,
+            f"{what}{confidence} ({EXPERIMENTS})",
+            {**keywords, **more},
+        )
+        for prefix, cap, confidence, more in (("", 0, "", {}), ("FC-", CAP, ", fixed confidence", FIXED_CONFIDENCE))
+        for name, family, budget, what, keywords in (
+            (
+                "SphereClosest",
+                "linear-sphere",
+                PULLS_PER_ARM * 20,
+                "num_arms = 20 random arms on the unit sphere, num_features = 12, theta near the two closest",
+                {"num_arms": 20, "num_features": 12, "noise_variance": 1.0},
+            ),
+            (
+                "ManyArms",
+                "linear-many-arms",
+                2 * MANY_ARMS,
+                f"num_arms = {MANY_ARMS} arms in the plane, most of them within 0.1 radian",
+                {"num_arms": MANY_ARMS},
+            ),
+            (
+                "Multivariate4",
+                "linear-multivariate",
+                10_000,
+                "16 combinations of num_factors = 4 factors with random effects and interactions",
+                {"num_factors": 4},
+            ),
+        )
     ),
     Registration(
         "BAI-LinearFactorial16-v0",

@@ -17,6 +17,7 @@ from bai_gym.problems.linear import (
     factorial_problem,
     static_problem,
 )
+from bai_gym.problems.linear_experiments import LinearManyArmsProblem, LinearMultivariateProblem
 from bai_gym.problems.matrices import alpaca_eval_problem, aslib_problem, llm_agents_problem, matrix_problem
 from bai_gym.problems.movielens import MovieLensProblem, movielens_like_problem, movielens_problem
 from bai_gym.problems.newsvendor import newsvendor_problem
@@ -44,6 +45,8 @@ __all__ = [
     "GaussianProcessProblem",
     "HeterogeneousGaussianProblem",
     "LinearCornerProblem",
+    "LinearManyArmsProblem",
+    "LinearMultivariateProblem",
     "LinearSphereProblem",
     "LogisticProblem",
     "MovieLensProblem",

@@ -24,6 +24,7 @@ from bai_gym.problems.linear import (
     static_problem,
     transductive_problem,
 )
+from bai_gym.problems.linear_experiments import LinearManyArmsProblem, LinearMultivariateProblem
 from bai_gym.problems.matrices import alpaca_eval_problem, aslib_problem, llm_agents_problem
 from bai_gym.problems.movielens import movielens_like_problem, movielens_problem
 from bai_gym.problems.newsvendor import newsvendor_problem
@@ -57,6 +58,8 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "linear-corner": LinearCornerProblem,
     "linear-transductive": transductive_problem,
     "linear-factorial": factorial_problem,
+    "linear-many-arms": LinearManyArmsProblem,
+    "linear-multivariate": LinearMultivariateProblem,
     "linear-oscillating": oscillating_problem,
     "linear-switching": switching_problem,
     "logistic": LogisticProblem,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
 
 from bai_gym.bandits import FeatureBandit, linear_bandit
-from bai_gym.errors import InstanceError
+from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.problems.base import FixedProblem, Problem, arm_count
+from bai_gym.problems.linear_experiments import factor_features
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import choice, integer, real
 
@@ -27,7 +27,6 @@ __all__ = [
 
 # The mean, four factors and six products; numpy.random.seed(6) and randint(-10, 10) / 100 in the authors' code.
 EFFECTS = (0.0, -0.01, -0.07, 0.0, 0.03, 0.025, 0.0, 0.06, -0.09, 0.01, 0.03)
-PULL_TOWARDS = 0.01  # how far theta lies from the best arm towards its neighbour
 CORNER_SPREAD = 0.09  # standard deviation of the angles around pi/4
 EXPONENTS = {"sqrt(3/d)": 0.5, "3/d": 1.0}  # of 3 / d
 PAIRS_AT_ONCE = 2_000_000  # inner products held at a time
@@ -141,38 +140,42 @@ def factorial_problem(noise_variance: float = 0.09) -> FixedProblem:
     Bandits with Robustness to Non-stationarity", the multivariate example, after Fiez et al. (2019), with theta as
     drawn by the authors' code.
     """
-    levels = np.array(list(itertools.product((-1.0, 1.0), repeat=4)))
-    products = [levels[:, i] * levels[:, j] for i, j in itertools.combinations(range(4), 2)]
-    features = np.column_stack([np.ones(16), levels, *products])
-    return FixedProblem(linear_bandit(features, EFFECTS, noise_variance=noise_variance))
+    return FixedProblem(linear_bandit(factor_features(4), EFFECTS, noise_variance=noise_variance))
 
 
 class LinearSphereProblem(Problem):
     """Arms are uniform on the unit sphere; theta is almost the best arm, and its nearest neighbour almost as good.
 
-    With x_i and x_j the two closest arms, theta = x_i + 0.01 (x_j - x_i). Then x_i is the best arm and x_j the next
-    one, worse by 0.98 (1 - x_i @ x_j). Which of the two is x_i is drawn.
+    With x_i and x_j the two closest arms, theta = x_i + alpha (x_j - x_i). Then x_i is the best arm and x_j the next
+    one, worse by (1 - 2 alpha) (1 - x_i @ x_j). Which of the two is x_i is drawn.
 
     Args:
         num_arms: K, at least 2.
         num_features: d, at least 2.
         noise_variance: Above 0. 10 is that of the paper's other experiments (section 8.3 does not say it); its appendix
             E.3 has 1.
+        alpha: At least 0 and below 0.5; 0.01 in the paper, 0 in the code of Fiez et al. (2019), who have nine
+            dimensions, 250 to 2,000 arms and noise of variance 1.
 
     Raises:
         InstanceError: Fewer than two arms or dimensions.
-        ParameterError: A variance that is not above 0.
+        ParameterError: A variance that is not above 0, or another alpha.
 
     Source: Azizi, Kveton and Ghavamzadeh (2022), section 8.3, after Tao, Blanco and Zhou (2018).
     """
 
     num_features: int
 
-    def __init__(self, num_arms: int = 16, num_features: int = 10, *, noise_variance: float = 10.0) -> None:
+    def __init__(
+        self, num_arms: int = 16, num_features: int = 10, *, noise_variance: float = 10.0, alpha: float = 0.01
+    ) -> None:
         """Check the sizes."""
         self.num_features = integer(num_features, "num_features", least=2, error=InstanceError)
         self.num_arms = arm_count(num_arms, num_features=self.num_features, pair_bytes=8)
         self.noise_variance = real(noise_variance, "noise_variance", above=0)
+        self.alpha = real(alpha, "alpha", least=0)
+        if self.alpha >= 0.5:
+            raise ParameterError(f"alpha must be at least 0 and below 0.5, not {self.alpha:g}")
 
     def draw(self, batch: int, rng: np.random.Generator) -> FeatureBandit:
         """Return freshly drawn arms."""
@@ -181,7 +184,7 @@ class LinearSphereProblem(Problem):
         pairs = rng.permuted(closest_pairs(features), axis=1)
         rows = np.arange(batch)
         best, next_best = features[rows, pairs[:, 0]], features[rows, pairs[:, 1]]
-        theta = best + PULL_TOWARDS * (next_best - best)
+        theta = best + self.alpha * (next_best - best)
         return linear_bandit(features, theta, noise_variance=self.noise_variance)
 
 

@@ -36,6 +36,8 @@ GROUPS: dict[str, str] = {
     "linear-static": "Linear and logistic",
     "linear-sphere": "Linear and logistic",
     "linear-corner": "Linear and logistic",
+    "linear-many-arms": "Linear and logistic",
+    "linear-multivariate": "Linear and logistic",
     "logistic": "Linear and logistic",
     "automobile": "Rows of tables",
     "automobile-like": "Rows of tables",

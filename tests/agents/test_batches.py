@@ -13,7 +13,7 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestArm, GoodArm, Task
 
 RUNS, CAP, SIZE = 200, 20_000, 50
-ROUNDS = {"RAGE", "XY-static", "XY-oracle"}
+ROUNDS = {"RAGE", "XY-static", "XY-adaptive", "XY-oracle", "Tri-BBAI", "Opt-BBAI"}
 SIZES = {"FC-DSH": 500}  # its phases are long
 MEANS = np.tile([0.9, 0.3, 0.2], (RUNS, 1))
 LATE: dict[str, set[int]] = {

@@ -32,14 +32,14 @@ from bai_gym.tasks import BestArm, GoodArm, Task, Thresholding
 MEANS = np.array([0.2, 0.3, 0.8, 0.4])
 KINDS = ("binary", "bounded(0, 1)", "bounded(0, 10)", "counts", "real")
 GLR = ["TrackAndStop", "T3C", "TTTS-GLR", "EB-TC", "EB-TCI", "FWS", "AdaHedge-BR"]
-INTERVALS = ["KL-LUCB", "KL-Racing"]
+INTERVALS = ["KL-LUCB", "KL-Racing", "Tri-BBAI", "Opt-BBAI"]
 SUB_GAUSSIAN = ["TTEI", "TTUCB", "SE", "lil-UCB", "FC-DSH"]
 GIVEN_RANGE = ["CR-A", "CR-C", "UCB1", "A-UCB-E", "A-UGapEb", "A-UGapEb-V", "UGapEc", "UGapEc-V", "LUCB", "FCVote"]
 GIVEN_RANGE += ["APT-G", "HDoC", "LUCB-G", "APGAI"]
 TRUE_RANGE = ["GapE", "GapE-V", "A-GapE", "A-GapE-V"]
 VARIANCES = ["SHAdaVar", "SHAdaVar-Reuse", "VBR", "OCBA", "OCBA-PCS", "GNA", "NA-AIPW", "Rinott", "KN"]
 LINEAR = ["LinUCB", "LinGapE", "LinGapE-Greedy", "LinGapE-GLR", "LinTrackAndStop", "LinFWS", "LinGame", "LinGame-C"]
-LINEAR += ["RAGE", "XY-static", "XY-oracle"]
+LINEAR += ["RAGE", "XY-static", "XY-adaptive", "XY-oracle"]
 CORRELATED = ["BayesGap", "GP-UCB", "BayesUCB", "GP-TS", "PI", "EI", "KG"]
 PRIOR = ["PI-BAI", "BayesElim"]
 JEFFREYS, STUDENT = {"variance": "jeffreys"}, {"family": "student"}
@@ -144,7 +144,7 @@ def test_a_given_sigma_or_threshold_selects_the_family() -> None:
 # Six variants that convert at 2 to 6 %: before rewards were known to be binary, many defaults erred in half of the runs
 # or more, because an arm with two zeros had no variance.
 CONVERSIONS = {"means": [0.02, 0.03, 0.035, 0.04, 0.045, 0.06], "distribution": "bernoulli"}
-RUNS = {"Learned": 1000, "DPT": 1000, "RHO": 1000}  # slow ones; 4,000 of all others
+RUNS = dict.fromkeys(("DPT", "ICPE", "Learned", "RHO"), 500)  # slow ones; 4,000 of all others
 ALLOWED = 1.3  # times the error of SR
 NORMAL = {"OCBA": 1.6, "SHAdaVar": 1.6}  # derived for normal rewards, which a note says; their own limits
 BASELINE = {"Uniform"}  # others are measured against it, and it claims nothing

@@ -27,7 +27,7 @@ UGAPE = ["UGapEb", "UGapEb-V", "A-UGapEb", "A-UGapEb-V", "UGapEc", "UGapEc-V"]
 GAPE = ["GapE", "GapE-V", "A-GapE", "A-GapE-V"]
 LINEAR = ["LinUCB", "LinGapE", "LinGapE-Greedy"]
 LINEAR_CONFIDENCE = ["LinGapE-GLR", "LinTrackAndStop", "LinFWS", "LinGame", "LinGame-C"]
-LINEAR_ROUNDS = ["RAGE", "XY-static", "XY-oracle"]
+LINEAR_ROUNDS = ["RAGE", "XY-static", "XY-adaptive", "XY-oracle"]
 ZONE = ["Rinott", "KN", "NM"]
 STOPPING = [name for name in agents.names() if agents.make(name).stops and name not in LINEAR_ROUNDS]
 
@@ -105,6 +105,7 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["TTTS-GLR"], "tries", COUNT),
     (["TTUCB"], "bonus", WORD),
     (["FC-DSH"], "factor", [1.0]),
+    (["Tri-BBAI", "Opt-BBAI"], "constants", WORD),
     (ZONE, "delta", [0.0, 0.75]),
     (ZONE, "indifference", POSITIVE),
     (ZONE, "first_pulls", [1, 2.5]),
@@ -138,6 +139,8 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["LinTrackAndStop"], "iterations", COUNT),
     (["RAGE"], "drops", WORD),
     (["RAGE"], "r0", COUNT),
+    (["XY-adaptive"], "alpha", [*POSITIVE, 1.1]),
+    (["XY-adaptive"], "estimate", WORD),
     (["UCB-GLM"], "link", WORD),
     (["UCB-GLM"], "alpha", [*AT_LEAST_0, "theory"]),
     (["UCB-GLM"], "penalty", POSITIVE),

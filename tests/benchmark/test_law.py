@@ -40,7 +40,7 @@ from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
 
 pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 
-RUNS = 3_000
+RUNS = 2_000
 BUDGET = 48  # both stages of sequential halving use it up, so that no pull of the steps is an idle one
 LEVEL = 0.001  # per agent and bandit; corrected for the number of statistics that are compared
 
@@ -105,7 +105,7 @@ FIND_ONE = [variant for variant in VARIANTS if BestArm.name in agents.make(varia
 def both_ways(
     agent: Any, bandit: Bandit, steps_budget: int = BUDGET, task: Task | None = None
 ) -> tuple[Rollout, Rollout]:
-    """Return 3,000 episodes by blocks (a quarter of structured agents), and as many others by steps of the batch form.
+    """Return 2,000 episodes by blocks (a quarter of structured agents), and as many others by steps of the batch form.
 
     Of the latter, pulls that the agent has not asked for are taken away again; the other statistics still have them.
     """

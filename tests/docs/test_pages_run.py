@@ -35,7 +35,7 @@ NEEDED = ("stable_baselines3", "optuna", "pandas", "minari", "sqlalchemy")  # of
 
 SMALLER = "tested with: "
 ELSEWHERE = "run by "
-SIZED = ("reproduce", "run", "train")
+SIZED = ("advise", "reproduce", "run", "train")
 
 FOLLOW = """
 import json, sys

@@ -21,7 +21,7 @@ from bai_gym.tasks import BestArm
 from bai_gym.theory import linear_characteristic_time
 
 NAMES = [name for name in agents.names() if isinstance(agents.make(name), LinearConfidenceAgent)]
-ROUNDS = ["RAGE", "XY-static", "XY-oracle"]
+ROUNDS = ["RAGE", "XY-static", "XY-adaptive", "XY-oracle"]
 TRACKING = ["LinTrackAndStop", "LinFWS", "LinGame", "LinGame-C"]
 
 
