@@ -35,7 +35,7 @@ def pull_for_rival(e: Episode, s: GapState, rng: np.random.Generator) -> int:
     beta = threshold(e, s, True)
     for arm in range(e.num_arms):
         s.index[arm] = -np.inf
-        if arm != s.best:
+        if arm != s.best and s.dropped[arm] == 0.0:
             set_difference(s, s.best, arm)
             width = math.sqrt(beta / max(evidence(s, 1.0), 1e-300)) if product(s, s.y, s.y) > 0.0 else 0.0
             s.index[arm] = s.scores[arm] - s.scores[s.best] + width

@@ -25,6 +25,7 @@ from bai_gym.validation import choice, probability, real
 
 __all__ = ["LinearConfidenceAgent", "best_estimate", "check_best_arm", "linear_notes"]
 
+ELIMINATIONS = ("none", "selective")
 MISFIT = 1e-6  # distance of the means from a linear model, relative to their size, that is no rounding error
 
 
@@ -41,6 +42,9 @@ class LinearConfidenceAgent(SequentialAgent):
     different arms tied for the best only the cap of the environment stops it; with a fixed budget it may leave pulls
     unspent.
 
+    Elimination: Tirinzoni and Degenne (2022), "On Elimination Strategies for Bandit Fixed-Confidence Identification",
+    their selective form.
+
     Args:
         delta: Allowed error probability, in (0, 1). Default 0.1.
         sigma: Standard deviation of the noise, positive, or a sigma for which it is sigma-sub-Gaussian. ``"oracle"``:
@@ -50,6 +54,8 @@ class LinearConfidenceAgent(SequentialAgent):
             experiments, and ``"heuristic+"``: log((1 + t) / delta); both without the term with rho, and not proved.
         rho: Pulls in every direction that the prior of the mixture counts as; positive, default 1.
         batch_size: Pulls between two looks at whether to stop, at least 1, the default.
+        elimination: ``"none"`` (default). ``"selective"``: an arm j for which the inequality has held at a look is
+            dropped for good, and no longer among the alternatives that the sampling rule compares with.
     """
 
     delta: float = 0.1
@@ -57,6 +63,7 @@ class LinearConfidenceAgent(SequentialAgent):
     threshold: str = "self-normalized"
     rho: float = 1.0
     batch_size: int = 1
+    elimination: str = "none"
 
     stops: ClassVar[bool] = True
     needs_features: ClassVar[bool] = True
@@ -94,6 +101,7 @@ class LinearConfidenceAgent(SequentialAgent):
             "level": math.log(1.0 / probability(self.delta, f"delta of {self.name}")),
             "threshold": THRESHOLDS.index(choice(self.threshold, THRESHOLDS, f"threshold of {self.name}")),
             "batch_size": batch_size_of(self),
+            "eliminates": choice(self.elimination, ELIMINATIONS, f"elimination of {self.name}") != "none",
         }
 
     @property

@@ -14,6 +14,9 @@ Szepesvari 2011, Theorem 1). As y^T (estimate - theta) = y^T V^-1 S, it follows 
     (y^T (estimate - theta))^2  <=  2 sigma^2 L (y^T V^-1 y + rho y^T V^-2 y).
 
 Unlike with the ridge estimate, nothing need be known about the length of theta.
+
+With probability 1 - delta no arm is ever proved better than the best one. So arms may be dropped for good once the best
+estimate is proved better, and the agent stops when all others are dropped: never later than by the tests of one look.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from bai_gym.agents.tools.choosing import SLACK
 from bai_gym.agents.tools.plain_ridge import RidgeState, add_pulls
 from bai_gym.agents.tools.scanning import largest
 from bai_gym.designs import project
-from bai_gym.sampling import Episode, Vector, noinline, section
+from bai_gym.sampling import Episode, PerArm, Vector, noinline, section
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = [
@@ -66,6 +69,8 @@ class LeastSquaresState(RidgeState, BatchState):
     y: Vector  # a difference of two arms
     turned: Vector  # V^-1 y
     work: Vector  # a matrix
+    eliminates: bool  # whether arms are dropped
+    dropped: PerArm  # 1 for arms that the best estimate was once proved better than
 
 
 @noinline
@@ -95,13 +100,28 @@ def update(e: Episode, s: LeastSquaresState) -> None:
 def is_separated(e: Episode, s: LeastSquaresState) -> bool:
     """Add the last pull, and return whether the best arm is proved better than all others with other features."""
     update(e, s)
-    if not is_look(e, s) or not is_better(e, s, s.best, s.rival):
+    if not is_look(e, s):
+        return False
+    if s.eliminates:
+        return is_last(e, s)
+    if not is_better(e, s, s.best, s.rival):
         return False
     for arm in range(e.num_arms):
         if not is_better(e, s, s.best, arm):
             s.rival = arm
             return False
     return True
+
+
+@noinline
+def is_last(e: Episode, s: LeastSquaresState) -> bool:
+    """Drop the arms that the best one is proved better than; return whether no arm with other features is left."""
+    last = True
+    for arm in range(e.num_arms):
+        if s.dropped[arm] == 0.0 and not is_same(s, s.best, arm):
+            s.dropped[arm] = 1.0 if is_better(e, s, s.best, arm) else 0.0
+            last = last and s.dropped[arm] > 0.0
+    return last
 
 
 @noinline

@@ -60,8 +60,11 @@ def invert_design(s: GameState, w: FloatArray, num_arms: int) -> None:
 
 @noinline
 def distance_of(s: GameState, j: int) -> float:
-    """Return f_j of the best arm, and set y and ``turned`` = A^-1 y; infinite for an arm of the same features."""
-    if is_same(s, s.best, j):
+    """Return f_j of the best arm, and set y and ``turned`` = A^-1 y; infinite for an arm of the same features.
+
+    It is infinite for an arm that was dropped, too.
+    """
+    if s.dropped[j] > 0.0 or is_same(s, s.best, j):
         return math.inf
     multiply(s.spread, s.y, s.turned)
     square, gap = 0.0, s.scores[s.best] - s.scores[j]
@@ -71,17 +74,17 @@ def distance_of(s: GameState, j: int) -> float:
 
 
 def has_equal(e: Episode, s: GameState) -> bool:
-    """Return whether another arm, of other features, has the same estimate as the best one but for rounding."""
+    """Return whether another arm, of other features and not dropped, has the estimate of the best one."""
     least = s.scores[s.best] - SLACK * (s.scale + abs(s.scores[s.best]))
     for arm in range(e.num_arms):
-        if arm != s.best and s.scores[arm] >= least and not is_same(s, s.best, arm):
+        if s.dropped[arm] == 0.0 and s.scores[arm] >= least and not is_same(s, s.best, arm):
             return True
     return False
 
 
 @noinline
 def closest_rival(e: Episode, s: GameState) -> int:
-    """Return the arm j of least f_j, and set y and ``turned`` to those of j; -1 where all arms are the same."""
+    """Return the arm j of least f_j, and set y and ``turned`` to those of j; -1 where no other one is left."""
     rival, least = -1, math.inf
     for j in range(e.num_arms):
         value = distance_of(s, j) if j != s.best else math.inf

@@ -134,6 +134,7 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     ([*LINEAR_CONFIDENCE, *LINEAR_ROUNDS], "delta", BETWEEN_0_AND_1),
     ([*LINEAR_CONFIDENCE, *LINEAR_ROUNDS], "sigma", [0.0, "big"]),
     (LINEAR_CONFIDENCE, "threshold", WORD),
+    (LINEAR_CONFIDENCE, "elimination", WORD),
     (LINEAR_CONFIDENCE, "rho", POSITIVE),
     (["LinTrackAndStop"], "lazy", AT_LEAST_0),
     (["LinTrackAndStop"], "iterations", COUNT),

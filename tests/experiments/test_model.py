@@ -50,7 +50,7 @@ def test_there_is_an_experiment_for_each_figure() -> None:
     thresholding = [f"augucb-1{letter}" for letter in "abcdef"]
     rejects = [f"cr-{number}" for number in range(1, 7)]
     others = ["ab-1", "tas-1", "tas-2", "tails-1", "linear-fc-soare", "ash-1", "bbai", "savings"]
-    priors = ["bayes-mab", "bayes-linear", "bayes-hierarchical"]
+    priors = ["bayes-mab", "bayes-linear", "bayes-hierarchical", "rue-40-80"]
     papers = [*structured, *linear, *bayesian, *priors, *thresholding, *rejects]
     assert list(EXPERIMENTS) == [*figures, *own[:5], *papers, *others, *own[5:]]
     assert all(EXPERIMENTS[name].source.endswith(f"experiment {n}") for n, name in enumerate(thresholding, start=1))
@@ -147,7 +147,7 @@ def test_all_play_where_the_reference_plays(experiment: Experiment) -> None:
         assert not all(hypotheses)
         assert experiment.claims_are == "Claims of the paper, and hypotheses of this library"
     else:
-        own = experiment.id.startswith(("ab-", "bayes-", "bbai", "learned", "savings"))
+        own = experiment.id.startswith(("ab-", "bayes-", "bbai", "learned", "rue-", "savings"))
         assert experiment.claims_are == ("Hypotheses of this library" if own else "Claims of the paper")
 
 

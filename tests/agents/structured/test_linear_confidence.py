@@ -58,8 +58,8 @@ def whitened(x: np.ndarray) -> np.ndarray:
     return np.asarray(left[:, :rank] * math.sqrt(len(x) / rank))
 
 
-def is_over(x: np.ndarray, arms: list[int], rewards: np.ndarray, agent: Any, sigma: float) -> bool:
-    """Whether the pulls so far separate the best arm, by pseudo-inverses and determinants."""
+def beaten(x: np.ndarray, arms: list[int], rewards: np.ndarray, agent: Any, sigma: float) -> set[int]:
+    """The arms that the pulls so far separate from the best one, by pseudo-inverses and determinants."""
     u = whitened(x)
     v = u[arms].T @ u[arms]
     inverse = np.linalg.inv(v)
@@ -70,11 +70,25 @@ def is_over(x: np.ndarray, arms: list[int], rewards: np.ndarray, agent: Any, sig
         "heuristic": math.log(1 + math.log(t)),
         "heuristic+": math.log(1 + t),
     }[agent.threshold] + math.log(1 / agent.delta)
-    for y in u[best] - np.delete(u, best, axis=0):
+    found = set()
+    for j, y in enumerate(u[best] - u):
         square = y @ inverse @ y + (agent.rho * y @ inverse @ inverse @ y if proved else 0.0)
-        if np.abs(y).max() > 1e-9 and (y @ theta) ** 2 <= 2 * sigma**2 * square * level:
-            return False
-    return True
+        if np.abs(y).max() > 1e-9 and (y @ theta) ** 2 > 2 * sigma**2 * square * level:
+            found.add(j)
+    return found
+
+
+def best_of(x: np.ndarray, arms: list[int], rewards: np.ndarray) -> set[int]:
+    """The best estimate, and arms of the same features."""
+    u = whitened(x)
+    best = int((u @ np.linalg.lstsq(u[arms], rewards)[0]).argmax())
+    return set(np.flatnonzero(np.abs(u - u[best]).max(axis=1) < 1e-9))
+
+
+def rewards_of(arms: list[int], rewards: np.ndarray) -> np.ndarray:
+    """The rewards of the pulls, in their order."""
+    made = [arms[:t].count(arm) for t, arm in enumerate(arms)]
+    return rewards[arms, made]
 
 
 @pytest.mark.each("name", NAMES)
@@ -92,10 +106,33 @@ def test_agents_stop_at_the_first_look_at_which_the_best_arm_is_separated(trace:
         rewards = (x @ scaled(x, rng.standard_normal(x.shape[1])))[:, None] + rng.standard_normal((len(x), 4000))
         agent = agents.make(name, sigma=1.0, tie="first", **given)
         played = trace(agent, rewards, 4000, features=x, fixed_confidence=True)
-        made = np.zeros(len(x), np.int64)
-        seen = [rewards[arm, (made.__setitem__(arm, made[arm] + 1), made[arm] - 1)[1]] for arm in played.arms]
-        looks = [t for t in range(len(x), len(seen) + 1) if is_over(x, played.arms[:t], np.array(seen[:t]), agent, 1.0)]
-        assert looks[:1] == [len(seen)] and len(seen) < 4000, (name, case)
+        seen, everyone = rewards_of(played.arms, rewards), set(range(len(x)))
+        for t in range(len(x), len(seen) + 1):
+            past = played.arms[:t], seen[:t]
+            is_over = beaten(x, *past, agent, 1.0) | best_of(x, *past) == everyone
+            assert is_over == (t == len(seen) < 4000), (name, case)
+
+
+@pytest.mark.each("name", NAMES)
+def test_elimination_stops_when_all_others_were_once_separated(trace: Callable[..., Any], name: str) -> None:
+    earlier = 0
+    twins = sphere(5, 2, 6)
+    twins[4] = twins[1]
+    for case, x in enumerate([*(sphere(12, 2, seed) for seed in range(5)), twins]):
+        rng = np.random.default_rng(case)
+        rewards = (x @ scaled(x, rng.standard_normal(2)))[:, None] + rng.standard_normal((len(x), 2000))
+        agent = agents.make(name, sigma=1.0, tie="first", elimination="selective", threshold="heuristic")
+        played = trace(agent, rewards, 2000, features=x, fixed_confidence=True)
+        seen, dropped, everyone = rewards_of(played.arms, rewards), set(), set(range(len(x)))
+        for t in range(len(x), len(seen) + 1):
+            past = played.arms[:t], seen[:t]
+            now, best = beaten(x, *past, agent, 1.0), best_of(x, *past)
+            dropped |= now
+            assert (dropped | best == everyone) == (t == len(seen) < 2000), (name, case)
+        assert now | best != everyone or t == len(seen)  # the other rule has not stopped before
+        assert int(played.recommendation) in best
+        earlier += now | best != everyone
+    assert earlier, name
 
 
 def test_batches_are_looked_at_when_they_end() -> None:
