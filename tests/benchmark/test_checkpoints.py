@@ -35,7 +35,7 @@ from bai_gym.tasks import BestArm, GoodArm, Task, Thresholding
 
 pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 LEVEL = 0.001
-RUNS = 1_500
+RUNS = 2_500
 BUDGET = 48
 FEATURES = [[1.0, 0.1], [0.7, 0.6], [0.6, -0.4], [-0.2, 0.9]]
 POINTS = (2, 5, 13, 24, 41)  # within the first pulls, at no multiple of the arms, within blocks and at their ends

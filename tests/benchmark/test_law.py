@@ -40,18 +40,20 @@ from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
 
 pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 
-RUNS = 2_000
+RUNS = 3_000
 BUDGET = 48  # both stages of sequential halving use it up, so that no pull of the steps is an idle one
 LEVEL = 0.001  # per agent and bandit; corrected for the number of statistics that are compared
 
 # delta = 0.5: with the default, stages as short as these would never leave the cyclic part. By default SR leaves pulls.
-# With rho = 1/3 AugUCB would drop no arm in so few pulls, and with its defaults RAGE would not end its first round.
+# With rho = 1/3 AugUCB would drop no arm in so few pulls, and with their defaults RAGE and XY-adaptive would not end
+# their first round.
 OPTIONS: dict[str, dict[str, Any]] = {
     "SHAdaVar": {"delta": 0.5},
     "SHAdaVar-Reuse": {"delta": 0.5},
     "SR": {"leftover": "last"},
     "AugUCB": {"rho": 0.05},
     "RAGE": {"delta": 0.5, "sigma": 0.2, "r0": 1},
+    "XY-adaptive": {"delta": 0.5, "sigma": 0.2, "alpha": 0.5},
 }
 # GNA is NA-AIPW for more arms; tests/agents/paired compares agents of paired arms pull by pull.
 GENERAL = [name for name, entry in BUILT_IN.items() if not (entry.restrictions or agents.make(name).uses_pairs)]
@@ -105,7 +107,7 @@ FIND_ONE = [variant for variant in VARIANTS if BestArm.name in agents.make(varia
 def both_ways(
     agent: Any, bandit: Bandit, steps_budget: int = BUDGET, task: Task | None = None
 ) -> tuple[Rollout, Rollout]:
-    """Return 2,000 episodes by blocks (a quarter of structured agents), and as many others by steps of the batch form.
+    """Return 3,000 episodes by blocks (a quarter of structured agents), and as many others by steps of the batch form.
 
     Of the latter, pulls that the agent has not asked for are taken away again; the other statistics still have them.
     """
