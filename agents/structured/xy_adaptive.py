@@ -29,6 +29,7 @@ class AdaptiveState(LinearRoundState):
     """What the phases use; V = I + sum x x^T over the pulls of the phase."""
 
     gram: Vector  # x_i^T V^-1 x_j, row by row
+    line: PerArm  # the row of the arm that is pulled
     after: PerArm  # the largest variance of a difference after one more pull of each arm; then how it is chosen
     most: float  # the largest variance of a difference now
     rho: float  # the same at the last pull, if of the last phase
@@ -79,10 +80,10 @@ def add_to_gram(e: Episode, s: AdaptiveState, arm: int) -> None:
     k, gram = e.num_arms, s.gram
     length = 1.0 + gram[arm * k + arm]
     for i in range(k):
-        s.left[i] = gram[arm * k + i]
+        s.line[i] = gram[arm * k + i]
     for i in range(k):
         for j in range(k):
-            gram[i * k + j] -= s.left[i] * s.left[j] / length
+            gram[i * k + j] -= s.line[i] * s.line[j] / length
 
 
 @dataclass(kw_only=True)
@@ -98,13 +99,12 @@ class XYAdaptive(LinearRoundsAgent):
 
     Paper: Soare, Lazaric and Munos (2014), "Best-Arm Identification in Linear Bandits", Algorithm 2, with constants of
     the code of Fiez, Jain, Jamieson and Ratliff (2019). Differences: the coordinates; r and not d; the identity in V
-    counts for the design, and not as pulls; of pulls
-    that help equally, that of the arm that the phase has pulled least is made, since often none helps, as with unit
-    vectors. ``estimate`` is proved as least squares: pulls of a phase do not depend on
-    its rewards, so an arm proves the best one worse after phase p with probability at most 3 delta / (pi^2 K^2 p^2),
-    which sums to delta / (2 K). In the paper theta = V^-1 sum (reward) x with the identity in V; that is biased by
-    up to the length of theta, for which the test does not allow. Other public versions keep the rewards of earlier
-    phases, or begin with p = 0, so that their first phase drops nothing: neither is done here.
+    counts for the design, and not as pulls; of pulls that help equally, that of the arm that the phase has pulled least
+    is made, since often none helps, as with unit vectors. ``estimate`` is proved as least squares: pulls of a phase do
+    not depend on its rewards, so an arm proves the best one worse after phase p with probability at most 3 delta /
+    (pi^2 K^2 p^2), which sums to delta / (2 K). In the paper theta = V^-1 sum (reward) x with the identity in V; that
+    is biased by up to the length of theta, for which the test does not allow. Other public versions keep the rewards of
+    earlier phases, or begin with p = 0, so that their first phase drops nothing: neither is done here.
 
     A pull costs at most K m^2 operations, m arms remaining, and seldom more than K^2 + m^2; memory is K^2 numbers in
     each episode.

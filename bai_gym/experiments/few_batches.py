@@ -8,8 +8,7 @@ drawn there with seed 1, uniform in [0.2, 0.4] and normal between 0 and 0.4, exc
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from bai_gym.experiments.levels import CAP, FIRST, at_level, level_panel
 from bai_gym.experiments.model import Below, Claim, Close, Experiment, Fewer, Lower, Panel, Setting
 
 __all__ = ["EXPERIMENTS"]
@@ -19,28 +18,15 @@ ADVANCE, BREADTH = "ASH(batch_size=10)", "BatchSH(batch_size=10)"
 LARGE_ADVANCE, LARGE_BREADTH = "ASH(batch_size=100)", "BatchSH(batch_size=100)"
 MARGIN = 0.015
 
-CAP = 1_000_000
 DELTAS = (0.1, 0.01, 0.000001)
-FIRST = DELTAS[0]
 MEANS = {
     "uniform": (0.5, 0.3441, 0.2, 0.2605, 0.2294, 0.2185, 0.2373, 0.2691, 0.2794, 0.3078),
     "normal": (0.6, 0.0478, 0.2638, 0.1501, 0.0244, 0.2084, 0.1355, 0.1232, 0.3166, 0.3803),
 }
 
-
-def _agent(name: str, *more: str) -> Callable[[float], str]:
-    """Return the agent of each level; 0.1 is the default of delta, which names leave out."""
-
-    def at(delta: float) -> str:
-        parameters = ", ".join([*([] if delta == FIRST else [f"delta={delta}"]), *more])
-        return f"{name}({parameters})" if parameters else name
-
-    return at
-
-
-TRACKING = _agent("TrackAndStop", "lazy=0.01")
-TRI, OPT = _agent("Tri-BBAI"), _agent("Opt-BBAI")
-TRI_RUNS, OPT_RUNS = _agent("Tri-BBAI", "constants=paper-runs"), _agent("Opt-BBAI", "constants=paper-runs")
+TRACKING = at_level("TrackAndStop", "lazy=0.01")
+TRI, OPT = at_level("Tri-BBAI"), at_level("Opt-BBAI")
+TRI_RUNS, OPT_RUNS = at_level("Tri-BBAI", "constants=paper-runs"), at_level("Opt-BBAI", "constants=paper-runs")
 ON_MEANS = (TRACKING, TRI, OPT, TRI_RUNS, OPT_RUNS)
 
 
@@ -49,13 +35,8 @@ def _name(family: str, delta: float) -> str:
 
 
 def _level(family: str, delta: float) -> Panel:
-    return Panel(
-        _name(family, delta),
-        f"{family} means, delta = {delta}",
-        (Setting("BAI-FC-Custom-v0", CAP, CAP, {"means": MEANS[family], "distribution": "bernoulli"}),),
-        picture="stopping",
-        variants={} if delta == FIRST else {agent(FIRST): agent(delta) for agent in ON_MEANS},
-    )
+    setting = Setting("BAI-FC-Custom-v0", CAP, CAP, {"means": MEANS[family], "distribution": "bernoulli"})
+    return level_panel(_name(family, delta), f"{family} means, delta = {delta}", setting, delta, ON_MEANS)
 
 
 def _at(delta: float, *families: str) -> frozenset[str]:

@@ -4,57 +4,39 @@ Garivier and Kaufmann (2016), "Optimal Best Arm Identification with Fixed Confid
 instances, delta = 0.1, 3,000 runs. The four levels are those of the public code of Wang, Tzeng and Proutiere (2021).
 Balagopalan, Nguyen, Zhao and Jun (2025), "Fixing the Loose Brake": three Gaussian instances of the authors' code, delta
 = 0.05, at most a million pulls, 1,000 runs.
-
-There is no budget: a panel has one level delta, at which `variants` stand for the agents, and its only setting has the
-cap for a budget.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from bai_gym.experiments.levels import CAP, FIRST, AtLevel, at_level, level_panel
 from bai_gym.experiments.model import Below, Claim, Experiment, Fewer, Panel, Setting, Stops
 
 __all__ = ["EXPERIMENTS"]
 
-CAP = 1_000_000
 DELTAS = (0.1, 0.01, 0.001, 0.0001)
-HEURISTIC = "family=bernoulli, threshold=gk16"
+HEURISTIC = ("family=bernoulli", "threshold=gk16")
 
 
-def _agent(name: str, more: str = "") -> Callable[[float], str]:
-    """Return the agent of each level; 0.1 is the default of delta, which names leave out."""
-
-    def at(delta: float) -> str:
-        level = "" if delta == 0.1 else f"delta={delta}, "
-        return f"{name}({level}{HEURISTIC}{more})"
-
-    return at
+def _agent(name: str, *more: str) -> AtLevel:
+    return at_level(name, *HEURISTIC, *more)
 
 
-TRACKING = _agent("TrackAndStop", ", lazy=0.01")
-C_TRACKING = _agent("TrackAndStop", ", tracking=C, lazy=0.01")
+TRACKING = _agent("TrackAndStop", "lazy=0.01")
+C_TRACKING = _agent("TrackAndStop", "tracking=C", "lazy=0.01")
 KL_LUCB, KL_RACING = _agent("KL-LUCB"), _agent("KL-Racing")
 EB_TCI = _agent("EB-TCI")
 ON_GK = (TRACKING, C_TRACKING, _agent("FWS"), _agent("T3C"), EB_TCI, _agent("EB-TC"), KL_LUCB, KL_RACING)
-FIRST = DELTAS[0]
 
 
 def _level(env: str, delta: float) -> Panel:
-    return Panel(
-        f"delta{delta}".replace(".", "-"),
-        f"delta = {delta}",
-        (Setting(env, CAP, CAP),),
-        picture="stopping",
-        variants={} if delta == FIRST else {agent(FIRST): agent(delta) for agent in ON_GK},
-    )
+    return level_panel(f"delta{delta}", f"delta = {delta}", Setting(env, CAP, CAP), delta, ON_GK)
 
 
 def _names(*deltas: float) -> frozenset[str]:
     return frozenset(_level("", delta).name for delta in deltas)
 
 
-def _tracking_is_faster(than: Callable[[float], str]) -> tuple[Fewer, ...]:
+def _tracking_is_faster(than: AtLevel) -> tuple[Fewer, ...]:
     return Fewer(TRACKING(FIRST), than(FIRST)), Fewer(C_TRACKING(FIRST), than(FIRST))
 
 

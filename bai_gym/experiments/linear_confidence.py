@@ -6,41 +6,22 @@ The set-up, d = 6, an angle of 0.1, four levels and 1,000 runs, is that of the p
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from bai_gym.experiments.levels import CAP, FIRST, at_level, level_panel
 from bai_gym.experiments.model import Below, Claim, Experiment, Fewer, Panel, Setting
 
 __all__ = ["EXPERIMENTS"]
 
-CAP = 1_000_000
 DELTAS = (0.1, 0.01, 0.001, 0.0001)
 ENV = "BAI-FC-LinearSoare6-v0"
 
-
-def _agent(name: str) -> Callable[[float], str]:
-    """Return the agent of each level; 0.1 is the default of delta, which names leave out."""
-
-    def at(delta: float) -> str:
-        return name if delta == 0.1 else f"{name}(delta={delta})"
-
-    return at
-
-
-GAPE, TRACKING, FWS = _agent("LinGapE-GLR"), _agent("LinTrackAndStop"), _agent("LinFWS")
-GAMES = (_agent("LinGame"), _agent("LinGame-C"))
-RAGE, ADAPTIVE, STATIC, ORACLE = _agent("RAGE"), _agent("XY-adaptive"), _agent("XY-static"), _agent("XY-oracle")
+GAPE, TRACKING, FWS = at_level("LinGapE-GLR"), at_level("LinTrackAndStop"), at_level("LinFWS")
+GAMES = (at_level("LinGame"), at_level("LinGame-C"))
+RAGE, ADAPTIVE, STATIC, ORACLE = at_level("RAGE"), at_level("XY-adaptive"), at_level("XY-static"), at_level("XY-oracle")
 AGENTS = (GAPE, TRACKING, FWS, *GAMES, RAGE, ADAPTIVE, STATIC, ORACLE)
-FIRST = DELTAS[0]
 
 
 def _level(delta: float) -> Panel:
-    return Panel(
-        f"delta{delta}".replace(".", "-"),
-        f"delta = {delta}",
-        (Setting(ENV, CAP, CAP),),
-        picture="stopping",
-        variants={} if delta == FIRST else {agent(FIRST): agent(delta) for agent in AGENTS},
-    )
+    return level_panel(f"delta{delta}", f"delta = {delta}", Setting(ENV, CAP, CAP), delta, AGENTS)
 
 
 PANELS = {delta: _level(delta) for delta in DELTAS}

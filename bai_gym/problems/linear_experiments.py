@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 
@@ -80,9 +79,9 @@ class LinearMultivariateProblem(Problem):
 
     def __init__(self, num_factors: int = 4, *, noise_variance: float = 1.0) -> None:
         """Check the number of factors."""
-        factors = integer(num_factors, "num_factors", least=2, most=MOST_FACTORS, error=InstanceError)
-        self.num_arms = arm_count(2**factors)
-        self._features = factor_features(factors)
+        self.num_factors = integer(num_factors, "num_factors", least=2, most=MOST_FACTORS, error=InstanceError)
+        self.num_arms = arm_count(2**self.num_factors)
+        self._features = factor_features(self.num_factors)
         self.num_features = self._features.shape[1]
         self.noise_variance = real(noise_variance, "noise_variance", above=0)
 
@@ -92,7 +91,7 @@ class LinearMultivariateProblem(Problem):
         again = np.arange(batch)
         while again.size:
             theta[again] = rng.integers(-10, 10, (again.size, self.num_features)) / 100.0
-            theta[again, 1 + round(math.log2(self.num_arms))] /= 2.0
+            theta[again, 1 + self.num_factors] /= 2.0
             two = np.partition(theta[again] @ self._features.T, -2, axis=1)[:, -2:]
             again = again[two[:, 1] - two[:, 0] < LEAST_GAP]
         return linear_bandit(self._features, theta, noise_variance=self.noise_variance)
