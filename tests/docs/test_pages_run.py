@@ -36,7 +36,6 @@ NEEDED = ("stable_baselines3", "optuna", "pandas", "minari", "sqlalchemy")  # of
 SMALLER = "tested with: "
 ELSEWHERE = "run by "
 SIZED = ("reproduce", "run", "train")
-LEAST = ["--runs", "400"]  # of `bai-gym advise`
 
 FOLLOW = """
 import json, sys
@@ -79,7 +78,6 @@ class Block:
     def commands(self) -> list[list[str]]:
         lines = self.text.splitlines() if self.language == "bash" else []
         found = [shlex.split(line, comments=True) for line in lines if line.startswith("bai-gym ")]
-        found = [words + (LEAST if words[1] == "advise" and "--runs" not in words else []) for words in found]
         return [words + (self.smaller if words[1] in SIZED else []) for words in found]
 
 
