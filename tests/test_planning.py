@@ -269,6 +269,17 @@ def test_a_certainty_of_deciding_now() -> None:
     assert first.agent == NOW and first.reached and first.quantile(0.9) == 0.0 and first.quantile(1.0) == 1.0
 
 
+def test_a_budget_is_not_ruled_out_by_few_runs() -> None:
+    """The search aims at 85 % of the target; 400 runs of twice the budget that is enough often miss it."""
+    env = log_of([0.3, 0.28, 0.2, 0.0], 300)
+    target = 0.8 * Goal(REGRET, 1.0).measured(compare([DecideNow()], env, budgets=[1], runs=8000)[0]).value
+    for seed in range(4):
+        found = plan("Uniform", env, regret=target, seed=seed)[1]
+        assert found.budget is not None and found.confirmed is not None
+        below = [point for point in found.measurements if point.budget < found.budget]
+        assert any(point.runs == found.confirmed.runs and point.value > 0.85 * target for point in below), seed
+
+
 @pytest.mark.slow
 def test_the_advised_plan_is_not_worse_than_deciding_now_on_ten_thousand_truths() -> None:
     env = log_of([0.3, 0.25, 0.1, 0.0], 60)

@@ -366,6 +366,9 @@ class _Search:
         low, high = self._bracket(min(self._rounded_up(least), most), most)
         if high is None:
             return self._plan(None)
+        # A few runs may have missed that smaller budgets reach the target, too.
+        while low is not None and (low := self._play(low.budget, self._many)).value <= AIM * self._goal.target:
+            high, low = low, self._next_below(low)
         if low is None:
             return self._confirm(high.budget, -math.inf, most)
         for _ in range(NARROWINGS):
@@ -394,6 +397,11 @@ class _Search:
             if budget == most:
                 return point, None
             low, budget = point, min(2 * budget, most)
+
+    def _next_below(self, point: Measurement) -> Measurement | None:
+        """Return the largest smaller budget that was measured, if there is one."""
+        below = (found for found in self._found if found.budget < point.budget)
+        return max(below, key=lambda found: found.budget, default=None)
 
     def _between(self, low: Measurement, high: Measurement) -> float:
         """Return the budget at which the line through two measurements, in logarithms, meets the aim."""
