@@ -6,7 +6,6 @@ import ast
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from bai_gym.errors import ParameterError
@@ -137,18 +136,19 @@ def env_keywords(pairs: list[str] | None, costs: str | None) -> dict[str, Any]:
         return given
     if "costs" in given:
         raise ParameterError("costs are given twice, by --costs and by --set: leave one of them out")
-    return {**given, "costs": _read_costs(costs, given)}
+    read = _read_costs(costs, from_log={"path", "arm_column"} <= given.keys())
+    return {**given, "cost_column" if isinstance(read, str) else "costs": read}
 
 
-def _read_costs(text: str, given: dict[str, Any]) -> list[float] | dict[str, float]:
-    """Return ``"1,2.5"`` as a list, ``"A=1,B=2.5"`` as a dict, and a column of the log as the mean of each arm."""
+def _read_costs(text: str, *, from_log: bool) -> list[float] | dict[str, float] | str:
+    """Return ``"1,2.5"`` as a list, ``"A=1,B=2.5"`` as a dict, and what may be a column of the log as it is."""
     named = [part.rpartition("=") for part in text.split(",")]
     names = [name.strip() for name, equals, _ in named if equals]
     try:
         numbers = [float(number) for _, _, number in named]
     except ValueError:
-        if {"path", "arm_column"} <= given.keys() and len(named) == 1 and not names:
-            return _mean_costs(text, given)
+        if from_log and len(named) == 1 and not names:
+            return text
     else:
         if not names:
             return numbers
@@ -158,16 +158,6 @@ def _read_costs(text: str, given: dict[str, Any]) -> list[float] | dict[str, flo
         f"--costs {text!r} cannot be read; write the cost of a pull of each arm, by name as A=1,B=2.5, in order as "
         "1,2.5,4, or the name of a column of the log"
     )
-
-
-def _mean_costs(column: str, given: dict[str, Any]) -> dict[str, float]:
-    from bai_gym.datasets import read_table
-
-    reading = {word: given[word] for word in ("separator", "bins", "arms") if word in given}
-    missing = "drop" if given.get("paired") else given.get("missing", "error")
-    log = read_table(given["path"], arm_column=given["arm_column"], reward_column=column, missing=missing, **reading)
-    parts = np.split(log.rewards, log.offsets[1:-1])
-    return {name: float(part.mean()) for name, part in zip(log.names, parts, strict=True)}
 
 
 def read_checkpoints(text: str | None) -> int | list[int] | None:

@@ -111,7 +111,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             threshold=threshold,
             fixed_confidence=fixed_confidence,
             pull_cost=pull_cost,
-            costs=costs,
+            costs=self.problem.costs if costs is None else costs,
             arm_names=self.problem.arm_names,
             candidates=self.problem.candidates,
             batch_size=batch_size,

@@ -8,6 +8,7 @@ import numpy as np
 
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.base import check_num_arms
+from bai_gym.costs import Costs
 from bai_gym.errors import InstanceError
 from bai_gym.parallel import check_memory
 from bai_gym.statistics import Statistics
@@ -56,6 +57,8 @@ class Problem(ABC):
         earlier: ``(1, K)`` statistics of rewards of the same arms that were observed before the episode and that agents
             start from, see :func:`bai_gym.benchmark.protocol.starts_from_earlier`; None: there are none.
         candidates: The task of recommending one of given candidates; None: recommendations are about arms.
+        costs: Costs of a pull of each arm that the data have; those of the environment take their place. None: the data
+            have none.
         paired: See :class:`bai_gym.bandits.Bandit`.
         state_size: See there.
     """
@@ -67,6 +70,7 @@ class Problem(ABC):
     known: bool = True
     earlier: Statistics | None = None
     candidates: BestCandidate | None = None
+    costs: Costs | None = None
     paired: bool = False
     state_size: int = 0
 
@@ -130,3 +134,4 @@ class FrozenProblem(FixedProblem):
         super().__init__(problem.draw(1, np.random.default_rng(seed)), problem.notes, problem.arm_names)
         self.earlier = problem.earlier
         self.candidates = problem.candidates
+        self.costs = problem.costs

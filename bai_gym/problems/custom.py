@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -142,6 +143,7 @@ def table_problem(
     rewards: Rewards | str | None = None,
     paired: bool = False,
     item_column: str | None = None,
+    cost_column: str | None = None,
 ) -> FixedProblem:
     """Return the problem whose arms are the values of one column of a log; a pull returns the reward of a random row.
 
@@ -165,6 +167,8 @@ def table_problem(
         paired: Whether the j-th pull of every arm returns its reward on the same item, see
             :class:`bai_gym.bandits.PairedFiniteBandit`.
         item_column: The column that names the item, with ``paired=True`` only; each arm has one row for an item.
+        cost_column: The column that says what a row has cost, above 0. The mean over the rows of an arm is the cost of
+            a pull of it, and budgets are money. None: ``costs=`` of the environment says so, or pulls have no costs.
 
     Raises:
         ParameterError: Some of ``path``, ``arm_column`` and ``reward_column`` are given, but not all; one of
@@ -175,26 +179,31 @@ def table_problem(
     notes: tuple[str, ...] = ()
     if flag(paired, "paired") != (item_column is not None):
         raise ParameterError("paired=True and item_column=, the column that names the items, need each other")
+    costs: dict[str, float] = {}
     if path is not None and arm_column is not None and reward_column is not None:
+        left_out = "drop" if paired else missing or "error"
+        reading: dict[str, Any] = {"separator": separator, "bins": bins, "arms": arms, "missing": left_out}
         samples = read_table(
             path,
             arm_column=arm_column,
             reward_column=reward_column,
-            separator=separator,
-            bins=bins,
-            arms=arms,
-            missing="drop" if paired else missing or "error",
             rewards=kind or REAL,
             item_column=item_column,
+            **reading,
         )
+        if cost_column is not None:
+            prices = read_table(path, arm_column=arm_column, reward_column=cost_column, **reading)
+            parts = np.split(prices.rewards, prices.offsets[1:-1])
+            costs = {name: float(part.mean()) for name, part in zip(prices.names, parts, strict=True)}
         if paired:
             name = Path(path).name if isinstance(path, str | Path) else "the data frame"
             matrix = ScoreMatrix.of(samples, name, kind)
-            return paired_problem(matrix, missing or "items", replace=flag(replace, "replace"))
+            return _priced(paired_problem(matrix, missing or "items", replace=flag(replace, "replace")), costs)
         if samples.dropped:
             notes = (f"rows of {Path(path).name} without an arm or a reward, left out: {samples.dropped:,}",)
     elif missing not in (None, "error") or any(
-        given is not None for given in (path, arm_column, reward_column, separator, bins, arms, kind, item_column)
+        given is not None
+        for given in (path, arm_column, reward_column, separator, bins, arms, kind, item_column, cost_column)
     ):
         raise ParameterError("BAI-Table needs path=, arm_column= and reward_column= of your CSV or Parquet file")
     else:
@@ -202,9 +211,17 @@ def table_problem(
         notes = ("no path was given: these are synthetic data of an A/B test that never took place",)
     table = SampleTable.of(samples.rewards, samples.offsets, kind)
     every_arm = np.arange(samples.num_arms)[None, :]
-    if flag(replace, "replace"):
-        return FixedProblem(EmpiricalBandit(table, every_arm), notes, samples.names)
-    return FixedProblem(FiniteBandit(FinitePopulations.of(table), every_arm), notes, samples.names)
+    bandit: Bandit = EmpiricalBandit(table, every_arm)
+    if not flag(replace, "replace"):
+        bandit = FiniteBandit(FinitePopulations.of(table), every_arm)
+    return _priced(FixedProblem(bandit, notes, samples.names), costs)
+
+
+def _priced(problem: FixedProblem, costs: dict[str, float]) -> FixedProblem:
+    """Give the arms that are left their costs, if there are any."""
+    assert problem.arm_names is not None
+    problem.costs = tuple(costs[name] for name in problem.arm_names) if costs else None
+    return problem
 
 
 def _demo_log() -> ArmSamples:

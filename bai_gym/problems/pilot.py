@@ -111,6 +111,7 @@ def pilot_problem(
     arms: Sequence[str | int | float] | None = None,
     missing: str = "error",
     rewards: Rewards | str | None = None,
+    cost_column: str | None = None,
 ) -> PilotProblem:
     """Return the problem of a pilot whose rewards are in a file.
 
@@ -123,13 +124,17 @@ def pilot_problem(
         arms: The arms wanted, in this order; None: all.
         missing: ``"error"``, or ``"drop"`` to leave out rows without an arm or a reward.
         rewards: The kind of rewards, see :func:`bai_gym.problems.custom.table_problem`; None: that which they show.
+        cost_column: The column that says what a row has cost, see there.
 
     Raises:
         ParameterError: Some of ``path``, ``arm_column`` and ``reward_column`` are given, but not all; no such kind of
             rewards.
         DataError: The file cannot be used, or its rewards do not suffice.
     """
-    log = table_problem(path, arm_column, reward_column, separator, bins, arms, missing, rewards=rewards)
+    columns = (path, arm_column, reward_column, separator, bins, arms, missing)
+    log = table_problem(*columns, rewards=rewards, cost_column=cost_column)
     bandit = log.draw(1, np.random.default_rng(0))
     assert isinstance(bandit, EmpiricalBandit)
-    return PilotProblem(bandit.samples, log.notes, log.arm_names)
+    problem = PilotProblem(bandit.samples, log.notes, log.arm_names)
+    problem.costs = log.costs
+    return problem

@@ -151,6 +151,28 @@ def test_most_of_what_a_table_needs_is_refused(left_out: str) -> None:
         build("table", **keywords)
 
 
+def test_a_column_of_a_log_has_the_costs(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("model,question,score,dollars\na,1,1,.5\nb,1,0,2\na,2,0,1.5\nb,2,1,3\nc,1,1,7\n")
+    columns = {"path": path, "arm_column": "model", "reward_column": "score", "cost_column": "dollars"}
+    assert build("table", **columns).costs == (1.0, 2.5, 7.0)
+    assert build("table", arms=["b", "a"], **columns).costs == (2.5, 1.0)
+    assert build("pilot", arms=["a", "b"], **columns).costs == (1.0, 2.5)
+    paired = {**columns, "paired": True, "item_column": "question"}
+    assert build("table", **paired, missing="arms").costs == (1.0, 2.5)  # arm c has not seen question 2
+    for keywords in ({}, {"num_envs": 2}):
+        make = gym.make_vec if keywords else gym.make
+        for costs, found in ((None, (1.0, 2.5, 7.0)), ([1, 2, 3], (1.0, 2.0, 3.0))):
+            env: Any = make("BAI-Table-v0", budget=20.5, costs=costs, **columns, **keywords)
+            assert env.unwrapped.episode_spec.costs == found and env.unwrapped.budget == 20.5
+    path.write_text("model,score,dollars\na,1,0\nb,1,2\n")
+    with pytest.raises(ParameterError, match="costs"):
+        gym.make("BAI-Table-v0", budget=20.5, **columns)
+    for keywords, error in (({"cost_column": "euros"}, DataError), ({"path": None}, ParameterError)):
+        with pytest.raises(error):
+            build("table", **{**columns, **keywords})
+
+
 PAIRED_LOG = "model,question,score\na,1,1\nb,1,0\nc,1,1\na,2,1\nb,2,1\nc,2,0\nb,3,1\na,3,0\nc,4,1\nb,4,1\n"
 
 
