@@ -54,8 +54,8 @@ class PIBAI(PriorAgent):
             the posterior covariance. ``"uniform"``: equal weights. ``"TS"``, ``"T3C"``, ``"TSTCI"``: the shares of the
             pulls in a warm-up by Thompson sampling, or by a top-two rule, see :mod:`bai_gym.agents.bayesian.warm_up`.
         alpha: Share of the bound in ``"mixed"``, from 0 to 1; default 0.5.
-        warm_up: Pulls of the warm-up, at least 1 and no more than the budget. None (default): 2 K for independent
-            means, K for dependent ones.
+        warm_up: Pulls of the warm-up, at least 1; the whole budget where that is less. None (default): 2 K for
+            independent means, K for dependent ones.
         discard: If True, recommend without the samples of the warm-up, as the authors' code does; default False.
         prior_mean: See :class:`bai_gym.agents.tools.normal_prior.PriorAgent`.
         prior_sd: See there.
@@ -90,7 +90,7 @@ class PIBAI(PriorAgent):
 
     @property
     def shares(self) -> FloatArray:
-        """``(N, K)`` weights, chosen once for all episodes of the same noise, when they are first needed."""
+        """``(N, K)`` weights that follow from the prior, chosen once for all episodes of the same noise, when needed."""
         distinct, which = np.unique(self.noise, axis=0, return_inverse=True)
         return np.stack([self._shares(noise) for noise in distinct])[which.reshape(-1)]
 
