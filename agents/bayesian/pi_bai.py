@@ -90,7 +90,7 @@ class PIBAI(PriorAgent):
 
     @property
     def shares(self) -> FloatArray:
-        """``(N, K)`` weights that follow from the prior, chosen once for all episodes of the same noise, when needed."""
+        """``(N, K)`` weights from the prior, chosen once for all episodes of the same noise, when first needed."""
         distinct, which = np.unique(self.noise, axis=0, return_inverse=True)
         return np.stack([self._shares(noise) for noise in distinct])[which.reshape(-1)]
 
