@@ -1,4 +1,4 @@
-"""PI-BAI: shares of the budget that follow from the prior alone."""
+"""PI-BAI: shares of the budget that follow from the prior alone, or from the first pulls of a sampler."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from scipy.special import ndtri, softmax
 
 from bai_gym.agents.base import Plan
 from bai_gym.agents.bayesian.rho import SMALLEST, Belief, value
+from bai_gym.agents.bayesian.warm_up import SAMPLERS, warm_up
 from bai_gym.agents.tools.normal_prior import PriorAgent, independent, posterior_covariance
 from bai_gym.designs import round_design
 from bai_gym.errors import ParameterError
@@ -21,7 +22,7 @@ from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray
-from bai_gym.validation import choice, real
+from bai_gym.validation import choice, integer, real
 
 __all__ = ["PIBAI", "best_weights", "error_bound"]
 
@@ -37,19 +38,25 @@ Loss = Callable[[FloatArray], tuple[float, FloatArray]]
 class PIBAI(PriorAgent):
     """Chooses weights of the arms from the prior, pulls by them, and recommends the arm of largest posterior mean.
 
-    Nothing depends on rewards until the end, so all pulls can be made at the same time.
+    Nothing depends on rewards until the end, so all pulls can be made at the same time; unless the weights are the
+    shares of a sampler in a warm-up.
 
     Paper: Nguyen, Aouali, György and Vernade (2025), "Prior-Dependent Allocations for Bayesian Fixed-Budget Best-Arm
     Identification in Structured Bandits" (AISTATS, arXiv 2402.05878), Algorithm 1. Differences: the default weights are
-    this library's; counts are rounded by largest remainders, where the authors' code draws them or rounds down.
+    this library's; counts are rounded by largest remainders, where the authors' code draws them or rounds down; the
+    samples of the warm-up are kept, which that code discards.
 
     Args:
         weights: What the weights are best for. ``"value"`` (default): the largest expected mean of the recommended arm,
             which is the smallest Bayes simple regret. ``"bound"``: the smallest bound on the error probability,
             :func:`error_bound`. ``"mixed"``: the authors' mixture of those with the favourites of the prior.
             ``"A-optimal"``, ``"D-optimal"``: the smallest sum of posterior variances, and the smallest determinant of
-            the posterior covariance. ``"uniform"``: equal weights.
+            the posterior covariance. ``"uniform"``: equal weights. ``"TS"``, ``"T3C"``, ``"TSTCI"``: the shares of the
+            pulls in a warm-up by Thompson sampling, or by a top-two rule, see :mod:`bai_gym.agents.bayesian.warm_up`.
         alpha: Share of the bound in ``"mixed"``, from 0 to 1; default 0.5.
+        warm_up: Pulls of the warm-up, at least 1; the whole budget where that is less. None (default): 2 K for
+            independent means, K for dependent ones.
+        discard: If True, recommend without the samples of the warm-up, as the authors' code does; default False.
         prior_mean: See :class:`bai_gym.agents.tools.normal_prior.PriorAgent`.
         prior_sd: See there.
         sigma: See there.
@@ -59,6 +66,8 @@ class PIBAI(PriorAgent):
 
     weights: str = "value"
     alpha: float = 0.5
+    warm_up: int | None = None
+    discard: bool = False
 
     name: ClassVar[str] = "PI-BAI"
 
@@ -69,8 +78,10 @@ class PIBAI(PriorAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         super().begin(info)
-        choice(self.weights, (*LOSSES, "mixed", "uniform"), f"weights of {self.name}")
+        choice(self.weights, (*LOSSES, "mixed", "uniform", *SAMPLERS), f"weights of {self.name}")
         real(self.alpha, f"alpha of {self.name}", least=0, most=1)
+        if self.warm_up is not None:
+            integer(self.warm_up, f"warm_up of {self.name}", least=1)
         self._favour = self.prior.mean[0] * self.prior.variance[0]
         if self.weights == "mixed" and (self._favour.min() < 0.0 or self._favour.max() == 0.0):
             raise ParameterError(
@@ -79,15 +90,27 @@ class PIBAI(PriorAgent):
 
     @property
     def shares(self) -> FloatArray:
-        """``(N, K)`` weights, chosen once for all episodes of the same noise, when they are first needed."""
+        """``(N, K)`` weights from the prior, chosen once for all episodes of the same noise, when first needed."""
         distinct, which = np.unique(self.noise, axis=0, return_inverse=True)
         return np.stack([self._shares(noise) for noise in distinct])[which.reshape(-1)]
 
+    @property
+    def warm_up_pulls(self) -> int:
+        """Pulls of the warm-up: 0 where the weights follow from the prior alone."""
+        if self.weights not in SAMPLERS:
+            return 0
+        usual = 2 * self.num_arms if independent(self.prior) else self.num_arms
+        return min(self.budget, usual if self.warm_up is None else self.warm_up)
+
     def plan(self) -> Plan:
-        """Make all pulls in one request."""
-        rng = None if self.tie == "first" else self.rng
-        yield Block(round_design(self.shares, self.budget, "largest-remainder", rng=rng))
-        return self.best_posterior(self.statistics)
+        """Make all pulls in one request, after those of the warm-up if there is one."""
+        first, rng = self.warm_up_pulls, None if self.tie == "first" else self.rng
+        counts = np.zeros((self.batch, self.num_arms), np.int64)
+        shares = (yield from warm_up(self, self.weights, first)) / first if first else self.shares
+        if left := self.budget - first:
+            counts = round_design(shares, left, "largest-remainder", rng=rng)
+        made = yield Block(counts)
+        return self.best_posterior(made if self.discard else self.statistics)
 
     def _shares(self, noise: FloatArray) -> FloatArray:
         """Return ``(K,)`` weights for arms with ``(K,)`` variances of their rewards."""

@@ -14,6 +14,7 @@ __all__ = ["EXPERIMENTS"]
 PAPER = "Nguyen, Aouali, György and Vernade (2025)"
 VALUE, MIXED, D_OPTIMAL = "PI-BAI", "PI-BAI(weights=mixed)", "PI-BAI(weights=D-optimal)"
 BOUND, UNIFORM = "PI-BAI(weights=bound)", "PI-BAI(weights=uniform)"
+WARM, WARM_DISCARD = "PI-BAI(weights=TS)", "PI-BAI(weights=TS, discard=True)"
 ELIM, ELIM_ALL, GAP = "BayesElim", "BayesElim(samples=all)", "BayesGap"
 STATIC = (D_OPTIMAL, MIXED, BOUND, UNIFORM)
 HALVING = (ELIM, ELIM_ALL, "SH")  # which need a pull of every arm in the first stage
@@ -22,6 +23,7 @@ NOTES = (
     "The weights of PI-BAI are rounded, and no pull is lost; the authors' PI-BAI-Opt is weights=mixed, their "
     "PI-BAI-G-Opt is weights=D-optimal.",
 )
+WARM_UP_NOTE = "The authors' PI-BAI-TS is weights=TS with discard=True, in rounded numbers of pulls."
 ONE_DRAW = "Features are drawn once, for all runs; the authors' code draws fresh ones for every prior."
 RUNS_NOTE = "The paper has 10,000 instances."
 BUDGETS = tuple(range(20, 301, 40))
@@ -51,7 +53,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
                 ),
             ),
         ),
-        (VALUE, *STATIC, ELIM, ELIM_ALL, "RUE", "SR", "SH"),
+        (VALUE, *STATIC, WARM, WARM_DISCARD, ELIM, ELIM_ALL, "RUE", "SR", "SH"),
         (
             Claim("Of the allocations from the prior, that of largest value errs least.", _better(VALUE, STATIC)),
             Claim(
@@ -59,6 +61,14 @@ EXPERIMENTS: tuple[Experiment, ...] = (
                 tuple(LowerRegret(VALUE, other) for other in STATIC),
             ),
             Claim("It errs less than SR and SH, which react to rewards.", _better(VALUE, ("SR", "SH"))),
+            Claim(
+                "With 60 pulls and more it errs less than weights from a warm-up, which react to rewards, too.",
+                _better(VALUE, (WARM,), tuple(n for n in BUDGETS if n >= 60)),
+            ),
+            Claim(
+                "Up to 100 pulls it pays to keep the samples of the warm-up.",
+                _better(WARM, (WARM_DISCARD,), tuple(n for n in BUDGETS if n <= 100)),
+            ),
             Claim(
                 "With 60 pulls and more RUE, which is given nothing, errs less than SR.",
                 _better("RUE", ("SR",), tuple(n for n in BUDGETS if n >= 60)),
@@ -71,7 +81,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             ),
         ),
         runs=10_000,
-        notes=NOTES,
+        notes=(*NOTES, WARM_UP_NOTE),
         claims_are="Hypotheses of this library",
     ),
     Experiment(

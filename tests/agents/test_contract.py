@@ -84,6 +84,8 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("RUE", {"spread": "unbiased"}),
     ("BayesElim", {"samples": "all"}),
     ("PI-BAI", {"weights": "bound"}),
+    ("PI-BAI", {"weights": "T3C", "discard": True}),
+    ("PI-BAI", {"weights": "TSTCI", "warm_up": 5}),
     ("PI-BAI", {"prior_mean": 0.0, "prior_sd": 30.0, "sigma": 1.0}),
 ]
 # Agents with a prior of all means, by which they judge arms without a pull.

@@ -88,6 +88,8 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["BayesElim"], "samples", WORD),
     (["PI-BAI"], "weights", WORD),
     (["PI-BAI"], "alpha", [-0.1, 1.1]),
+    (["PI-BAI"], "warm_up", COUNT),
+    (["PI-BAI"], "discard", FLAG),
     (["PI-BAI"], "sigma", POSITIVE),
     # Fixed confidence
     (["T3C", "SE"], "delta", BETWEEN_0_AND_1),

@@ -73,6 +73,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("UCB-GLM", {"link": "identity"}),
     ("BayesGap", {"kernel": "matern", "output": "mean"}),
     ("GP-TS", {"kernel": "linear"}),
+    ("PI-BAI", {"weights": "TS"}),
 ]
 BINARY: list[tuple[str, dict[str, Any]]] = [
     *((name, {"posterior": "bernoulli"}) for name in ("TS", "TTTS")),
