@@ -20,7 +20,7 @@ from bai_gym.agents.tools.variances import (
     variance_estimate,
 )
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, PerArm, Rule, Sequential, Vector, larger
+from bai_gym.sampling import Episode, PerArm, Rule, Sequential, Vector, larger, noinline
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import integer, real
 
@@ -82,6 +82,7 @@ def weigh(e: Episode, s: PairedOCBAState, rng: np.random.Generator) -> int:
     return best
 
 
+@noinline
 def difference_variance(e: Episode, s: PairedOCBAState, i: int, k: int, n_i: float, n_k: float) -> float:
     """Return the variance of m_i - m_k after n_i and n_k pulls."""
     common = min(e.pulls[i], e.pulls[k], s.first + s.items.size // e.num_arms)

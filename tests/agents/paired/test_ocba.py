@@ -24,8 +24,8 @@ from bai_gym.statistics import FloatArray, Statistics
 Play = Callable[..., Any]
 
 
-def chosen(pulls: FloatArray, means: FloatArray, covariance: FloatArray, horizon: float, end: int) -> int:
-    """Return the arm that the rule pulls where it knows the covariance."""
+def known(pulls: FloatArray, means: FloatArray, covariance: FloatArray, horizon: float, end: int) -> tuple[Any, Any]:
+    """Return the episode and the state with which the rule knows the covariance; ``pulls`` are those of the episode."""
     k, variances = len(pulls), np.diagonal(covariance)
     of_differences = variances[:, None] + variances - 2 * covariance
     empty = np.zeros(k)
@@ -33,20 +33,26 @@ def chosen(pulls: FloatArray, means: FloatArray, covariance: FloatArray, horizon
         **{"estimate": ESTIMATES.index("sample"), "first": 2, "horizon": horizon, "scatter": of_differences.ravel()},
         **{name: empty for name in ("spread", "square", "weight", "joined", "value")},
     )
-    none, made = np.zeros((k, 0)), int(pulls.sum())
-    tournament = Tournament(empty, np.zeros(k, np.int64))
-    e = Episode(k, pulls, means, variances, np.ones(k, np.int64), none, tournament, made, end, -1, 0.0, TO_FIRST)
-    return pull_where_the_bound_falls_most(e, state, np.random.default_rng(0))
+    arms, nothing, made = np.ones(k, np.int64), np.zeros((k, 0)), int(pulls.sum())
+    return Episode(k, pulls, means, variances, arms, nothing, Tournament(empty, arms), made, end, -1, 0.0, TO_FIRST), state
+
+
+def chosen(pulls: FloatArray, means: FloatArray, covariance: FloatArray, horizon: float, end: int) -> int:
+    """Return the arm that the rule pulls where it knows the covariance."""
+    rng = np.random.default_rng(0)
+    return pull_where_the_bound_falls_most(*known(pulls, means, covariance, horizon, end), rng)
 
 
 def test_two_arms_get_the_best_shares() -> None:
+    rng = np.random.default_rng(0)
     # Standard deviations 2 and 1, 1,200 pulls. N_1 / N_2 = sqrt(4 - 4 rho), or 1 from rho = 3/4 on.
     for rho, expected in [(0.0, 800), (0.5, 703), (0.75, 600), (0.9, 600)]:
         for means in ([0.01, 0.0], [0.0, 0.01]):
             pulls = np.full(2, 10.0)
             covariance = np.array([[4.0, 2.0 * rho], [2.0 * rho, 1.0]])
-            while pulls.sum() < 1200:
-                pulls[chosen(pulls, np.array(means), covariance, 1.0, 1200)] += 1
+            e, s = known(pulls, np.array(means), covariance, 1.0, 1200)
+            for made in range(20, 1200):
+                pulls[pull_where_the_bound_falls_most(e._replace(made=made), s, rng)] += 1
             assert abs(pulls[0] - expected) <= 1, (rho, means, pulls)
 
 
