@@ -142,17 +142,18 @@ class PairedOCBA(SequentialAgent):
     independently, so V_i is too large for a large part of a finite list. The w are from the first ``n0`` + 500 items.
 
     Args:
-        n0: First pulls of each arm, at least 2. Default 10.
+        n0: First pulls of each arm, at least 2; None (default): a third of n / K, but at least 10, or half of n / K if
+            that is less, rounded down. With few of them the best arm may seem so far behind that it gets no more.
         horizon: h, positive: B is taken after h times the budget. With a large h arms that seem far behind get fewer
             pulls. Default 4, by simulation.
         variance: Estimate of the variances v: ``"jeffreys"``, ``"floor"``, ``"sample"`` or None (default), by the kind
             of rewards, see :mod:`bai_gym.agents.tools.variances`. The w are sample variances, or (v_b + v_i) / M while
             all differences are equal.
 
-    Requires no oracle knowledge. Minimum budget: n0 K.
+    Requires no oracle knowledge. Minimum budget: 2 K, or ``n0`` K.
     """
 
-    n0: int = 10
+    n0: int | None = None
     horizon: float = 4.0
     variance: str | None = None
 
@@ -165,13 +166,19 @@ class PairedOCBA(SequentialAgent):
     @property
     def first_pulls(self) -> int:  # type: ignore[override]
         """First pulls of each arm."""
-        return self.n0
+        share = self.budget // self.num_arms
+        return max(2, share // 3, min(10, share // 2)) if self.n0 is None else self.n0
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return two pulls per arm, or the given number."""
+        return (2 if self.n0 is None else self.n0) * num_arms
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
-        integer(self.n0, f"n0 of {self.name}", least=2)
+        if self.n0 is not None:
+            integer(self.n0, f"n0 of {self.name}", least=2)
         horizon = real(self.horizon, f"horizon of {self.name}", above=0)
-        self.values = {"estimate": variance_estimate(self), "first": self.n0, "horizon": horizon}
+        self.values = {"estimate": variance_estimate(self), "first": self.first_pulls, "horizon": horizon}
 
     def sequential(self, steps: int, **options: Any) -> Sequential:
         """Return the request for the pulls after the first ones, with the differences on their items."""
@@ -179,6 +186,6 @@ class PairedOCBA(SequentialAgent):
         self.values |= {
             "items": np.zeros(min(steps, ITEMS) * self.num_arms),
             "lead": self._seen["differences"].reshape(self.batch, -1),
-            "scatter": (self.n0 - 1) * variances,
+            "scatter": (self.first_pulls - 1) * variances,
         }
         return super().sequential(steps, **options)
