@@ -116,7 +116,7 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["PairedSR"], "cap", WORD),
     (["PairedOCBA"], "n0", [1, 2.5]),
     (["PairedOCBA"], "horizon", POSITIVE),
-    (["PairedOCBA"], "variance", WORD),
+    (["PairedOCBA"], "variance", ["x", ""]),
     (["NM"], "variance", WORD),
     (["FRace"], "test", WORD),
     (["FRace"], "adjust", WORD),
