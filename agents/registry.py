@@ -147,6 +147,7 @@ BUILT_IN: dict[str, Entry] = {
     "FC-DSH": Entry("fixed_confidence.fc_dsh:FCDSH"),
     "Tri-BBAI": Entry("fixed_confidence.batched:TriBBAI"),
     "Opt-BBAI": Entry("fixed_confidence.batched:OptBBAI"),
+    "PairedOCBA": Entry("paired.ocba:PairedOCBA", own=True),
     "PairedSR": Entry("paired.rejects:PairedSR", spends_budget=False, own=True),
     "NM": Entry("paired.two_stage:NM"),
     "PairedRace": Entry("paired.race:PairedRace", own=True),

@@ -38,6 +38,7 @@ GIVEN_RANGE = ["CR-A", "CR-C", "UCB1", "A-UCB-E", "A-UGapEb", "A-UGapEb-V", "UGa
 GIVEN_RANGE += ["APT-G", "HDoC", "LUCB-G", "APGAI"]
 TRUE_RANGE = ["GapE", "GapE-V", "A-GapE", "A-GapE-V"]
 VARIANCES = ["SHAdaVar", "SHAdaVar-Reuse", "VBR", "OCBA", "OCBA-PCS", "GNA", "NA-AIPW", "Rinott", "KN"]
+VARIANCES += ["PairedOCBA"]
 LINEAR = ["LinUCB", "LinGapE", "LinGapE-Greedy", "LinGapE-GLR", "LinTrackAndStop", "LinFWS", "LinGame", "LinGame-C"]
 LINEAR += ["RAGE", "XY-static", "XY-adaptive", "XY-oracle"]
 CORRELATED = ["BayesGap", "GP-UCB", "BayesUCB", "GP-TS", "PI", "EI", "KG"]
