@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from joblib import effective_n_jobs
-from scipy.stats import rankdata
 from sklearn import get_config
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import FitFailedWarning
@@ -374,5 +373,6 @@ def _results(candidates: Sequence[Mapping[str, Any]], fits: _Fits, num_items: in
         if name.startswith("test_"):
             order = np.where(np.isnan(means), -np.inf, means)
             order[recommended] = np.inf
-            results[f"rank_{name}"] = rankdata(-order, method="min").astype(np.int32)
+            _, place, counts = np.unique(-order, return_inverse=True, return_counts=True)
+            results[f"rank_{name}"] = (np.cumsum(counts) - counts + 1)[place].astype(np.int32)
     return results

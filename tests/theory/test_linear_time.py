@@ -78,7 +78,7 @@ def test_maps_of_the_features_and_a_lower_rank_change_nothing() -> None:
     rng = np.random.default_rng(2)
     x, theta = rng.standard_normal((8, 3)), rng.standard_normal(3)
     wide = rng.standard_normal((3, 5))
-    same = linear_characteristic_time(x @ wide, np.linalg.lstsq(wide, theta)[0])
+    same = linear_characteristic_time(x @ wide, np.linalg.lstsq(wide, theta, rcond=None)[0])
     assert same.time == pytest.approx(linear_characteristic_time(x, theta).time, rel=1e-5)
 
 

@@ -81,7 +81,7 @@ def beaten(x: np.ndarray, arms: list[int], rewards: np.ndarray, agent: Any, sigm
 def best_of(x: np.ndarray, arms: list[int], rewards: np.ndarray) -> set[int]:
     """The best estimate, and arms of the same features."""
     u = whitened(x)
-    best = int((u @ np.linalg.lstsq(u[arms], rewards)[0]).argmax())
+    best = int((u @ np.linalg.lstsq(u[arms], rewards, rcond=None)[0]).argmax())
     return set(np.flatnonzero(np.abs(u - u[best]).max(axis=1) < 1e-9))
 
 
