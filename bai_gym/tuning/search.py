@@ -373,6 +373,6 @@ def _results(candidates: Sequence[Mapping[str, Any]], fits: _Fits, num_items: in
         if name.startswith("test_"):
             order = np.where(np.isnan(means), -np.inf, means)
             order[recommended] = np.inf
-            _, place, counts = np.unique(-order, return_inverse=True, return_counts=True)
-            results[f"rank_{name}"] = (np.cumsum(counts) - counts + 1)[place].astype(np.int32)
+            _, which, counts = np.unique(-order, return_inverse=True, return_counts=True)
+            results[f"rank_{name}"] = (np.cumsum(counts) - counts + 1)[which].astype(np.int32)
     return results
