@@ -134,7 +134,7 @@ def env_keywords(pairs: list[str] | None, costs: str | None) -> dict[str, Any]:
     given = keywords(pairs or [])
     if costs is None:
         return given
-    if "costs" in given:
+    if given.keys() & {"costs", "cost_column"}:
         raise ParameterError("costs are given twice, by --costs and by --set: leave one of them out")
     read = _read_costs(costs, from_log={"path", "arm_column"} <= given.keys())
     return {**given, "cost_column" if isinstance(read, str) else "costs": read}

@@ -38,7 +38,10 @@ def _experiment(name: str, title: str, which: str, panels: tuple[Panel, ...], *o
             Claim("RAGE takes fewer pulls on average than XY-static.", (Fewer(RAGE, STATIC),)),
             Claim("Our hypothesis: RAGE takes more pulls on average than XY-oracle.", (Fewer(ORACLE, RAGE),)),
             *(
-                Claim("Our hypothesis: LinGapE-GLR takes fewer pulls on average than RAGE.", (Fewer(other, RAGE),))
+                Claim(
+                    f"Our hypothesis: {other.partition('(')[0]} takes fewer pulls on average than RAGE.",
+                    (Fewer(other, RAGE),),
+                )
                 for other in others
             ),
             Claim(

@@ -373,6 +373,7 @@ def _results(candidates: Sequence[Mapping[str, Any]], fits: _Fits, num_items: in
         if name.startswith("test_"):
             order = np.where(np.isnan(means), -np.inf, means)
             order[recommended] = np.inf
+            # Not scipy.stats.rankdata: SciPy 1.12 takes infinities of both signs for NaN.
             _, which, counts = np.unique(-order, return_inverse=True, return_counts=True)
             results[f"rank_{name}"] = (np.cumsum(counts) - counts + 1)[which].astype(np.int32)
     return results

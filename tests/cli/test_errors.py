@@ -131,7 +131,7 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
             ((*RUN, "--set", "means=[1,0]", "--costs", costs), (repr(costs), "A=1,B=2.5"))
             for costs in ("A=1,2", "A=1,A=2", "dollars", "1,x", "A=x,B=1", "")
         ),
-        ((*RUN, "--set", "costs=[1,2]", "--costs", "1,2"), ("given twice",)),
+        *(((*RUN, "--set", pair, "--costs", "1,2"), ("given twice",)) for pair in ("costs=[1,2]", "cost_column=price")),
         ((*RUN, "--set", "means=[1,0]", "--costs", "A=1,B=2"), ("no cost of arm '0'",)),
         (("plan", "--zone", "0.5", "--costs", "1,2"), ("--costs",)),
         # Files and folders.
