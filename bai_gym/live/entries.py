@@ -51,6 +51,7 @@ class Entry:
         reward: The reward, of ``"tell"``, at most 1e50 in magnitude.
         error: Reason of a failure, if the reward is the worst one, of ``"tell"``.
         item: Number of the item, of ``"ask"`` in a study with items.
+        cost: What the pull has cost, of ``"tell"``; None: the cost of its arm.
     """
 
     kind: str
@@ -59,6 +60,7 @@ class Entry:
     reward: float | None = None
     error: str | None = None
     item: int | None = None
+    cost: float | None = None
 
 
 class Overtaken(Exception):
@@ -188,7 +190,8 @@ def readable(content: bytes) -> str:
 
 def values_of(entry: Entry) -> dict[str, Any]:
     """Return an entry as JSON has it."""
-    rest = {"arm": entry.arm, "reward": entry.reward, "error": entry.error, "item": entry.item}
+    names = ("arm", "reward", "error", "item", "cost")
+    rest = {name: getattr(entry, name) for name in names}
     return {entry.kind: entry.number, **{name: value for name, value in rest.items() if value is not None}}
 
 
@@ -197,17 +200,25 @@ def parse(line: bytes, arms: frozenset[str]) -> Entry | None:
     try:
         values = json.loads(line)
         (kind,) = (kind for kind in _KINDS if kind in values)
-        number, arm, reward, error, item = (values.get(name) for name in (kind, "arm", "reward", "error", "item"))
+        names = (kind, "arm", "reward", "error", "item", "cost")
+        number, arm, reward, error, item, cost = (values.get(name) for name in names)
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
     if not _is_count(number) or not (item is None or (kind == "ask" and _is_count(item))):
         return None
     if (kind in ("ask", "recommend")) != (isinstance(arm, str) and arm in arms):
         return None
-    real = isinstance(reward, int | float) and not isinstance(reward, bool) and abs(reward) <= LARGEST
-    if (kind == "tell") != real or not (error is None or isinstance(error, str)):
+    if (kind == "tell") != _is_number(reward) or not (error is None or isinstance(error, str)):
         return None
-    return Entry(kind, number, arm, None if reward is None else float(reward), error, item)
+    if cost is not None and (kind != "tell" or not _is_number(cost) or cost < 0):
+        return None
+    return Entry(
+        kind, number, arm, None if reward is None else float(reward), error, item, None if cost is None else float(cost)
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
 
 
 def _is_count(value: object) -> bool:

@@ -29,11 +29,13 @@ class Pull:
         arm: 0 to K-1.
         reward: Its reward.
         error: Reason of a failure, if the reward is ``worst``; None for an observed reward.
+        cost: What it has cost, if that was reported; else None.
     """
 
     arm: int
     reward: float
     error: str | None = None
+    cost: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -93,12 +93,16 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
         elif entry.kind == "recommend" and entry.arm is not None:
             recommendation = places[entry.arm]
         elif entry.kind == "tell" and entry.reward is not None:
-            rewards.setdefault(entry.number, Pull(arms[entry.number - 1], entry.reward, entry.error))
+            rewards.setdefault(entry.number, Pull(arms[entry.number - 1], entry.reward, entry.error, entry.cost))
     log = tuple(rewards[number] for number in sorted(rewards))
     earlier = None
     if facts["earlier"] is not None:
         pulls, means, variances = (np.array([values]) for values in facts["earlier"])
         earlier = Statistics(pulls.astype(np.int64), means.astype(np.float64), variances.astype(np.float64))
+    cost = None
+    if costs is not None:
+        known = sum(pull.cost - costs[pull.arm] for pull in log if pull.cost is not None)
+        cost = (sum(costs[arm] for arm in arms) + known, budget)
     found = None
     if log or recommendation is not None or earlier is not None:
         found = Identification.of(
@@ -112,7 +116,7 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
             earlier=earlier,
             rewards=kind,
             asked=len(arms),
-            cost=None if costs is None else (sum(costs[arm] for arm in arms), budget),
+            cost=cost,
             on_items=facts["items"] is not None,
         )
     items = None if facts["items"] is None else (len(played), int(facts["items"][0]))

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import math
 import os
+import sys
 import threading
 import time
 from collections import deque
@@ -123,7 +124,10 @@ class Study:
             rejected; a prior is allowed, as a parameter of the agent.
         seed: Seed of the agent, at least 0.
         features: ``(K, d)`` numbers that describe the arms, for agents that use them.
-        costs: Cost of a pull of each arm, above 0, in order or by name. Agents that take account of costs
+        costs: Cost of a pull of each arm, above 0, in order or by name; where costs vary, as those of calls that are
+            billed by the token, what one is expected to cost, and ``tell`` takes what it did cost. No pull is handed
+            out whose cost exceeds what is left: the budget is exceeded by no more than outstanding pulls cost more than
+            expected, and not at all if the costs are upper limits. Agents that take account of costs
             (``uses_costs``, such as SH, SR, Uniform, OCBA and TrackAndStop) plan with the money. Of all others, those
             that can stop at any time (of fixed confidence, or with ``anytime``) end before the first pull that costs
             more than what is left, and the rest plan with the number of pulls that is affordable whichever arms they
@@ -260,28 +264,34 @@ class Study:
                 return pulls
             time.sleep(min(_POLL, max(until - time.monotonic(), 0.0)))
 
-    def tell(self, pull: PendingPull | int, reward: float, *, error: str | None = None) -> bool:
+    def tell(
+        self, pull: PendingPull | int, reward: float, *, cost: float | None = None, error: str | None = None
+    ) -> bool:
         """Give the reward of a pull, which is on the disk when this returns.
 
         Args:
             pull: The pull, or its number.
             reward: A number of the kind of rewards, at most 1e50 in magnitude, larger is better; True and False count
                 as 1 and 0.
+            cost: What the pull has cost, at least 0, in a study with costs; None: the cost of its arm.
             error: Why the pull has failed, as text, if the reward stands for a failure.
 
         Returns:
             Whether it counts: False if the pull already has a reward. The journal keeps it all the same.
 
         Raises:
-            ParameterError: The reward is no such number, or the pull was never handed out.
+            ParameterError: The reward or the cost is no such number, or the pull was never handed out.
             OutputError: It cannot be written; the message has it.
         """
         number = _number(pull)
+        if cost is not None and self._costs is None:
+            raise ParameterError("cost is given, and this study counts pulls: give the study costs=, or leave it out")
+        paid = None if cost is None else real(cost, "cost", least=0)
         if error is not None and not isinstance(error, str):
             raise ParameterError(f"error must be the reason of a failure, as text, not {error!r}")
         if error is not None:  # names of files, for example, may have characters that no file of text can have
             error = error.encode(errors="backslashreplace").decode()
-        entry = Entry("tell", number, reward=check_reward(reward, "reward"), error=error)
+        entry = Entry("tell", number, reward=check_reward(reward, "reward"), error=error, cost=paid)
         refusal = self.rewards.refusal(np.array([entry.reward]))
         if refusal is not None:
             raise ParameterError(f"pull {number}: {refusal}")
@@ -341,8 +351,15 @@ class Study:
         Raises:
             ParameterError: If no reward has been reported yet.
         """
-        log, arms, recommendation, confident, exhausted = self._synchronised(
-            lambda state: (state.log, list(state.arms), state.recommendation, state.confident, state.exhausted)
+        log, asked, spent, recommendation, confident, exhausted = self._synchronised(
+            lambda state: (
+                state.log,
+                len(state.arms),
+                state.spent,
+                state.recommendation,
+                state.confident,
+                state.exhausted,
+            )
         )
         player = suited(self._source.make(), self.rewards)
         found = Identification.of(
@@ -355,8 +372,8 @@ class Study:
             names=self.names,
             earlier=self._earlier,
             rewards=self.rewards,
-            asked=len(arms),
-            cost=None if self._costs is None or self._total is None else (self._costs[arms].sum(), self._total),
+            asked=asked,
+            cost=None if self._total is None else (spent, self._total),
             on_items=self._items is not None,
         )
         said: list[str] = []
@@ -409,8 +426,8 @@ class Study:
         """Return all pulls as a pandas data frame, a row for each in the order in which they were handed out.
 
         Its columns are ``number``, ``arm`` (0 to K-1), ``name`` of the arm, ``reward`` (NaN while it is outstanding),
-        and ``error`` (missing unless the reward stands for a failure); in a study with items also ``item_number`` and
-        ``item``.
+        and ``error`` (missing unless the reward stands for a failure); in a study with costs also ``cost``, what the
+        pull has cost, or is expected to cost, and in a study with items ``item_number`` and ``item``.
 
         Raises:
             MissingPackageError: If pandas is not installed.
@@ -433,6 +450,9 @@ class Study:
             "reward": np.array([row.reward for row in rows], np.float64),
             "error": np.array([row.error for row in rows], object),
         }
+        if self._costs is not None:
+            paid = [self._costs[row.arm] if row.cost is None else row.cost for row in rows]
+            columns["cost"] = np.array(paid, np.float64)
         if self._items is not None:
             columns["item_number"] = np.array([pull.item_number for pull in pulls], np.int64)
             columns["item"] = pandas.Series([pull.item for pull in pulls], dtype=object)
@@ -547,6 +567,7 @@ class _State:
         rewards: Pulls whose rewards count, by number of the pull.
         leased: Numbers of pulls in the hands of workers, with the time from which their lease counts.
         free: Numbers of pulls to be handed out again.
+        spent: What the pulls have cost; of those outstanding, what they are expected to cost.
         recorded: Whether the log has the recommendation.
         exhausted: The arm that the agent asked for when it had been played on all items, which ended the study; None.
     """
@@ -571,12 +592,14 @@ class _State:
         self.recorded = False
         self._names = names
         self._costs, self._total = costs, total
-        self._spent = 0.0
+        self.spent = 0.0
         self._order = None if items is None else items.order
         self._made = [0] * len(names)  # pulls of each arm
         allowed = None if costs is None and items is None else self._allowed
         self._plans_money = plans_money
         priced = (costs, total or 0.0) if plans_money else (None, 0.0)
+        if plans_money:  # the money alone ends it: pulls may turn out cheaper than expected
+            budget = sys.maxsize if items is None else len(items) * len(names)
         played = player, allocates(player), len(names), budget, features, earlier, allowed
         compared = 0 if items is None or not uses_pairs(player) else len(items)
         self._dispatcher = Dispatcher(*played, *priced, compared)
@@ -604,7 +627,7 @@ class _State:
         """Whether a rule that takes account of costs may have ended because a pull was too expensive."""
         if not self._plans_money or self._costs is None or self._total is None:
             return False
-        return self._total - self._spent < float(self._costs.max())
+        return self._total - self.spent < float(self._costs.max())
 
     def hand_out(self, n: int, lease: float | None) -> Iterator[Entry]:
         """Hand out up to n pulls, and yield what to write, ``"end"`` included."""
@@ -661,8 +684,11 @@ class _State:
             raise _foreign(f"the log has an entry of pull {number}, which was not handed out")
         elif entry.kind == "tell" and entry.reward is not None:
             if number not in self.rewards:
-                self.rewards[number] = Pull(self.arms[number - 1], entry.reward, entry.error)
-                self._dispatcher.tell(number, entry.reward)
+                arm = self.arms[number - 1]
+                self.rewards[number] = Pull(arm, entry.reward, entry.error, entry.cost)
+                if entry.cost is not None and self._costs is not None:
+                    self.spent += entry.cost - float(self._costs[arm])
+                self._dispatcher.tell(number, entry.reward, entry.cost)
             self._settle(number)
         elif number not in self.rewards:
             self._settle(number)
@@ -676,7 +702,7 @@ class _State:
         self.items.append(None if self._order is None else self._order[self._made[arm]])
         self._made[arm] += 1
         if self._costs is not None:
-            self._spent += float(self._costs[arm])
+            self.spent += float(self._costs[arm])
 
     def _settle(self, number: int) -> None:
         self.leased.pop(number, None)
@@ -689,7 +715,7 @@ class _State:
             return False
         if self._costs is None or self._total is None:
             return True
-        return self._spent + float(self._costs[arm]) <= self._total * (1.0 + 1e-9)
+        return self.spent + float(self._costs[arm]) <= self._total * (1.0 + 1e-9)
 
 
 def _foreign(what: str) -> OutputError:

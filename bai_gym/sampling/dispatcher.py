@@ -85,7 +85,9 @@ class Dispatcher:
         self._outstanding = 0
         self._stopped = False
         self._statistics = Statistics.zeros((1, num_arms)) if earlier is None else earlier.copy()
-        self._remaining = np.array([[budget if costs is None else money]])
+        self._left = budget if costs is None else money
+        self._as_planned = True  # whether no pull has cost more or less than its arm
+        self._remaining = np.array([[self._left]])
         self._seen: Observation = {
             "pulls": self._statistics.pulls,
             "means": self._statistics.means,
@@ -140,14 +142,18 @@ class Dispatcher:
             return arm
         return None
 
-    def tell(self, number: int, reward: float) -> None:
+    def tell(self, number: int, reward: float, cost: float | None = None) -> None:
         """Give the reward of a pull that has been handed out, once for each.
 
         Args:
             number: From 1 on, in the order in which pulls were handed out.
             reward: A finite number.
+            cost: What the pull has cost; None: the cost of its arm. Without costs of the arms it has no effect.
         """
         arm = self.arms[number - 1]
+        if cost is not None and self._costs is not None:
+            self._take(cost - float(self._costs[arm]))
+            self._as_planned = False
         self._rewards[number] = reward
         queue = self._queues[arm]
         while queue and queue[0] in self._rewards:
@@ -183,7 +189,11 @@ class Dispatcher:
 
     def _count(self, arm: int) -> None:
         """Take a pull, or its cost, from what is left."""
-        self._remaining[...] = np.maximum(self._remaining - (1 if self._costs is None else self._costs[arm]), 0)
+        self._take(1 if self._costs is None else float(self._costs[arm]))
+
+    def _take(self, amount: float) -> None:
+        self._left -= amount
+        self._remaining[...] = max(self._left, 0)
 
     def _end_if_complete(self) -> None:
         if self._outstanding or self.recommendation is not None or not self.over:
@@ -228,7 +238,9 @@ class Dispatcher:
             if self._costs is None:
                 request, _ = check_request(wanted, batch, arms, int(self._remaining[0, 0]))
             else:
-                request = check_priced_request(wanted, batch, arms, self._remaining[0], self._costs, self._money)
+                # What is too much because pulls have cost more than expected is made as far as ``allowed`` lets it.
+                left = self._remaining[0] if self._as_planned else np.array([np.inf])
+                request = check_priced_request(wanted, batch, arms, left, self._costs, self._money)
             self._first = len(self.arms) + 1
             if isinstance(request, Block):
                 self._request = _Block(request, arms)

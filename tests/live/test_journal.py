@@ -235,6 +235,9 @@ def test_a_journal_of_another_version_is_refused(path: Path) -> None:
         '{"ask": 1, "arm": "a", "item": -1}',
         '{"ask": 1, "arm": "a", "item": true}',
         '{"tell": 1, "reward": 1, "item": 0}',
+        '{"tell": 1, "reward": 1, "cost": -1}',
+        '{"tell": 1, "reward": 1, "cost": "1"}',
+        '{"again": 1, "cost": 1}',
     ],
 )
 def test_damage_in_the_middle_is_refused(path: Path, line: str) -> None:

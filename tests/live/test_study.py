@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -260,6 +261,83 @@ def test_a_study_in_cost_resumes(tmp_path: Path) -> None:
         found = finished(study, 3)
     with bai_gym.Study(NAMES, 31.0, "TTTS", **arguments) as study:
         assert study.ended and str(study.result()) == str(found)
+
+
+def told_costs(study: bai_gym.Study, cost: float | Callable[[PendingPull], float], outstanding: int = 1) -> float:
+    """Finish a study whose pulls cost something else than expected, and return what they have cost."""
+    total = 0.0
+    while not study.ended:
+        for pull in study.ask(outstanding):
+            paid = cost(pull) if callable(cost) else cost
+            total += paid
+            assert study.tell(pull, reward(pull), cost=paid)
+    return total
+
+
+def test_a_pull_may_cost_more_or_less_than_expected() -> None:
+    for agent, cost, pulls in (
+        ("Uniform", 1.0, 6),
+        ("Uniform", 2.0, 3),  # after two pulls 2 are left, and a third is expected to cost 1
+        ("Uniform", 5.0, 2),  # the budget is exceeded by what the last one costs more
+        ("TTTS", 1.5, 4),
+        ("SR", 100.0, 1),
+    ):
+        study = bai_gym.Study(NAMES, 6.0, agent, costs=[1.0, 1.0, 1.0])
+        assert told_costs(study, cost) == pulls * cost, (agent, cost)
+        assert f"the pulls have cost {pulls * cost:g} of 6" in study.result().notes, (agent, cost)
+    # Halving: 24 / (1 + 1 + 2) = 6 pulls of each arm in the first stage, for 24 or 12; in the second, 24 or 36 are left
+    # for two arms that cost 1 and 2.
+    for share, last in ((1.0, 8), (0.5, 12)):
+        study = bai_gym.Study(NAMES, 48.0, "SH", costs=[1.0, 1.0, 2.0])
+        told_costs(study, lambda pull, share=share: share * (2.0 if pull.arm == 2 else 1.0))
+        assert study.result().pulls.tolist() == [6, 6 + last, 6 + last]
+
+
+def test_whatever_pulls_cost_a_study_ends_with_a_recommendation() -> None:
+    costs = (0.1, 0.5, 1.0)
+    more = np.random.default_rng(0).gamma(0.5, 4.0, (3, 200))  # what pulls cost more than expected
+    agents = ("SR", "SH", "SH-Reuse", "Uniform", "OCBA", "TrackAndStop", "TTTS", "LUCB(b=0.5)", "CR-A", "Universal")
+    for agent, extra in itertools.product(agents, more):
+        study = bai_gym.Study(NAMES, 10.0, agent, costs=costs)
+        spent = told_costs(study, lambda pull, extra=extra: costs[pull.arm] + extra[pull.number], 3)
+        # Three were outstanding at most.
+        assert spent <= 10.0 + np.sort(extra[: len(study.log) + 1])[-3:].sum() + 1e-9, agent
+        assert study.result().ended, agent
+
+
+def test_what_pulls_have_cost_is_kept(tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"costs": [1.0, 2.0, 3.0], "journal": tmp_path / "journal.jsonl"}
+    with bai_gym.Study(NAMES, 31.0, "SH", **arguments) as study:
+        for _ in range(4):
+            first, second = study.ask(2)
+            study.tell(second, reward(second), cost=0.25)
+            study.tell(first, reward(first))
+        expected = study.result()
+    seen = Overview.of(arguments["journal"])
+    assert seen.found is not None and set(seen.found.notes) < set(expected.notes) and seen.log == expected.log
+    with bai_gym.Study(NAMES, 31.0, "SH", **arguments) as study:
+        assert study.result().notes == expected.notes and study.log == expected.log
+        told = [arguments["costs"][pull.arm] if pull.cost is None else pull.cost for pull in study.log]
+        assert study.pulls_dataframe()["cost"].tolist() == told and told.count(0.25) == 4
+        assert f"the pulls have cost {sum(told):g} of 31" in expected.notes
+        alone = bai_gym.Study(NAMES, 31.0, "SH", costs=arguments["costs"])
+        for pull in study.log:  # asked in the same order, one at a time
+            (asked,) = alone.ask()
+            alone.tell(asked, pull.reward, cost=pull.cost)
+        told_costs(study, 0.5)
+        told_costs(alone, 0.5)
+        assert study.log == alone.log and str(study.result()) == str(alone.result())
+
+
+def test_a_cost_that_is_none_is_refused() -> None:
+    with pytest.raises(ParameterError, match="give the study costs=, or leave it out"):
+        bai_gym.Study(NAMES, 12).tell(1, 0.0, cost=1.0)
+    study = bai_gym.Study(NAMES, 12, costs=[1.0, 2.0, 3.0])
+    study.ask()
+    for wrong in (-1.0, math.nan, math.inf, "2", True):
+        with pytest.raises(ParameterError, match="cost must be"):
+            study.tell(1, 0.0, cost=wrong)  # type: ignore[arg-type]
+    assert study.tell(1, 0.0, cost=0) and study.log == (Pull(0, 0.0, cost=0.0),)
 
 
 # ------------------------------------------------------------------------------------------------ earlier results
