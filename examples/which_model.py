@@ -37,8 +37,7 @@ if __name__ == "__main__":
         rewards="binary",
         progress=False,
     )
-    spent = sum(PRICES[model] * number for model, number in asked.items())
-    print(f"recommended: {found.name}; {spent:.2f} dollars spent on {asked.total()} questions")
+    print(f"recommended: {found.name}; {found.spent:.2f} dollars spent on {len(found.log)} questions")
     for arm, (model, price) in enumerate(PRICES.items()):
         mean = MATRIX.scores[arm].mean()  # known here because all questions were asked once
         print(f"{model:18} {asked[model]:3} questions, {price * asked[model]:5.2f} dollars; accuracy {mean:.3f}")

@@ -35,7 +35,7 @@ class Identification:
     Attributes:
         recommendation: The arm that the agent recommends, 0 to K-1.
         agent: The agent with its parameters.
-        budget: Maximum number of pulls.
+        budget: Maximum number of pulls; where they have costs, the money.
         seed: Its seed.
         estimates: Estimates of the arms' means.
         log: All pulls in the order in which the agent asked for them.
@@ -44,11 +44,12 @@ class Identification:
         before: ``(1, K)`` statistics of earlier results, which the estimates include; None: there are none.
         ended: Whether the agent has made its recommendation; False: it is the arm of largest mean so far.
         rewards: The kind of rewards, on which the agent's statistics depend.
+        spent: What the pulls have cost, outstanding ones included; None: the budget is a number of pulls.
     """
 
     recommendation: int
     agent: str
-    budget: int
+    budget: float
     seed: int
     estimates: Estimates = field(repr=False)
     log: tuple[Pull, ...] = field(repr=False)
@@ -57,6 +58,7 @@ class Identification:
     before: Statistics | None = field(default=None, repr=False)
     ended: bool = True
     rewards: Rewards = REAL
+    spent: float | None = None
 
     @classmethod
     def of(
@@ -66,13 +68,13 @@ class Identification:
         num_arms: int,
         *,
         agent: str,
-        budget: int,
+        budget: float,
         seed: int,
         names: Sequence[str] | None = None,
         earlier: Statistics | None = None,
         rewards: Rewards = REAL,
         asked: int | None = None,
-        cost: tuple[float, float] | None = None,
+        spent: float | None = None,
         on_items: bool = False,
     ) -> Identification:
         """Compute the estimates from the log.
@@ -88,7 +90,7 @@ class Identification:
             earlier: ``(1, K)`` statistics of earlier results, which are added.
             rewards: See above.
             asked: Pulls handed out; None: those of the log.
-            cost: What they have cost, and what they may cost; None: the budget is a number of pulls.
+            spent: See above.
             on_items: Whether all arms were played on the same items, which a note says then.
 
         Raises:
@@ -99,7 +101,7 @@ class Identification:
         failed = sum(pull.error is not None for pull in log)
         if failed:
             notes.append(f"{failed} of {len(log)} pulls failed and count as the worst reward")
-        if recommendation is not None and cost is None and len(log) < budget:
+        if recommendation is not None and spent is None and len(log) < budget:
             notes.append(f"{agent} has asked for {len(log)} of {budget} pulls ({budget - len(log)} unspent)")
         if earlier is not None:
             notes.append(f"the statistics include {earlier.pulls.sum()} earlier results")
@@ -110,8 +112,6 @@ class Identification:
             recommendation = int(np.nanargmax(estimates.means))
             handed_out = f"{len(log) if asked is None else asked} pulls handed out"
             notes.append(f"the study has not ended: this is the arm of largest mean so far ({handed_out})")
-        if cost is not None:
-            notes.append(f"the pulls have cost {cost[0]:g} of {cost[1]:g}")
         if on_items:
             notes.append("all arms were played on the same items, which intervals of differences leave out of account")
         named = tuple(map(str, range(num_arms))) if names is None else tuple(names)
@@ -127,6 +127,7 @@ class Identification:
             before=earlier,
             ended=ended,
             rewards=rewards,
+            spent=spent,
         )
 
     @property
@@ -215,7 +216,7 @@ class Identification:
                 before=self.before,
                 ended=self.ended,
                 details=(
-                    f"Method: {self.agent}, seed {self.seed}, budget {self.budget}, rewards {self.rewards}.",
+                    f"Method: {self.agent}, seed {self.seed}, {self.use}, rewards {self.rewards}.",
                     *self.notes,
                 ),
             )
@@ -228,8 +229,15 @@ class Identification:
     def __str__(self) -> str:
         """Show the recommendation, and the arms by decreasing mean."""
         verb = "recommends" if self.ended else "has not ended; best so far:"
-        title = f"{self.agent} {verb} arm {self.name} after {len(self.log)} of {self.budget} pulls"
+        title = f"{self.agent} {verb} arm {self.name} after {self.use}"
         return "\n".join([title, *self.table, lead_sentence(self.estimates, self.names, self.order), *self.notes])
+
+    @property
+    def use(self) -> str:
+        """How much of the budget has been used, in words."""
+        if self.spent is None:
+            return f"{len(self.log)} of {self.budget} pulls"
+        return f"{len(self.log)} pulls for {self.spent:g} of {self.budget:g}"
 
     @property
     def table(self) -> list[str]:

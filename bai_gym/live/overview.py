@@ -99,10 +99,10 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
     if facts["earlier"] is not None:
         pulls, means, variances = (np.array([values]) for values in facts["earlier"])
         earlier = Statistics(pulls.astype(np.int64), means.astype(np.float64), variances.astype(np.float64))
-    cost = None
+    spent = None
     if costs is not None:
         known = sum(pull.cost - costs[pull.arm] for pull in log if pull.cost is not None)
-        cost = (sum(costs[arm] for arm in arms) + known, budget)
+        spent = sum(costs[arm] for arm in arms) + known
     found = None
     if log or recommendation is not None or earlier is not None:
         found = Identification.of(
@@ -110,13 +110,13 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
             log,
             len(names),
             agent=agent,
-            budget=int(budget),
+            budget=int(budget) if costs is None else float(budget),
             seed=facts["seed"],
             names=names,
             earlier=earlier,
             rewards=kind,
             asked=len(arms),
-            cost=cost,
+            spent=spent,
             on_items=facts["items"] is not None,
         )
     items = None if facts["items"] is None else (len(played), int(facts["items"][0]))

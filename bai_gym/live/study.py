@@ -367,13 +367,13 @@ class Study:
             log,
             len(self.names),
             agent=self.agent,
-            budget=self.budget,
+            budget=self.budget if self._total is None else self._total,
             seed=self.seed,
             names=self.names,
             earlier=self._earlier,
             rewards=self.rewards,
             asked=asked,
-            cost=None if self._total is None else (spent, self._total),
+            spent=None if self._total is None else spent,
             on_items=self._items is not None,
         )
         said: list[str] = []

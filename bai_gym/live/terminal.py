@@ -58,7 +58,7 @@ class Terminal:
         """Draw the table, unless that was done a moment ago."""
         if self._screen is not None and time.monotonic() >= self._next:
             found = self._study.result()
-            title = f"{len(found.log)} of {self._study.budget} rewards; largest mean so far: {found.name}"
+            title = f"{found.use}; largest mean so far: {found.name}"
             self._screen.draw([title, *found.table])
             self._next = time.monotonic() + _PAUSE
 

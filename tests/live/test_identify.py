@@ -468,7 +468,7 @@ def test_a_terminal_shows_a_table_and_other_places_nothing(monkeypatch: pytest.M
     assert shown[True, False] == shown[False, True] == ""
     drawings = shown[True, True].split("\x1b[J")
     assert len(drawings) == 12 + 2  # one for each pull, and the removal
-    assert drawings[5].startswith("5 of 12 rewards; largest mean so far: 2\n")
+    assert drawings[5].startswith("5 of 12 pulls; largest mean so far: 2\n")
     assert all(drawing.endswith("\x1b[6F") for drawing in drawings[1:-1])  # a title, the head and four arms
     assert drawings[-1] == ""
 
