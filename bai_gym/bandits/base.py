@@ -161,6 +161,21 @@ class Bandit(ABC):
         """
         raise InstanceError("the arms are not paired: their pulls have no items in common")
 
+    def take_items(self, flat: IntArray, rng: np.random.Generator) -> IntArray:
+        """Count a pull of each of some arms of paired bandits, whose rewards :meth:`item_rewards` then returns.
+
+        Args:
+            flat: ``(R,)`` positions ``instance * K + arm``, each at most once.
+            rng: Source of randomness.
+
+        Returns:
+            ``(R,)`` items.
+
+        Raises:
+            InstanceError: If arms are not paired.
+        """
+        raise InstanceError("the arms are not paired: their pulls have no items in common")
+
     def item_rewards(self, rows: IntArray, items: IntArray) -> FloatArray:
         """Return the rewards of all arms of paired bandits on items.
 

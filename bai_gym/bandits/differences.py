@@ -35,7 +35,7 @@ class PairStatistics:
         self.variances: FloatArray = np.zeros((batch, num_arms, num_arms))
         self._sums: FloatArray = np.zeros((batch, num_arms, num_arms))
         self._pulls: IntArray = np.zeros((batch, num_arms), np.int64)  # those that :meth:`advance` has seen
-        self._rewards: dict[int, FloatArray] = {}  # of the last items of :meth:`add_one`
+        self._rewards: dict[int, FloatArray] = {}  # of :meth:`item_rewards`
 
     def copy(self) -> Self:
         """Return a deep copy."""
@@ -47,47 +47,38 @@ class PairStatistics:
             values[rows] = 0
         self._rewards.clear()
 
-    def add(self, bandit: Bandit, rows: IntArray, arms: IntArray, pulls: IntArray) -> None:
-        """Add the items of the last pulls: Welford's update of the pairs of the pulled arms.
-
-        Args:
-            bandit: The arms.
-            rows: ``(R,)`` episodes.
-            arms: ``(R,)`` arms that they have just pulled.
-            pulls: ``(R, K)`` pulls of all arms, these included.
-        """
-        place = np.arange(arms.size)
-        item = pulls[place, arms] - 1
-        rewards = bandit.item_rewards(rows, item)
-        self._add(rows, arms, rewards[place, arms][:, None] - rewards, item[:, None], pulls)
-
-    def add_one(self, bandit: Bandit, arm: int, pulls: IntArray) -> None:
-        """Add the item of the last pull of the only episode: :meth:`add` without the cost of further arrays.
-
-        Args:
-            bandit: The arms.
-            arm: The arm that has just been pulled.
-            pulls: ``(K,)`` pulls of all arms, this one included.
-        """
-        item = int(pulls[arm]) - 1
-        if np.count_nonzero(pulls > item) == 1:
-            return  # no other arm has come to the item yet
+    def item_rewards(self, bandit: Bandit, item: int) -> FloatArray:
+        """Return the ``(K,)`` rewards of the arms of the only episode on an item, kept for the next arm that comes."""
         rewards = self._rewards.get(item)
         if rewards is None:
             if len(self._rewards) == ITEMS_KEPT:
                 del self._rewards[next(iter(self._rewards))]  # the oldest
             rewards = self._rewards[item] = bandit.item_rewards(_FIRST, np.array([item]))[0]
-        self.add_rewards(rewards, arm, pulls)
+        return rewards
 
-    def add_rewards(self, rewards: FloatArray, arm: int, pulls: IntArray) -> None:
-        """Add the item of the last pull of the only episode, given its rewards.
+    def add(self, rows: IntArray, arms: IntArray, rewards: FloatArray, pulls: IntArray) -> None:
+        """Add the items of the last pulls: Welford's update of the pairs of the pulled arms.
 
         Args:
-            rewards: ``(K,)`` rewards on the item; any finite numbers for arms that have not been played on it.
-            arm: The arm that has just been pulled.
-            pulls: ``(K,)`` pulls of all arms, this one included.
+            rows: ``(R,)`` episodes.
+            arms: ``(R,)`` arms that they have just pulled.
+            rewards: ``(R, K)`` rewards on the items; any finite numbers for arms that have not been played on them.
+            pulls: ``(R, K)`` pulls of all arms, these included.
         """
-        self._add(0, arm, rewards[arm] - rewards, int(pulls[arm]) - 1, pulls)
+        place = np.arange(arms.size)
+        self._add(rows, arms, rewards[place, arms][:, None] - rewards, pulls[place, arms][:, None] - 1, pulls)
+
+    def add_one(self, arm: int, rewards: FloatArray, pulls: IntArray) -> None:
+        """Add the item of the last pull of the only episode: :meth:`add` without the time that arrays of one take.
+
+        Args:
+            arm: The arm that has just been pulled.
+            rewards: ``(K,)``.
+            pulls: ``(K,)``.
+        """
+        item = int(pulls[arm]) - 1
+        if np.count_nonzero(pulls > item) > 1:  # else no other arm has come to the item yet
+            self._add(0, arm, rewards[arm] - rewards, item, pulls)
 
     def _add(self, rows: Any, arms: Any, difference: FloatArray, item: Any, pulls: IntArray) -> None:
         common = pulls > item  # the others keep their values: their arm has not come to the item yet

@@ -71,14 +71,18 @@ class PairedBandit(Bandit):
 
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return one reward for each pulled arm, each on the next item of the arm."""
-        self._draw_keys(rng)
-        rewards, positions = np.empty(len(flat)), self._positions
+        rewards = np.empty(len(flat))
         for part in distinct(flat):
-            rows, arms = np.divmod(flat[part], self.num_arms)
-            items = positions[rows, arms]
-            rewards[part] = self._rewards(rows, arms, items.astype(np.int64))
-            positions[rows, arms] = items + 1.0
+            rewards[part] = self._rewards(*np.divmod(flat[part], self.num_arms), self.take_items(flat[part], rng))
         return rewards
+
+    def take_items(self, flat: IntArray, rng: np.random.Generator) -> IntArray:
+        """Count a pull of each of some arms, and return their items."""
+        self._draw_keys(rng)
+        positions, (rows, arms) = self._positions, np.divmod(flat, self.num_arms)
+        items = positions[rows, arms]
+        positions[rows, arms] = items + 1.0
+        return items.astype(np.int64)
 
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True

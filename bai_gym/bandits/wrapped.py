@@ -77,6 +77,10 @@ class WrappedBandit(Bandit):
         """Let the rewards of items be found again."""
         self.inner.keep_items()
 
+    def take_items(self, flat: IntArray, rng: np.random.Generator) -> IntArray:
+        """Count a pull of each of some arms, and return their items."""
+        return self.inner.take_items(flat, rng)
+
     def item_rewards(self, rows: IntArray, items: IntArray) -> FloatArray:
         """Return the rewards of all arms on items."""
         return self.inner.item_rewards(rows, items)

@@ -144,10 +144,11 @@ class Episodes:
         if self.pending is not None:
             self.pull_rows(np.arange(self.batch), arms, rng)
             return
-        flat = self._first + arms
-        self.statistics.add(flat, self.bandit.pull(flat, rng))
         if self.pairs is not None:
-            self.pairs.add(self.bandit, np.arange(self.batch), arms, self.statistics.pulls)
+            self._pull_pairs(np.arange(self.batch), arms, rng)
+        else:
+            flat = self._first + arms
+            self.statistics.add(flat, self.bandit.pull(flat, rng))
         self._spend(slice(None), arms)
 
     def pull_one(self, arm: int, rng: np.random.Generator) -> None:
@@ -155,10 +156,13 @@ class Episodes:
         if self.pending is not None:
             self.pull_rows(np.zeros(1, np.int64), np.array([arm]), rng)
             return
-        reward = float(self.bandit.pull(_FLAT[arm : arm + 1] if arm < _FLAT.size else np.array([arm]), rng)[0])
-        self.statistics.add(arm, reward)
+        flat = _FLAT[arm : arm + 1] if arm < _FLAT.size else np.array([arm])
         if self.pairs is not None:
-            self.pairs.add_one(self.bandit, arm, self.statistics.pulls[0])
+            rewards = self.pairs.item_rewards(self.bandit, int(self.bandit.take_items(flat, rng)[0]))
+            self.statistics.add(arm, float(rewards[arm]))
+            self.pairs.add_one(arm, rewards, self.statistics.pulls[0])
+        else:
+            self.statistics.add(arm, float(self.bandit.pull(flat, rng)[0]))
         if self.costs is None:
             self.remaining[0, 0] -= 1
         else:
@@ -167,14 +171,21 @@ class Episodes:
     def pull_rows(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> None:
         """Pull one arm in each of the given episodes."""
         flat = self._first[rows] + arms[rows]
-        rewards = self.bandit.pull(flat, rng)
-        if self.pending is not None:
-            self.pending.add(rows, flat, rewards, self.statistics)
-        else:
-            self.statistics.add(flat, rewards)
         if self.pairs is not None:
-            self.pairs.add(self.bandit, rows, arms[rows], self.statistics.pulls[rows])
+            self._pull_pairs(rows, arms[rows], rng)
+        elif self.pending is not None:
+            self.pending.add(rows, flat, self.bandit.pull(flat, rng), self.statistics)
+        else:
+            self.statistics.add(flat, self.bandit.pull(flat, rng))
         self._spend(rows, arms[rows])
+
+    def _pull_pairs(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> None:
+        """Pull ``(R,)`` arms whose differences to others are observed."""
+        assert self.pairs is not None
+        flat = self._first[rows] + arms
+        rewards = self.bandit.item_rewards(rows, self.bandit.take_items(flat, rng))
+        self.statistics.add(flat, rewards[np.arange(rows.size), arms])
+        self.pairs.add(rows, arms, rewards, self.statistics.pulls[rows])
 
     def recommend(self, rows: IntArray, recommendations: IntArray) -> tuple[FloatArray, dict[str, npt.NDArray[Any]]]:
         """End the given episodes with a recommendation.

@@ -176,7 +176,7 @@ class Dispatcher:
             pulls = self._statistics.pulls[0]
             rewards = self._on_items[pulls[arm] - 1]
             rewards[arm] = reward
-            self._pairs.add_rewards(rewards, arm, pulls)
+            self._pairs.add_one(arm, rewards, pulls)
         bisect.insort(self._taken[arm], reward)
         self._outstanding -= 1
         if self._plan is None:

@@ -89,8 +89,9 @@ def play_steps(agent: Agent, bandit: PairedScript, budget: int, fixed_confidence
             return arms[: len(arms) - (0 if idle is None else int(idle.sum()))], int(action.recommendations[0])
         arm = int(action.arms[0])
         arms.append(arm)
+        item = int(statistics.pulls[arm])
         statistics.add(arm, float(bandit.pull(np.array([arm]), agent.rng)[0]))
-        pairs.add_one(bandit, arm, statistics.pulls)
+        pairs.add_one(arm, pairs.item_rewards(bandit, item), statistics.pulls)
     raise AssertionError("the agent did not stop at the cap")
 
 
