@@ -70,7 +70,8 @@ def identify(
         arms: Names of the arms, which a function of the arm then receives instead of its number.
         seed: Seed of the agent and of ``rng``, at least 0.
         features: ``(K, d)`` numbers that describe the arms, for agents that use them.
-        costs: Cost of a pull of each arm, see :class:`bai_gym.Study`.
+        costs: Cost of a pull of each arm, or what it is expected to be; the functions may then return a pair, the
+            reward and what the pull has cost. See :class:`bai_gym.Study`.
         earlier: Earlier results from which the agent starts, see :class:`bai_gym.Study`.
         arm_column: Column of ``earlier`` that names the arm.
         reward_column: Column of ``earlier`` with the reward.
@@ -134,6 +135,7 @@ def identify(
         "worst": worst,
         "rewards": kind,
         "items": played_on,
+        "priced": costs is not None,
     }
     with contextlib.ExitStack() as stack:
 
@@ -180,7 +182,7 @@ def _run(study: Study, executor: Executor, terminal: Terminal) -> None:
     """Make one pull after the other."""
     for pull in iter(lambda: study.ask(), []):
         outcome = _make(study, pull[0], executor)
-        study.tell(pull[0], outcome.reward, error=outcome.error)
+        study.tell(pull[0], outcome.reward, cost=outcome.cost, error=outcome.error)
         terminal.update()
 
 
@@ -204,7 +206,7 @@ def _run_parallel(study: Study, executors: list[Executor], pool: ThreadPoolExecu
                 except PullError as error:
                     failure = failure or error
                     continue
-                study.tell(pull, outcome.reward, error=outcome.error)
+                study.tell(pull, outcome.reward, cost=outcome.cost, error=outcome.error)
                 terminal.update()
     except BaseException:  # Ctrl-C: kill the pulls in progress, which the pool would wait for
         for executor in executors:

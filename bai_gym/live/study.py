@@ -397,7 +397,7 @@ class Study:
 
         Args:
             function: Takes a :class:`PendingPull`, of which ``name`` and ``arm`` say what to try, and returns the
-                reward.
+                reward; in a study with costs also a pair, the reward and what the pull has cost.
             pulls: Calls of the function, at most, at least 1; None: no limit.
 
         Returns:
@@ -414,7 +414,11 @@ class Study:
         made = 0
         while made < most and (asked := self.ask(wait=math.inf)):
             try:
-                self.tell(asked[0], function(asked[0]))
+                found = function(asked[0])
+                if self._costs is not None and isinstance(found, tuple) and len(found) == 2:
+                    self.tell(asked[0], found[0], cost=found[1])
+                else:
+                    self.tell(asked[0], found)
             except BaseException:
                 with contextlib.suppress(OutputError):  # it cannot be written
                     self.release(*asked)

@@ -26,6 +26,7 @@ from bai_gym.errors import AgentError, BaiGymError, BudgetError, InstanceError, 
 from bai_gym.live.estimates import Pull
 from bai_gym.live.evidence import Identification
 from bai_gym.rewards import BINARY as BINARY_REWARDS
+from bai_gym.seeding import generator
 from bai_gym.validation import LARGEST
 
 MEANS = (0.2, 0.5, 0.9, 0.4)
@@ -40,6 +41,11 @@ def noisy(arm: int, rng: np.random.Generator) -> float:
 def same(one: Identification, two: Identification) -> None:
     assert one.log == two.log
     assert (one.recommendation, one.agent, one.notes) == (two.recommendation, two.agent, two.notes)
+
+
+def billed(arm: int, rng: np.random.Generator) -> tuple[float, float]:
+    """A reward, and what it has cost."""
+    return noisy(arm, rng), float(rng.gamma(0.5, 2.0 * (1 + arm)))
 
 
 # ------------------------------------------------------------------------------------------------ agents
@@ -293,6 +299,25 @@ def test_wrong_arguments_are_refused_before_the_first_pull(
 
 
 # ------------------------------------------------------------------------------------------------ journal
+
+
+@pytest.mark.each("where", [{"run_in": "here"}, {"run_in": "thread"}, {"run_in": "process"}, {"parallel": 2}])
+def test_a_function_may_return_what_a_pull_has_cost(where: dict[str, Any], tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"costs": [1.0, 2.0, 3.0, 4.0], "seed": 5, "journal": tmp_path / "journal"}
+    found = bai_gym.identify(billed, 4, 80.0, "SH", **arguments, **where)
+    costs = [pull.cost for pull in found.log]
+    assert found.spent == pytest.approx(sum(cost for cost in costs if cost is not None)) and None not in costs
+    outcomes = {billed(arm, generator(5, "pull", number, 0)) for number, arm in enumerate([0, 1, 2, 3], 1)}
+    assert outcomes == {(pull.reward, pull.cost) for pull in found.log[:4]}
+    same(bai_gym.identify(noisy, 4, 80.0, "SH", **arguments), found)  # of the journal
+
+
+def test_what_is_no_reward_with_a_cost_is_a_failed_pull() -> None:
+    for wrong in ((1.0, -1.0), (1.0, math.nan), (1.0, "2"), (math.nan, 1.0), (1.0, 2.0, 3.0), [1.0, 2.0]):
+        with pytest.raises(PullError, match="and not a finite number .*, or a pair of that and a cost of at least 0"):
+            bai_gym.identify(lambda arm, wrong=wrong: wrong, 2, 8, costs=[1.0, 2.0])
+    with pytest.raises(PullError, match=r"it returned \(1.0, 2.0\), and not a finite number of at most"):
+        bai_gym.identify(lambda arm: (1.0, 2.0), 2, 8)
 
 
 def test_a_finished_journal_holds_the_result(tmp_path: Path) -> None:

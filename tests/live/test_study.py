@@ -305,6 +305,14 @@ def test_whatever_pulls_cost_a_study_ends_with_a_recommendation() -> None:
         assert study.result().ended, agent
 
 
+def test_optimize_takes_a_reward_with_a_cost() -> None:
+    studies = [bai_gym.Study(NAMES, 31.0, "SH", costs=[1.0, 2.0, 3.0]) for _ in range(2)]
+    told_costs(studies[0], 1.5)
+    assert studies[1].optimize(lambda pull: (reward(pull), 1.5)).log == studies[0].log
+    with pytest.raises(ParameterError, match="reward must be"):
+        bai_gym.Study(NAMES, 31).optimize(lambda pull: (1.0, 1.5))
+
+
 def test_what_pulls_have_cost_is_kept(tmp_path: Path) -> None:
     arguments: dict[str, Any] = {"costs": [1.0, 2.0, 3.0], "journal": tmp_path / "journal.jsonl"}
     with bai_gym.Study(NAMES, 31.0, "SH", **arguments) as study:

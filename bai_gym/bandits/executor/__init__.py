@@ -5,7 +5,7 @@ that can be killed (``worker``), and ``executor`` has the error policy.
 """
 
 from bai_gym.bandits.executor.callbacks import PLACES
-from bai_gym.bandits.executor.executor import POLICIES, Executor, Outcome
-from bai_gym.bandits.executor.functions import Functions
+from bai_gym.bandits.executor.executor import POLICIES, Executor
+from bai_gym.bandits.executor.functions import Functions, Outcome
 
 __all__ = ["PLACES", "POLICIES", "Functions", "Outcome", "Executor"]

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import cloudpickle
 
-from bai_gym.bandits.executor.functions import FailedPullError, Functions, Stream, one_line
+from bai_gym.bandits.executor.functions import FailedPullError, Functions, Outcome, Stream, one_line
 from bai_gym.bandits.executor.worker import read, write
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import LateCallError, RemoteCalls
@@ -42,7 +42,7 @@ main()
 class Callback(Protocol):
     """Makes pulls."""
 
-    def call(self, arm: int, stream: Stream, item: int | None = None) -> float:
+    def call(self, arm: int, stream: Stream, item: int | None = None) -> Outcome:
         """Pull an arm once, on the item of that number, where there are any.
 
         Raises:
@@ -102,7 +102,7 @@ class _Here:
     def __init__(self, functions: Functions) -> None:
         self._functions = functions
 
-    def call(self, arm: int, stream: Stream, item: int | None = None) -> float:
+    def call(self, arm: int, stream: Stream, item: int | None = None) -> Outcome:
         return self._functions(arm, stream, item)
 
     def close(self) -> None:
@@ -116,23 +116,23 @@ class _Thread:
         self._functions = functions
         self._timeout = timeout
 
-    def call(self, arm: int, stream: Stream, item: int | None = None) -> float:
-        done: queue.SimpleQueue[tuple[float, BaseException | None]] = queue.SimpleQueue()
+    def call(self, arm: int, stream: Stream, item: int | None = None) -> Outcome:
+        done: queue.SimpleQueue[Outcome | BaseException] = queue.SimpleQueue()
 
         def pull() -> None:
             try:
-                done.put((self._functions(arm, stream, item), None))
+                done.put(self._functions(arm, stream, item))
             except BaseException as error:  # noqa: B036 (it is raised again, where it is waited for)
-                done.put((0.0, error))
+                done.put(error)
 
         threading.Thread(target=pull, daemon=True, name=f"pull of arm {arm}").start()
         try:
-            reward, error = done.get(timeout=self._timeout)
+            outcome = done.get(timeout=self._timeout)
         except queue.Empty:
             raise FailedPullError(_late(self._timeout)) from None
-        if error is not None:
-            raise error
-        return reward
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
 
     def close(self) -> None:
         pass
@@ -146,11 +146,12 @@ class _Cluster:
         self._timeout = timeout
         self._calls = RemoteCalls(functions)
 
-    def call(self, arm: int, stream: Stream, item: int | None = None) -> float:
+    def call(self, arm: int, stream: Stream, item: int | None = None) -> Outcome:
         try:
-            return float(self._calls.call(partial(self._functions, arm, stream, item), self._timeout))
+            outcome: Outcome = self._calls.call(partial(self._functions, arm, stream, item), self._timeout)
         except LateCallError:
             raise FailedPullError(_late(self._timeout)) from None
+        return outcome
 
     def close(self) -> None:
         pass
@@ -198,15 +199,15 @@ class _Process:
             self.close()
             raise _UnsendableError(_named(reply))
 
-    def call(self, arm: int, stream: Stream, item: int | None = None) -> float:
+    def call(self, arm: int, stream: Stream, item: int | None = None) -> Outcome:
         try:
             self.start()
         except _UnsendableError as error:
             raise FailedPullError(f"its worker process could not be started again: {error}") from None
-        reply = self._ask(pickle.dumps((arm, stream, item)), self._timeout)
+        reply: Outcome | BaseException = self._ask(pickle.dumps((arm, stream, item)), self._timeout)
         if isinstance(reply, BaseException):
             raise reply
-        return float(reply)
+        return reply
 
     def _ask(self, message: bytes, timeout: float | None) -> Any:
         assert self._process is not None and self._process.stdin is not None

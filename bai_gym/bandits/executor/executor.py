@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bai_gym.bandits.executor.callbacks import Callback, make_callback
-from bai_gym.bandits.executor.functions import FailedPullError, Functions, Stream, one_line
+from bai_gym.bandits.executor.functions import FailedPullError, Functions, Outcome, Stream, one_line
 from bai_gym.errors import ClusterError, ParameterError, PullError
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.validation import choice, integer, real, reward
 
-__all__ = ["POLICIES", "Outcome", "Executor"]
+__all__ = ["POLICIES", "Executor"]
 
 POLICIES = ("raise", "retry", "worst")
 """What can happen when a pull fails."""
 
 RETRIES = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The outcome of a pull.
-
-    Attributes:
-        reward: A finite number.
-        error: Reason why the reward is ``worst`` and not an observed value; None for an observed reward.
-    """
-
-    reward: float
-    error: str | None = None
 
 
 class Executor:
@@ -54,6 +40,7 @@ class Executor:
         arms: What one function of the arm receives in the place of its number; None: the number.
         rewards: The kind of rewards.
         items: What pulls are played on, a further argument of the functions; None: nothing.
+        priced: Whether the functions may return a pair, the reward and what the pull has cost.
 
     Attributes:
         num_arms: K.
@@ -77,9 +64,10 @@ class Executor:
         arms: Sequence[object] | None = None,
         rewards: Rewards = REAL,
         items: Sequence[Any] | None = None,
+        priced: bool = False,
     ) -> None:
         """Check everything, and start the worker process if there is to be one."""
-        self._functions = Functions(pull, num_arms, arms, items)
+        self._functions = Functions(pull, num_arms, arms, items, priced)
         self.num_arms = self._functions.num_arms
         self.takes_rng = self._functions.takes_rng
         self._timeout = (
@@ -123,10 +111,10 @@ class Executor:
             self._callback = make_callback(self._functions, self._timeout, self._run_in)
         for attempt in range(self._attempts):
             try:
-                value = self._callback.call(arm, (*stream, attempt), item)
-                refusal = self.rewards.refusal(np.array([value]))
+                outcome = self._callback.call(arm, (*stream, attempt), item)
+                refusal = self.rewards.refusal(np.array([outcome.reward]))
                 if refusal is None:
-                    return Outcome(value)
+                    return outcome
                 raise FailedPullError(refusal)
             except ClusterError:  # no failure of the pull
                 raise

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bai_gym.errors import ParameterError
 from bai_gym.seeding import generator
-from bai_gym.validation import REWARD, integer, reward
+from bai_gym.validation import REWARD, integer, real, reward
 
-__all__ = ["FailedPullError", "Functions", "Stream", "as_reward", "one_line"]
+__all__ = ["FailedPullError", "Functions", "Outcome", "Stream", "one_line"]
 
 Stream = tuple[int | str, ...]
 """A seed and the address of a random stream under it, see :func:`bai_gym.seeding.generator`."""
@@ -22,6 +23,21 @@ _SHOWN = 200  # characters of a message
 
 class FailedPullError(Exception):
     """A pull without a reward or an exception: no number, a timeout, or a dead process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of a pull.
+
+    Attributes:
+        reward: A finite number.
+        error: Reason why the reward is not an observed value; None for an observed reward.
+        cost: What the pull has cost, if the function has said so; else None.
+    """
+
+    reward: float
+    error: str | None = None
+    cost: float | None = None
 
 
 class Functions:
@@ -35,6 +51,7 @@ class Functions:
         num_arms: K, at least 2; None with a sequence: its length.
         arms: ``(K,)`` names that one function of the arm receives in the place of its number; None: the number.
         items: What the functions can be played on; they take one of these as a further argument. None: nothing.
+        priced: Whether they may return a pair, the reward and what the pull has cost.
 
     Attributes:
         num_arms: K.
@@ -50,6 +67,7 @@ class Functions:
         num_arms: int | None = None,
         arms: Sequence[object] | None = None,
         items: Sequence[Any] | None = None,
+        priced: bool = False,
     ) -> None:
         """Determine the form."""
         several = isinstance(pull, Sequence | np.ndarray) and not isinstance(pull, str | bytes)
@@ -70,12 +88,12 @@ class Functions:
         counted = len(functions) if num_arms is None else num_arms
         self.num_arms = integer(counted, "num_arms", least=2)
         self._by_arm = functions if several else None
-        self._arms, self._items = arms, items
+        self._arms, self._items, self._priced = arms, items, priced
         self._function: Callable[..., Any] = functions[0]
         self._takes_rng = [_takes_rng(function) for function in functions]
         self.takes_rng = any(self._takes_rng)
 
-    def __call__(self, arm: int, stream: Stream, item: int | None = None) -> float:
+    def __call__(self, arm: int, stream: Stream, item: int | None = None) -> Outcome:
         """Pull an arm once.
 
         Args:
@@ -84,7 +102,7 @@ class Functions:
             item: Number of the item, where there are any.
 
         Raises:
-            FailedPullError: If the returned value is no number that can be a reward.
+            FailedPullError: If the returned value is no number that can be a reward, and no such number with a cost.
             Exception: An exception of the function.
         """
         seed, *path = stream
@@ -92,20 +110,16 @@ class Functions:
         keywords = {"rng": generator(int(seed), *path)} if self._takes_rng[which] else {}
         played_on = () if self._items is None or item is None else (self._items[item],)
         if self._by_arm is None:
-            return as_reward(self._function(arm if self._arms is None else self._arms[arm], *played_on, **keywords))
-        return as_reward(self._by_arm[arm](*played_on, **keywords))
-
-
-def as_reward(value: Any) -> float:
-    """Return the value of a function as a float.
-
-    Raises:
-        FailedPullError: If it is no number that can be a reward.
-    """
-    try:
-        return reward(value, "reward")
-    except ParameterError:
-        raise FailedPullError(f"it returned {one_line(repr(value), 60)}, and not {REWARD}") from None
+            value = self._function(arm if self._arms is None else self._arms[arm], *played_on, **keywords)
+        else:
+            value = self._by_arm[arm](*played_on, **keywords)
+        try:
+            if self._priced and isinstance(value, tuple) and len(value) == 2:
+                return Outcome(reward(value[0], "reward"), cost=real(value[1], "cost", least=0))
+            return Outcome(reward(value, "reward"))
+        except ParameterError:
+            wanted = f"{REWARD}, or a pair of that and a cost of at least 0" if self._priced else REWARD
+            raise FailedPullError(f"it returned {one_line(repr(value), 60)}, and not {wanted}") from None
 
 
 def one_line(text: str, length: int = _SHOWN) -> str:

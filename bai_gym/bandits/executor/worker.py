@@ -69,7 +69,7 @@ def main() -> None:
     """Receive the function, report whether it could be loaded, then pull until the parent is gone.
 
     Requests are the pickled function, then ``(arm, stream, item)``; replies are ``(number, process, content)``, the
-    content pickled: None for the function, then a reward, or an exception.
+    content pickled: None for the function, then an outcome, or an exception.
     """
     process = os.getpid()
     waiting, replies = listen()
