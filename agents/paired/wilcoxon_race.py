@@ -10,7 +10,7 @@ import numpy as np
 from bai_gym.agents.tools.batches import are_looks
 from bai_gym.agents.tools.choosing import best_mean, shuffled_arms
 from bai_gym.agents.tools.rank_tests import signed_rank
-from bai_gym.agents.tools.rounds import BoolArray, History, QueueAgent, RoundState
+from bai_gym.agents.tools.rounds import History, QueueAgent, RoundState
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Outcome, PerArm, States
 from bai_gym.statistics import IntArray, Statistics
@@ -80,27 +80,25 @@ class WilcoxonRace(QueueAgent):
             states["order"][begin] = shuffled_arms(begin.size, self.num_arms, self.tie, self.rng)
             states["incumbent"][begin], states["length"][begin] = -1.0, 1.0
         if go_on.size:
-            self._judge(go_on, states, are_looks(go_on, states, statistics.pulls[go_on].sum(axis=1)))
+            self._judge(go_on, states, statistics)
         turn = states["turn"][rows].astype(np.int64)
         states["over"][rows] = turn == self.num_arms
         states["queue"][rows, 0] = states["order"][rows, np.minimum(turn, self.num_arms - 1)]
         states["place"][rows] = 0.0
 
-    def _judge(self, rows: IntArray, states: States, looks: BoolArray) -> None:
+    def _judge(self, rows: IntArray, states: States, statistics: Statistics) -> None:
+        looks = are_looks(rows, states, statistics.pulls[rows].sum(axis=1))
         arms = states["order"][rows, states["turn"][rows].astype(np.int64)].astype(np.int64)
         states["rounds"][rows] += 1.0  # items of the arm
         items = states["rounds"][rows].astype(np.int64)
         self.history.note(rows, items - 1, arms, states["reward"][rows, arms])
-        incumbents, mean = states["incumbent"][rows].astype(np.int64), np.zeros(rows.size)
+        incumbents, mean = states["incumbent"][rows].astype(np.int64), statistics.means[rows, arms]
+        tested = (incumbents >= 0) & (mean < states["record"][rows]) & (items >= max(2, self.startup))
         pruned = np.zeros(rows.size, bool)
-        for t in np.unique(items).tolist():
-            group = np.flatnonzero(items == t)
-            rewards = self.history.rewards[rows[group], :t, arms[group]]
-            mean[group] = rewards.mean(axis=1)
-            if t >= max(2, self.startup):
-                lead = self.history.rewards[rows[group], :t, incumbents[group]] - rewards
-                below = signed_rank(lead, exact=True, split_zeros=True) < self.p_threshold
-                pruned[group] = below & (mean[group] < states["record"][rows[group]]) & (incumbents[group] >= 0)
+        for t in np.unique(items[tested]).tolist():
+            group = np.flatnonzero(tested & (items == t))
+            record, rewards = (self.history.rewards[rows[group], :t, arm[group]] for arm in (incumbents, arms))
+            pruned[group] = signed_rank(record - rewards, exact=True, split_zeros=True) < self.p_threshold
         complete = items == self.length
         wins = complete & ((incumbents < 0) | (mean > states["record"][rows]))
         loses = (pruned & looks) | (complete & ~wins)
