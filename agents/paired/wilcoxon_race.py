@@ -92,7 +92,7 @@ class WilcoxonRace(QueueAgent):
         states["rounds"][rows] += 1.0  # items of the arm
         items = states["rounds"][rows].astype(np.int64)
         self.history.note(rows, items - 1, arms, states["reward"][rows, arms])
-        incumbents, mean = states["incumbent"][rows].astype(np.int64), statistics.means[rows, arms]
+        incumbents, mean = states["incumbent"][rows].astype(np.int64), self.history.means(rows, items, arms)
         tested = (incumbents >= 0) & (mean < states["record"][rows]) & (items >= max(2, self.startup))
         pruned = np.zeros(rows.size, bool)
         for t in np.unique(items[tested]).tolist():

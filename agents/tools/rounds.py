@@ -75,6 +75,12 @@ class History:
             self.rewards = np.concatenate([self.rewards, np.zeros_like(self.rewards)], axis=1)
         self.rewards[rows, items, arms] = rewards
 
+    def means(self, rows: IntArray, items: IntArray, arms: IntArray) -> FloatArray:
+        """Return the mean reward of arms on the first ``(m,)`` items, the same for the same rewards in any order."""
+        rewards = self.rewards[rows, :, arms]
+        noted = np.arange(rewards.shape[1]) < items[:, None]
+        return np.asarray(np.where(noted, rewards, 0.0).sum(axis=1) / items)
+
 
 @dataclass(kw_only=True)
 class QueueAgent(Agent):

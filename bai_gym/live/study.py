@@ -57,7 +57,7 @@ from bai_gym.rewards import REAL, Rewards
 from bai_gym.sampling import Dispatcher
 from bai_gym.seeding import check_seed, generator
 from bai_gym.statistics import FloatArray, IntArray, Statistics
-from bai_gym.validation import integer, real
+from bai_gym.validation import LARGEST, integer, real
 from bai_gym.validation import reward as check_reward
 
 __all__ = ["PendingPull", "Study", "check_names", "kind_of"]
@@ -273,7 +273,7 @@ class Study:
             pull: The pull, or its number.
             reward: A number of the kind of rewards, at most 1e50 in magnitude, larger is better; True and False count
                 as 1 and 0.
-            cost: What the pull has cost, at least 0, in a study with costs; None: the cost of its arm.
+            cost: What the pull has cost, from 0 to 1e50, in a study with costs; None: the cost of its arm.
             error: Why the pull has failed, as text, if the reward stands for a failure.
 
         Returns:
@@ -286,7 +286,7 @@ class Study:
         number = _number(pull)
         if cost is not None and self._costs is None:
             raise ParameterError("cost is given, and this study counts pulls: give the study costs=, or leave it out")
-        paid = None if cost is None else real(cost, "cost", least=0)
+        paid = None if cost is None else real(cost, "cost", least=0, most=LARGEST)
         if error is not None and not isinstance(error, str):
             raise ParameterError(f"error must be the reason of a failure, as text, not {error!r}")
         if error is not None:  # names of files, for example, may have characters that no file of text can have

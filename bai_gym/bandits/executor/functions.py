@@ -11,7 +11,7 @@ import numpy as np
 
 from bai_gym.errors import ParameterError
 from bai_gym.seeding import generator
-from bai_gym.validation import REWARD, integer, real, reward
+from bai_gym.validation import LARGEST, REWARD, integer, real, reward
 
 __all__ = ["FailedPullError", "Functions", "Outcome", "Stream", "one_line"]
 
@@ -115,10 +115,10 @@ class Functions:
             value = self._by_arm[arm](*played_on, **keywords)
         try:
             if self._priced and isinstance(value, tuple) and len(value) == 2:
-                return Outcome(reward(value[0], "reward"), cost=real(value[1], "cost", least=0))
+                return Outcome(reward(value[0], "reward"), cost=real(value[1], "cost", least=0, most=LARGEST))
             return Outcome(reward(value, "reward"))
         except ParameterError:
-            wanted = f"{REWARD}, or a pair of that and a cost of at least 0" if self._priced else REWARD
+            wanted = f"{REWARD}, or a pair of that and a cost of 0 to {LARGEST:g}" if self._priced else REWARD
             raise FailedPullError(f"it returned {one_line(repr(value), 60)}, and not {wanted}") from None
 
 
