@@ -32,13 +32,13 @@ class RUEState(State):
     bound: PerArm  # U_k
 
 
-def pull_largest_bound(e: Episode, s: RUEState, rng: np.random.Generator) -> int:
+def pull_largest_bound(e: Episode, s: RUEState, w: RUEState, rng: np.random.Generator) -> int:
     """Pull the arm of largest U."""
-    predict(e, s)
-    return arm_of_largest(s.bound, e, rng)
+    predict(e, s, w)
+    return arm_of_largest(w.bound, e, rng)
 
 
-def predict(e: Any, s: Any) -> None:
+def predict(e: Any, s: Any, w: Any) -> None:
     """Estimate the means, as random effects of unknown mean and variance, and their upper bounds.
 
     In place of numbers, entries of ``e`` may be arrays, one entry for each episode.
@@ -58,15 +58,15 @@ def predict(e: Any, s: Any) -> None:
     spread = np.maximum(between, 0.0) / np.maximum(pulls - squares / pulls, 1.0)  # sigma_0^2
     weights = weighted = 0.0
     for arm in range(e.num_arms):
-        s.weight[arm] = e.pulls[arm] * spread / np.maximum(e.pulls[arm] * spread + noise, TINY)
-        weights += (1.0 - s.weight[arm]) * e.pulls[arm]
-        weighted += (1.0 - s.weight[arm]) * e.pulls[arm] * e.mean[arm]
+        w.weight[arm] = e.pulls[arm] * spread / np.maximum(e.pulls[arm] * spread + noise, TINY)
+        weights += (1.0 - w.weight[arm]) * e.pulls[arm]
+        weighted += (1.0 - w.weight[arm]) * e.pulls[arm] * e.mean[arm]
     weights = np.maximum(weights, TINY)  # D, 0 where all w are 1
     for arm in range(e.num_arms):
-        w = s.weight[arm]
-        s.estimate[arm] = w * e.mean[arm] + (1.0 - w) * weighted / weights
-        own = spread / np.maximum(e.pulls[arm] * spread + noise, TINY)  # w / n
-        s.bound[arm] = s.estimate[arm] + np.sqrt(s.exploration * noise * (own + (1.0 - w) ** 2 / weights))
+        own = w.weight[arm]
+        w.estimate[arm] = own * e.mean[arm] + (1.0 - own) * weighted / weights
+        part = spread / np.maximum(e.pulls[arm] * spread + noise, TINY)  # w / n
+        w.bound[arm] = w.estimate[arm] + np.sqrt(s.exploration * noise * (part + (1.0 - own) ** 2 / weights))
 
 
 @dataclass(kw_only=True)
@@ -103,6 +103,7 @@ class RUE(SequentialAgent):
         """Return the arms of largest prediction, of those that have been pulled."""
         seen = Statistics.of(observation)
         e = SimpleNamespace(num_arms=self.num_arms, pulls=seen.pulls.T, mean=seen.means.T, variance=seen.variances.T)
-        s = SimpleNamespace(**self.values, **{name: np.empty(e.mean.shape) for name in ("weight", "estimate", "bound")})
-        predict(e, s)
-        return best_mean(Statistics(seen.pulls, s.estimate.T, seen.variances), self.tie, self.rng)
+        s = SimpleNamespace(**self.values)
+        w = SimpleNamespace(**{name: np.empty(e.mean.shape) for name in ("weight", "estimate", "bound")})
+        predict(e, s, w)
+        return best_mean(Statistics(seen.pulls, w.estimate.T, seen.variances), self.tie, self.rng)

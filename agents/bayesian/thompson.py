@@ -43,38 +43,38 @@ class ThompsonState(Posteriors):
     score: PerArm  # minus the cost of confusing an arm with I, its square root
 
 
-def thompson_sampling(e: Episode, s: ThompsonState, rng: np.random.Generator) -> int:
+def thompson_sampling(e: Episode, s: ThompsonState, w: ThompsonState, rng: np.random.Generator) -> int:
     """Draw a mean for each arm from its posterior, and pull the arm of the largest."""
-    return arm_of_largest_draw(e, s, rng)
+    return arm_of_largest_draw(e, s, w, rng)
 
 
-def top_two(e: Episode, s: ThompsonState, rng: np.random.Generator) -> int:
+def top_two(e: Episode, s: ThompsonState, w: ThompsonState, rng: np.random.Generator) -> int:
     """Pull the arm I of the largest draw, or with probability 1 - beta draw again until it is another arm."""
-    best = arm_of_largest_draw(e, s, rng)
+    best = arm_of_largest_draw(e, s, w, rng)
     if rng.random() < s.beta:
         return best
-    other = another_arm_of_largest_draw(e, s, best, s.tries, rng)
-    return other if other != best else cheapest_to_confuse(e, s, best, rng)
+    other = another_arm_of_largest_draw(e, s, w, best, s.tries, rng)
+    return other if other != best else cheapest_to_confuse(e, s, w, best, rng)
 
 
-def cheapest_to_confuse(e: Episode, s: ThompsonState, best: int, rng: np.random.Generator) -> int:
+def cheapest_to_confuse(e: Episode, s: ThompsonState, w: ThompsonState, best: int, rng: np.random.Generator) -> int:
     """Return the arm j of smallest |m_I - m_j| / sqrt(v_I / T_I + v_j / T_j), where I is ``best``."""
     for arm in range(e.num_arms):
-        square = reward_variance(e, s, best) / e.pulls[best] + reward_variance(e, s, arm) / e.pulls[arm]
-        s.score[arm] = -abs(e.mean[best] - e.mean[arm]) / math.sqrt(square)
-    s.score[best] = -np.inf
-    return arm_of_largest(s.score, e, rng)
+        square = reward_variance(e, s, w, best) / e.pulls[best] + reward_variance(e, s, w, arm) / e.pulls[arm]
+        w.score[arm] = -abs(e.mean[best] - e.mean[arm]) / math.sqrt(square)
+    w.score[best] = -np.inf
+    return arm_of_largest(w.score, e, rng)
 
 
-def reward_variance(e: Episode, s: ThompsonState, arm: int) -> float:
+def reward_variance(e: Episode, s: ThompsonState, w: ThompsonState, arm: int) -> float:
     """Return the variance of an arm's rewards, known or estimated; it is positive."""
     if s.family == BERNOULLI:
         return float(max(e.mean[arm] * (1.0 - e.mean[arm]), 1e-6))
-    variance = floored(e.pulls[arm], e.variance[arm], s.pooled) if s.family == STUDENT else s.variances[arm]
+    variance = floored(e.pulls[arm], e.variance[arm], s.pooled) if s.family == STUDENT else w.variances[arm]
     return float(max(variance, 1e-12))
 
 
-def has_other_reward(e: Episode, s: ThompsonState) -> bool:
+def has_other_reward(e: Episode, s: ThompsonState, w: ThompsonState) -> bool:
     """Return whether a reward is neither 0 nor 1 although the posterior needs it to be; this ends the episode."""
     pool_variances(e, s)
     if s.family != BERNOULLI:
@@ -94,20 +94,20 @@ class ScreenedState(ThompsonState, ScreenedPosteriors):
     """What the fast forms use: draws that cannot win are not made, see :mod:`bai_gym.agents.tools.draws`."""
 
 
-def fast_thompson_sampling(e: Episode, s: ScreenedState, rng: np.random.Generator) -> int:
+def fast_thompson_sampling(e: Episode, s: ScreenedState, w: ScreenedState, rng: np.random.Generator) -> int:
     """Return what :func:`thompson_sampling` returns, in distribution."""
-    update_posteriors(e, s)
-    return winner(e, s, rng)
+    update_posteriors(e, s, w)
+    return winner(e, s, w, rng)
 
 
-def fast_top_two(e: Episode, s: ScreenedState, rng: np.random.Generator) -> int:
+def fast_top_two(e: Episode, s: ScreenedState, w: ScreenedState, rng: np.random.Generator) -> int:
     """Return what :func:`top_two` returns, in distribution."""
-    update_posteriors(e, s)
-    best = winner(e, s, rng)
+    update_posteriors(e, s, w)
+    best = winner(e, s, w, rng)
     if rng.random() < s.beta:
         return best
-    other = another_winner(e, s, best, s.tries, rng)
-    return other if other != best else cheapest_to_confuse(e, s, best, rng)
+    other = another_winner(e, s, w, best, s.tries, rng)
+    return other if other != best else cheapest_to_confuse(e, s, w, best, rng)
 
 
 def posterior_mean(pulls: float, mean: float, variance: float, s: ScreenedState) -> float:

@@ -28,18 +28,18 @@ class EBTCState(State):
     due: Vector  # for each pair (leader, challenger): visits times 1 - beta, minus the pulls of the challenger
 
 
-def pull_pair(e: Episode, s: EBTCState, rng: np.random.Generator) -> int:
+def pull_pair(e: Episode, s: EBTCState, w: EBTCState, rng: np.random.Generator) -> int:
     """Pull the challenger C where its pair (B, C) has pulled it too rarely, else the leader B."""
-    best, cost, epsilon = arm_of_largest(e.mean, e, rng), s.cost, s.epsilon
+    best, cost, epsilon = arm_of_largest(e.mean, e, rng), w.cost, s.epsilon
     for arm in range(e.num_arms):
         distance = e.mean[best] - e.mean[arm] + epsilon
         cost[arm] = -distance / math.sqrt(1.0 / e.pulls[best] + 1.0 / e.pulls[arm])
     cost[best] = -np.inf
     other = arm_of_largest(cost, e, rng)
     pair = best * e.num_arms + other
-    s.due[pair] += 1.0 - s.beta if s.beta > 0.0 else e.pulls[best] / (e.pulls[best] + e.pulls[other])
-    if s.due[pair] >= 0.0:
-        s.due[pair] -= 1.0
+    w.due[pair] += 1.0 - s.beta if s.beta > 0.0 else e.pulls[best] / (e.pulls[best] + e.pulls[other])
+    if w.due[pair] >= 0.0:
+        w.due[pair] -= 1.0
         return other
     return best
 

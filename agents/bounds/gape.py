@@ -36,31 +36,31 @@ class GapEState(WidthState):
     index: PerArm  # B
 
 
-def pull_largest_b(e: Episode, s: GapEState, rng: np.random.Generator) -> int:
+def pull_largest_b(e: Episode, s: GapEState, w: GapEState, rng: np.random.Generator) -> int:
     """Pull the arm of largest B = -gap + width, over the arms of all bandits."""
-    set_gaps(e, s)
+    set_gaps(e, s, w)
     for arm in range(e.num_arms):
-        s.index[arm] = -s.gap[arm] + width(s, s.a, e.pulls[arm], e.variance[arm])
-    return arm_of_largest(s.index, e, rng)
+        w.index[arm] = -w.gap[arm] + width(s, s.a, e.pulls[arm], e.variance[arm])
+    return arm_of_largest(w.index, e, rng)
 
 
-def pull_largest_estimated_b(e: Episode, s: GapEState, rng: np.random.Generator) -> int:
+def pull_largest_estimated_b(e: Episode, s: GapEState, w: GapEState, rng: np.random.Generator) -> int:
     """Do the same with an estimate of H, from gaps that are increased and deviations that are decreased."""
-    set_gaps(e, s)
+    set_gaps(e, s, w)
     complexity = 0.0
     for arm in range(e.num_arms):
-        gap = s.gap[arm] + s.b * math.sqrt(1.0 / (2.0 * e.pulls[arm]))
+        gap = w.gap[arm] + s.b * math.sqrt(1.0 / (2.0 * e.pulls[arm]))
         if s.aware:
             sigma = max(math.sqrt(e.variance[arm]) - s.b * math.sqrt(2.0 / (e.pulls[arm] - 1.0)), 0.0)
             complexity += ((sigma + math.sqrt(sigma**2 + (16.0 / 3.0) * s.b * gap)) / gap) ** 2
         else:
             complexity += (s.b / gap) ** 2
     for arm in range(e.num_arms):
-        s.index[arm] = -s.gap[arm] + width(s, s.a / complexity, e.pulls[arm], e.variance[arm])
-    return arm_of_largest(s.index, e, rng)
+        w.index[arm] = -w.gap[arm] + width(s, s.a / complexity, e.pulls[arm], e.variance[arm])
+    return arm_of_largest(w.index, e, rng)
 
 
-def set_gaps(e: Episode, s: GapEState) -> None:
+def set_gaps(e: Episode, s: GapEState, w: GapEState) -> None:
     """Set the gap of each arm: the distance of its mean to the largest other mean of its bandit."""
     size = e.num_arms // s.bandits
     for start in range(0, e.num_arms, size):
@@ -69,7 +69,7 @@ def set_gaps(e: Episode, s: GapEState) -> None:
             second = max(second, min(e.mean[arm], e.mean[best]))
             best = arm if e.mean[arm] > e.mean[best] else best
         for arm in range(start, start + size):
-            s.gap[arm] = e.mean[best] - (second if arm == best else e.mean[arm])
+            w.gap[arm] = e.mean[best] - (second if arm == best else e.mean[arm])
 
 
 def rescaling(constant: float, num_arms: int, rescaled: bool) -> float:

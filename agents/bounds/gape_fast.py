@@ -11,7 +11,7 @@ import numpy as np
 from bai_gym.agents.tools.leaders import TwoLargest, find_two_largest
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.agents.tools.widths import WidthState, hoeffding, width
-from bai_gym.sampling import Episode, PerArm, Rule, leader, renew, total
+from bai_gym.sampling import Episode, PerArm, Rule, arm_of_largest_index, set_index, total
 
 __all__ = ["ADAPTIVE", "GIVEN"]
 
@@ -28,15 +28,16 @@ def capped_bound(pulls: float, mean: float, variance: float, s: GivenState) -> f
     return min(mean, s.cap) + width(s, s.a, pulls, variance)
 
 
-def pull_largest_b(e: Episode, s: GivenState, rng: np.random.Generator) -> int:
+def pull_largest_b(e: Episode, s: GivenState, w: GivenState, rng: np.random.Generator) -> int:
     """Return the arm of largest B, after an update of the two arms whose gaps depend on the second-largest mean."""
     find_two_largest(e, s)
     second = e.mean[s.second]
     if second != s.cap:
         s.cap = second
         for arm in (s.best, s.second):
-            renew(e.tournament, arm, capped_bound(e.pulls[arm], e.mean[arm], e.variance[arm], s), rng)
-    return leader(e.tournament)
+            set_index(e.index, arm, capped_bound(e.pulls[arm], e.mean[arm], e.variance[arm], s))
+        return arm_of_largest_index(e.index, e.pulls, e.tie, rng)
+    return e.leader
 
 
 class AdaptiveState(TwoLargest, WidthState):
@@ -59,10 +60,10 @@ def hardness(gap: float, margin: float, deviation: float, b: float, aware: bool)
     return (root / upper) * (root / upper)
 
 
-def pull_largest_estimated_b(e: Episode, s: AdaptiveState, rng: np.random.Generator) -> int:
+def pull_largest_estimated_b(e: Episode, s: AdaptiveState, w: AdaptiveState, rng: np.random.Generator) -> int:
     """Return the arm of largest B; terms of H are computed again if the largest mean has changed, or their own arm."""
-    b, aware, term, margin, deviation, index = s.b, s.aware, s.term, s.margin, s.deviation, s.index
-    root, correction = s.root, s.correction
+    b, aware, term, margin, deviation, index = s.b, s.aware, w.term, w.margin, w.deviation, w.index
+    root, correction = w.root, w.correction
     for arm in range(e.pulled, e.pulled + 1) if e.pulled >= 0 else range(e.num_arms):
         margin[arm] = hoeffding(0.5, b, e.pulls[arm])
         root[arm] = hoeffding(1.0, b, e.pulls[arm])

@@ -41,20 +41,20 @@ class NeymanState(VarianceState):
     share: PerArm  # the shares
 
 
-def draw_by_shares(e: Episode, s: NeymanState, rng: np.random.Generator) -> int:
+def draw_by_shares(e: Episode, s: NeymanState, w: NeymanState, rng: np.random.Generator) -> int:
     """Complete the estimates of the last pull, and draw the next arm or take the one farthest behind its share."""
     if e.pulled >= 0:
-        s.estimates[e.pulled] += (e.reward - s.before) / s.chance
+        w.estimates[e.pulled] += (e.reward - s.before) / s.chance
     pool(e, s)
-    set_shares(e, s, arm_of_largest(e.mean, e, rng), s.share)
+    set_shares(e, s, arm_of_largest(e.mean, e, rng), w.share)
     for arm in range(e.num_arms):
-        s.estimates[arm] += e.mean[arm]
+        w.estimates[arm] += e.mean[arm]
     if s.tracks:
         for arm in range(e.num_arms):
-            s.share[arm] = e.made * s.share[arm] - e.pulls[arm]
-        return arm_of_largest(s.share, e, rng)
-    s.arm = draw(s.share, rng)
-    s.chance, s.before = s.share[s.arm], e.mean[s.arm]
+            w.share[arm] = e.made * w.share[arm] - e.pulls[arm]
+        return arm_of_largest(w.share, e, rng)
+    s.arm = draw(w.share, rng)
+    s.chance, s.before = w.share[s.arm], e.mean[s.arm]
     return s.arm
 
 

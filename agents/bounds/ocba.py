@@ -21,7 +21,7 @@ from bai_gym.agents.tools.variances import (
 )
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, PerArm, Rule, noinline, total
+from bai_gym.sampling import STOP, Episode, PerArm, Rule, total
 from bai_gym.statistics import ROUNDING
 
 __all__ = ["OCBA", "OCBAPCS"]
@@ -38,13 +38,13 @@ class OCBAState(VarianceState):
     part: PerArm  # terms of a sum over the arms
 
 
-def pull_farthest_behind(e: Episode, s: OCBAState, rng: np.random.Generator) -> int:
+def pull_farthest_behind(e: Episode, s: OCBAState, w: OCBAState, rng: np.random.Generator) -> int:
     """Pull the arm of largest (t + 1) R_i / (sum of all R) - T_i, with R_i = v_i / d_i^2 of all arms but the best."""
     pool(e, s)
-    value, part = s.value, s.part
+    value, part = w.value, w.part
     best = arm_of_largest(e.mean, e, rng)
     if is_tied(e, best):
-        return least_pulled_best(e, s, best, rng)
+        return least_pulled_best(e, s, w, best, rng)
     for arm in range(e.num_arms):
         gap, variance = distance(e, best, arm), variance_of(e, s, arm) * (arm != best)
         weight = 1.0 / (gap * gap)
@@ -61,40 +61,40 @@ class PricedOCBAState(OCBAState, PricedState):
     """What the rule of OCBA uses where arms have costs."""
 
 
-def pull_farthest_behind_for_money(e: Episode, s: PricedOCBAState, rng: np.random.Generator) -> int:
+def pull_farthest_behind_for_money(e: Episode, s: PricedOCBAState, w: PricedOCBAState, rng: np.random.Generator) -> int:
     """Do as :func:`pull_farthest_behind` with R_b = (sigma_b / sqrt(c_b)) sqrt(sum of c_i R_i^2 / v_i).
 
     The episode ends at the first pull that the money left does not pay for.
     """
     pool(e, s)
-    value, part = s.value, s.part
+    value, part = w.value, w.part
     best = arm_of_largest(e.mean, e, rng)
     if is_tied(e, best):
-        arm = least_pulled_best(e, s, best, rng)
-        return arm if can_pay(e, s, arm) else STOP
+        arm = least_pulled_best(e, s, w, best, rng)
+        return arm if can_pay(e, s, w, arm) else STOP
     for arm in range(e.num_arms):
         gap, variance = distance(e, best, arm), variance_of(e, s, arm) * (arm != best)
         weight = 1.0 / (gap * gap)
         value[arm] = variance * weight  # R_i
-        part[arm] = s.cost[arm] * variance * weight * weight  # c_i R_i^2 / v_i
-    of_best = np.sqrt(variance_of(e, s, best) / s.cost[best] * total(part))  # R_b
+        part[arm] = w.cost[arm] * variance * weight * weight  # c_i R_i^2 / v_i
+    of_best = np.sqrt(variance_of(e, s, best) / w.cost[best] * total(part))  # R_b
     everything, after = total(value) + of_best, e.made + 1.0
     for arm in range(e.num_arms):
         value[arm] = after * (of_best if arm == best else value[arm]) - e.pulls[arm] * everything
     arm = arm_of_largest(value, e, rng)
-    return arm if can_pay(e, s, arm) else STOP
+    return arm if can_pay(e, s, w, arm) else STOP
 
 
-def pull_steepest(e: Episode, s: OCBAState, rng: np.random.Generator) -> int:
+def pull_steepest(e: Episode, s: OCBAState, w: OCBAState, rng: np.random.Generator) -> int:
     """Pull the arm whose share lowers the bound B the most, see :class:`OCBAPCS`.
 
     All slopes are multiplied by exp(z^2 / 2) for the smallest z, so that they do not underflow.
     """
     pool(e, s)
-    value, slope = s.value, s.part
+    value, slope = w.value, w.part
     best = arm_of_largest(e.mean, e, rng)
     if is_tied(e, best):
-        return least_pulled_best(e, s, best, rng)
+        return least_pulled_best(e, s, w, best, rng)
     growth = e.end / e.made  # from the pulls so far to those at the end
     noise, least = variance_of(e, s, best) / (growth * e.pulls[best]), np.inf
     for arm in range(e.num_arms):
@@ -131,13 +131,12 @@ def is_tied(e: Episode, best: int) -> bool:
     return tied > 1
 
 
-@noinline
-def least_pulled_best(e: Episode, s: OCBAState, best: int, rng: np.random.Generator) -> int:
+def least_pulled_best(e: Episode, s: OCBAState, w: OCBAState, best: int, rng: np.random.Generator) -> int:
     """Return the arm with the fewest pulls among those of the largest mean."""
     for arm in range(e.num_arms):
         is_best = e.mean[best] - e.mean[arm] <= slack(e.mean[best])
-        s.value[arm] = -e.pulls[arm] if is_best else -np.inf
-    return arm_of_largest(s.value, e, rng)
+        w.value[arm] = -e.pulls[arm] if is_best else -np.inf
+    return arm_of_largest(w.value, e, rng)
 
 
 def slack(top: float) -> float:

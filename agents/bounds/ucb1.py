@@ -26,9 +26,9 @@ class UCB1State(State):
     bound: PerArm  # upper confidence bounds
 
 
-def pull_largest_bound(e: Episode, s: UCB1State, rng: np.random.Generator) -> int:
+def pull_largest_bound(e: Episode, s: UCB1State, w: UCB1State, rng: np.random.Generator) -> int:
     """Pull the arm of largest mean + b sqrt(2 log t / T)."""
-    growth, bound = s.b * np.sqrt(2.0 * np.log(e.made)), s.bound
+    growth, bound = s.b * np.sqrt(2.0 * np.log(e.made)), w.bound
     for arm in range(e.num_arms):
         bound[arm] = e.mean[arm] + growth / np.sqrt(e.pulls[arm])
     return arm_of_largest(bound, e, rng)

@@ -18,9 +18,9 @@ class CachedState(State):
     bound: PerArm  # upper confidence bounds
 
 
-def pull_largest_bound(e: Episode, s: CachedState, rng: np.random.Generator) -> int:
+def pull_largest_bound(e: Episode, s: CachedState, w: CachedState, rng: np.random.Generator) -> int:
     """Pull the arm of largest mean + b sqrt(2 log t / T)."""
-    b, width, bound = s.b, s.width, s.bound
+    b, width, bound = s.b, w.width, w.bound
     for arm in range(e.pulled, e.pulled + 1) if e.pulled >= 0 else range(e.num_arms):
         width[arm] = b * np.sqrt(2.0 / e.pulls[arm])
     growth = np.sqrt(np.log(e.made))

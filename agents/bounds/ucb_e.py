@@ -95,23 +95,23 @@ class AdaptiveState(UCBEState):
     mean: PerArm  # sample means, the largest first
 
 
-def next_phase(e: Episode, s: AdaptiveState, rng: np.random.Generator) -> int:
+def next_phase(e: Episode, s: AdaptiveState, w: AdaptiveState, rng: np.random.Generator) -> int:
     """Estimate H at the beginning of phase k (Figure 4), set the width, and return when the next phase begins."""
     if e.pulled < 0:
         s.complexity = e.num_arms  # H_0 = K
-    while s.phase < e.num_arms - 1 and s.ends[s.phase] <= e.made:
+    while s.phase < e.num_arms - 1 and w.ends[s.phase] <= e.made:
         s.phase += 1
     if s.phase > 0:
-        sort_means(e, s.mean)
-        best, estimate = s.mean[0], 0.0
+        sort_means(e, w.mean)
+        best, estimate = w.mean[0], 0.0
         least = max(ROUNDING * abs(best), 1e-150)  # of gaps: smaller ones are left out; the squares are above 0
         for i in range(e.num_arms - s.phase + 1, e.num_arms + 1):
-            gap = best - s.mean[i - 1]
+            gap = best - w.mean[i - 1]
             if gap > least:
                 estimate = max(estimate, i / gap**2)
         s.complexity = estimate if estimate > 0.0 else s.complexity
     s.width = s.exploration / math.sqrt(s.complexity)
-    return int(s.ends[s.phase]) if s.phase < e.num_arms - 1 else NEVER
+    return int(w.ends[s.phase]) if s.phase < e.num_arms - 1 else NEVER
 
 
 def sort_means(e: Episode, mean: FloatArray) -> None:

@@ -19,7 +19,7 @@ from bai_gym.agents.tools.ranges import ORACLE, range_choice, range_of, reward_b
 from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, rivals, smallest
 from bai_gym.agents.tools.widths import WidthState, mixed, width
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Rule, Vector, noinline, section
+from bai_gym.sampling import STOP, Episode, Rule, Vector
 from bai_gym.statistics import FloatArray
 from bai_gym.theory import ugape_complexity, ugape_v_complexity
 from bai_gym.validation import choice, integer, probability, real
@@ -38,47 +38,47 @@ class UGapEState(SetState, WidthState):
     order: Vector  # the m + 1 arms of largest U in a bandit
 
 
-def select_arm(e: Episode, s: UGapEState, rng: np.random.Generator) -> int:
+def select_arm(e: Episode, s: UGapEState, w: UGapEState, rng: np.random.Generator) -> int:
     """Return the wider of u and l (Figure 2), in the bandit of largest value; keep J if its value is the smallest."""
     size, pulled = e.num_arms // s.bandits, 0
     s.value = -np.inf
     for start in range(0, e.num_arms, size):
         for k in range(start, start + size):
             n = e.pulls[k]
-            s.width[k] = mixed(s.a, s.b, n) if s.mixed else width(s, s.a, n, e.variance[k])
-            s.upper[k] = e.mean[k] + s.width[k]
-            s.lower[k] = e.mean[k] - s.width[k]
-        border, below = largest_two(s.upper, start, size, s)
+            w.width[k] = mixed(s.a, s.b, n) if s.mixed else width(s, s.a, n, e.variance[k])
+            w.upper[k] = e.mean[k] + w.width[k]
+            w.lower[k] = e.mean[k] - w.width[k]
+        border, below = largest_two(w.upper, start, size, s, w)
         for k in range(start, start + size):
-            s.index[k] = (below if s.upper[k] >= border else border) - s.lower[k]  # B_k
-        value, u, low = rivals(s, start, size)
+            w.index[k] = (below if w.upper[k] >= border else border) - w.lower[k]  # B_k
+        value, u, low = rivals(s, w, start, size)
         if value > s.value:
             s.value = value
-            is_wider = s.width[u] > s.width[low] or (s.width[u] == s.width[low] and prefers(e, u, low, rng))
+            is_wider = w.width[u] > w.width[low] or (w.width[u] == w.width[low] and prefers(e, u, low, rng))
             pulled = u if is_wider else low
     if e.pulled < 0 or s.value < s.kept_value:
-        keep(s, np.inf if s.last else s.value)
+        keep(s, w, np.inf if s.last else s.value)
     return pulled
 
 
-def select_until_accurate(e: Episode, s: UGapEState, rng: np.random.Generator) -> int:
+def select_until_accurate(e: Episode, s: UGapEState, w: UGapEState, rng: np.random.Generator) -> int:
     """Stop once the value of J is below epsilon (Figure 1, right)."""
     if not s.mixed:
         s.a = s.rate * math.log(4.0 * e.num_arms * (e.made + s.aware) ** 3.0 / s.delta)
-    arm = select_arm(e, s, rng)
+    arm = select_arm(e, s, w, rng)
     if is_look(e, s) and s.value < s.epsilon:
         s.kept_value = -np.inf
         return STOP
     return arm
 
 
-def estimate_complexity(e: Episode, s: UGapEState, rng: np.random.Generator) -> int:
+def estimate_complexity(e: Episode, s: UGapEState, w: UGapEState, rng: np.random.Generator) -> int:
     """Set a = rate / H, with gaps raised by b sqrt(1 / (2 T)), and deviations lowered by b sqrt(2 / (T - 1))."""
     if (e.made - (2 if s.aware else 1) * e.num_arms) % s.every != 0:
         return e.end  # after the last pull
     size, complexity = e.num_arms // s.bandits, 0.0
     for start in range(0, e.num_arms, size):
-        border, below = largest_two(e.mean, start, size, s)
+        border, below = largest_two(e.mean, start, size, s, w)
         for k in range(start, start + size):
             gap = e.mean[k] - below if e.mean[k] >= border else border - e.mean[k]
             aim = max((gap + s.b * math.sqrt(0.5 / e.pulls[k]) + s.epsilon) / 2.0, s.epsilon)
@@ -91,12 +91,12 @@ def estimate_complexity(e: Episode, s: UGapEState, rng: np.random.Generator) -> 
     return e.made + s.every
 
 
-def largest_two(values: FloatArray, start: int, size: int, s: UGapEState) -> tuple[float, float]:
+def largest_two(values: FloatArray, start: int, size: int, s: UGapEState, w: UGapEState) -> tuple[float, float]:
     """Return the m-th and the next largest of the values in a bandit."""
     for k in range(start, start + size):
-        s.index[k] = -values[k]
-    smallest(section(s.index, start, size), s.m + 1, s.order)
-    return values[start + int(s.order[s.m - 1])], values[start + int(s.order[s.m])]
+        w.index[k] = -values[k]
+    smallest(w.index[start : start + size], s.m + 1, w.order)
+    return values[start + int(w.order[s.m - 1])], values[start + int(w.order[s.m])]
 
 
 GIVEN = Rule(choose=select_arm, state=UGapEState)
@@ -155,16 +155,15 @@ class FastState(UGapEState, Cache):
     """What the fast forms use."""
 
 
-def select_fast(e: Episode, s: FastState, rng: np.random.Generator) -> int:
+def select_fast(e: Episode, s: FastState, w: FastState, rng: np.random.Generator) -> int:
     """Do as :func:`select_arm` does for one best arm of one bandit; call it where arms are tied."""
-    arm = select_untied(e, s, rng)
-    return select_tied(e, s, rng) if arm == TIED else arm
+    arm = select_untied(e, s, w, rng)
+    return select_tied(e, s, w, rng) if arm == TIED else arm
 
 
-@noinline
-def select_tied(e: Episode, s: FastState, rng: np.random.Generator) -> int:
+def select_tied(e: Episode, s: FastState, w: FastState, rng: np.random.Generator) -> int:
     """Return the choice of the plain rule."""
-    return select_arm(e, s, rng)
+    return select_arm(e, s, w, rng)
 
 
 def for_one_arm(rule: Rule) -> property:

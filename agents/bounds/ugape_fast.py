@@ -6,7 +6,7 @@ import numpy as np
 
 from bai_gym.agents.tools.sets import SetState, keep, prefers
 from bai_gym.agents.tools.widths import WidthState, width
-from bai_gym.sampling import Episode, PerArm, is_shared, leader, leader_without, top, total, value_of
+from bai_gym.sampling import Episode, PerArm, second_of_largest_index, total
 
 __all__ = ["TIED", "Cache", "fast_complexity", "select_untied", "upper"]
 
@@ -29,25 +29,25 @@ def upper(pulls: float, mean: float, variance: float, s: Cache) -> float:
     return mean + width(s, s.a, pulls, variance)
 
 
-def select_untied(e: Episode, s: Cache, rng: np.random.Generator) -> int:
-    """Do as the plain rule does for one best arm, by the tournament of U; where arms are tied, return ``TIED``.
+def select_untied(e: Episode, s: Cache, w: Cache, rng: np.random.Generator) -> int:
+    """Do as the plain rule does for one best arm, by the index U; where arms are tied, return ``TIED``.
 
     B_k is the largest U less L_k, but for the first, the arm of largest U, the second-largest less L_k. So J is the
     first or the arm of largest L, and u is the first, or where J is that, the second.
     """
-    tree = e.tournament
-    first, low = leader(tree), find_safest(e, s)
-    second = leader_without(tree, first, rng)
-    value = top(tree) - lower(e, s, low)
-    of_first = value_of(tree, second) - lower(e, s, first)
-    is_tied = s.bound >= lower_by_tree(e, low) or of_first == value
-    if is_tied or top(tree) == value_of(tree, second) or is_shared(tree, second, first):
+    first, low, upper = e.leader, find_safest(e, s), e.index.value
+    second = second_of_largest_index(e.index, first)
+    if second < 0 or upper[first] == upper[second]:
+        return TIED
+    value = upper[first] - lower(e, s, low)
+    of_first = upper[second] - lower(e, s, first)
+    if s.bound >= lower_by_index(e, low) or of_first == value:
         return TIED
     low = first if of_first < value else low
     u = second if low == first else first
-    s.value, s.sets[0] = min(value, of_first), low
+    s.value, w.sets[0] = min(value, of_first), low
     if e.pulled < 0 or s.value < s.kept_value:
-        keep(s, np.inf if s.last else s.value)
+        keep(s, w, np.inf if s.last else s.value)
     of_u, of_low = width(s, s.a, e.pulls[u], e.variance[u]), width(s, s.a, e.pulls[low], e.variance[low])
     if of_u == of_low:
         return u if prefers(e, u, low, rng) else low
@@ -59,22 +59,22 @@ def lower(e: Episode, s: Cache, arm: int) -> float:
     return float(e.mean[arm] - width(s, s.a, e.pulls[arm], e.variance[arm]))
 
 
-def lower_by_tree(e: Episode, arm: int) -> float:
+def lower_by_index(e: Episode, arm: int) -> float:
     """Return L of an arm up to rounding, which is the same for arms of equal means and widths."""
-    return float(2.0 * e.mean[arm] - value_of(e.tournament, arm))
+    return float(2.0 * e.mean[arm] - e.index.value[arm])
 
 
 def find_safest(e: Episode, s: Cache) -> int:
     """Return the arm of largest L; all arms are scanned only when the safest arm falls to the bound."""
     arm, pulled = s.safest, max(e.pulled, 0)
-    largest, other = lower_by_tree(e, arm), lower_by_tree(e, pulled)
+    largest, other = lower_by_index(e, arm), lower_by_index(e, pulled)
     other = -np.inf if pulled == arm else other
     bound = max(s.bound, min(largest, other))
     arm = pulled if other > largest else arm
     if max(largest, other) <= bound or e.pulled < 0:
         largest = bound = -np.inf
         for k in range(e.num_arms):
-            other = lower_by_tree(e, k)
+            other = lower_by_index(e, k)
             bound = max(bound, min(other, largest))
             arm = k if other > largest else arm
             largest = max(largest, other)
@@ -82,7 +82,7 @@ def find_safest(e: Episode, s: Cache) -> int:
     return arm
 
 
-def fast_complexity(e: Episode, s: Cache, rng: np.random.Generator) -> int:
+def fast_complexity(e: Episode, s: Cache, w: Cache, rng: np.random.Generator) -> int:
     """Set a = rate / H as the plain rule does, in a form that compilers turn into vector instructions."""
     if (e.made - (2 if s.aware else 1) * e.num_arms) % s.every != 0:
         return e.end  # after the last pull
@@ -90,7 +90,7 @@ def fast_complexity(e: Episode, s: Cache, rng: np.random.Generator) -> int:
     for k in range(e.num_arms):
         second = max(second, min(best, e.mean[k]))
         best = max(best, e.mean[k])
-    term, b, epsilon, aware = s.term, s.b, s.epsilon, s.aware
+    term, b, epsilon, aware = w.term, s.b, s.epsilon, s.aware
     for k in range(e.num_arms):
         gap = (e.mean[k] - second if e.mean[k] >= best else best - e.mean[k]) + b * np.sqrt(0.5 / e.pulls[k])
         aim = max((gap + epsilon) / 2.0, epsilon)

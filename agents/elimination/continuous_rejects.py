@@ -31,31 +31,31 @@ class RejectsState(State):
     score: PerArm  # minus the means of the active arms
 
 
-def compare_with_next(e: Episode, s: RejectsState, rng: np.random.Generator) -> int:
+def compare_with_next(e: Episode, s: RejectsState, w: RejectsState, rng: np.random.Generator) -> int:
     """Reject the arm of lowest mean, l, if it is far below the second-lowest one (CR-C)."""
-    low, second = active_arm_of_smallest(e.mean, e, s.score, rng), np.inf
+    low, second = active_arm_of_smallest(e.mean, e, w.score, rng), np.inf
     for arm in range(e.num_arms):
         if e.active[arm] == 1 and arm != low:
             second = min(second, e.mean[arm])
-    return reject_if_large(e, s, low, second - e.mean[low])
+    return reject_if_large(e, s, w, low, second - e.mean[low])
 
 
-def compare_with_average(e: Episode, s: RejectsState, rng: np.random.Generator) -> int:
+def compare_with_average(e: Episode, s: RejectsState, w: RejectsState, rng: np.random.Generator) -> int:
     """Reject the arm of lowest mean, l, if it is far below the average of the others (CR-A)."""
-    low, others = active_arm_of_smallest(e.mean, e, s.score, rng), 0.0
+    low, others = active_arm_of_smallest(e.mean, e, w.score, rng), 0.0
     for arm in range(e.num_arms):
         if e.active[arm] == 1 and arm != low:
             others += e.mean[arm]
-    return reject_if_large(e, s, low, others / (s.remaining - 1) - e.mean[low])
+    return reject_if_large(e, s, w, low, others / (s.remaining - 1) - e.mean[low])
 
 
-def reject_if_large(e: Episode, s: RejectsState, low: int, gap: float) -> int:
+def reject_if_large(e: Episode, s: RejectsState, w: RejectsState, low: int, gap: float) -> int:
     """Reject arm l if gap / b > 1 / sqrt(beta) - 1, j > 2, and it has more pulls than each rejected arm.
 
     Returns:
         The number of pulls after the next one, when arms are compared again.
     """
-    beta = s.log_bar[s.remaining - 1] * (e.made - s.spent) / (e.end - s.spent)
+    beta = w.log_bar[s.remaining - 1] * (e.made - s.spent) / (e.end - s.spent)
     if s.remaining > 2 and e.pulls[low] > s.most and gap / s.b > 1.0 / math.sqrt(beta) - 1.0:
         e.active[low] = 0
         s.remaining -= 1

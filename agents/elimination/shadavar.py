@@ -40,7 +40,7 @@ def bound_per_pull(pulls: float, mean: float, variance: float, s: SHAdaVarState)
     return index if factor > 0.0 else np.inf
 
 
-def begin_stage(e: Episode, s: SHAdaVarState, rng: np.random.Generator) -> int:
+def begin_stage(e: Episode, s: SHAdaVarState, w: SHAdaVarState, rng: np.random.Generator) -> int:
     """Compute what the estimates of variances need, from the cyclic pulls; there is no other phase."""
     pool(e, s)
     return NEVER

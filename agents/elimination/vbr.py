@@ -45,23 +45,23 @@ def widest(pulls: float, mean: float, variance: float, s: VBRState) -> float:
     return v / pulls if v > 0.0 else -pulls
 
 
-def reject_due(e: Episode, s: VBRState, rng: np.random.Generator) -> int:
+def reject_due(e: Episode, s: VBRState, w: VBRState, rng: np.random.Generator) -> int:
     """Reject an arm if t_k pulls are made, or two intervals are separated early; return when the next one is due."""
     pool(e, s)
     early = s.early and e.pulled >= 0 and is_separated(e, s)
-    while s.phase < e.num_arms - 1 and (early or s.times[s.phase] <= e.made):
-        reject(e, s, rng)
+    while s.phase < e.num_arms - 1 and (early or w.times[s.phase] <= e.made):
+        reject(e, s, w, rng)
         early = False
     if s.phase == e.num_arms - 1:
         return NEVER
-    return e.made + 1 if s.early else int(s.times[s.phase])
+    return e.made + 1 if s.early else int(w.times[s.phase])
 
 
-def reject(e: Episode, s: VBRState, rng: np.random.Generator) -> None:
+def reject(e: Episode, s: VBRState, w: VBRState, rng: np.random.Generator) -> None:
     """Reject the active arm of smallest mean, or mean + r."""
     for arm in range(e.num_arms):
-        s.value[arm] = e.mean[arm] + radius(e, s, arm) if s.by_bound else e.mean[arm]
-    e.active[active_arm_of_smallest(s.value, e, s.value, rng)] = 0
+        w.value[arm] = e.mean[arm] + radius(e, s, arm) if s.by_bound else e.mean[arm]
+    e.active[active_arm_of_smallest(w.value, e, w.value, rng)] = 0
     s.phase += 1
 
 

@@ -26,7 +26,7 @@ from bai_gym.agents.tools.divergences import (
 from bai_gym.agents.tools.hedge import exponential_weights, mix_loss
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, PerArm, Rule, Vector, leader, section
+from bai_gym.sampling import Episode, PerArm, Rule, Vector
 
 __all__ = ["AdaHedgeBR"]
 
@@ -45,50 +45,52 @@ class AdaHedgeState(ConfidenceState):
     losses: Vector  # K rows: the cumulated losses of the learner of each recommendation
 
 
-def play_round(e: Episode, s: AdaHedgeState, rng: np.random.Generator) -> int:
+def play_round(e: Episode, s: AdaHedgeState, w: AdaHedgeState, rng: np.random.Generator) -> int:
     """Play one round of the game, and return the arm whose pulls are furthest behind the weights (C-tracking)."""
-    best = leader(e.tournament)
+    best = e.leader
     if e.pulled < 0:
         for arm in range(e.num_arms):
-            s.total[arm], s.mix_gap[arm] = e.pulls[arm], FIRST_D
-    losses = section(s.losses, best * e.num_arms, e.num_arms)  # of the learner of the current recommendation
-    rate = math.log(e.num_arms) / s.mix_gap[best]
-    exponential_weights(losses, rate, s.w)
-    rival, meeting = best_response(e, s, best)
+            w.total[arm], w.mix_gap[arm] = e.pulls[arm], FIRST_D
+    losses = w.losses[
+        best * e.num_arms : best * e.num_arms + e.num_arms
+    ]  # of the learner of the current recommendation
+    rate = math.log(e.num_arms) / w.mix_gap[best]
+    exponential_weights(losses, rate, w.w)
+    rival, meeting = best_response(e, s, w, best)
     before, gain, level = mix_loss(losses, rate), 0.0, math.log(float(e.made))
     for k in range(e.num_arms):
-        s.gain[k] = optimistic_gain(e, s, k, meeting if k == best or k == rival else e.mean[k], level)
-        gain += s.w[k] * s.gain[k]
+        w.gain[k] = optimistic_gain(e, s, w, k, meeting if k == best or k == rival else e.mean[k], level)
+        gain += w.w[k] * w.gain[k]
     for k in range(e.num_arms):
-        losses[k] -= s.gain[k]
-    s.mix_gap[best] += max(before - mix_loss(losses, rate) - gain, 0.0)
+        losses[k] -= w.gain[k]
+    w.mix_gap[best] += max(before - mix_loss(losses, rate) - gain, 0.0)
     for arm in range(e.num_arms):
-        s.total[arm] += s.w[arm]
-        s.behind[arm] = s.total[arm] - e.pulls[arm]
-    return arm_of_largest(s.behind, e, rng)
+        w.total[arm] += w.w[arm]
+        w.behind[arm] = w.total[arm] - e.pulls[arm]
+    return arm_of_largest(w.behind, e, rng)
 
 
-def best_response(e: Episode, s: AdaHedgeState, best: int) -> tuple[int, float]:
+def best_response(e: Episode, s: AdaHedgeState, w: AdaHedgeState, best: int) -> tuple[int, float]:
     """Return the arm j of smallest w_B d(m_B, p) + w_j d(m_j, p), and the p that minimises it."""
     rival, cost, meeting = -1, np.inf, 0.0
     for j in range(e.num_arms):
         if j != best:
-            p = meeting_mean(e, s, best, j, s.w[best] + POSITIVE, s.w[j] + POSITIVE)
-            value = s.w[best] * divergence_inside(e, s, best, p) + s.w[j] * divergence_inside(e, s, j, p)
+            p = meeting_mean(e, s, w, best, j, w.w[best] + POSITIVE, w.w[j] + POSITIVE)
+            value = w.w[best] * divergence_inside(e, s, w, best, p) + w.w[j] * divergence_inside(e, s, w, j, p)
             if value < cost:
                 rival, cost, meeting = j, value, p
     return rival, meeting
 
 
-def optimistic_gain(e: Episode, s: AdaHedgeState, arm: int, q: float, level: float) -> float:
+def optimistic_gain(e: Episode, s: AdaHedgeState, w: AdaHedgeState, arm: int, q: float, level: float) -> float:
     """Return the largest of d(U, q), d(L, q) and level / N, with the bounds U and L of the arm at this level, log t."""
     n, m = e.pulls[arm], e.mean[arm]
     if s.family == BERNOULLI:
         q = inside(q)
         high, low = bernoulli_upper_bound(m, level / n), 1.0 - bernoulli_upper_bound(1.0 - m, level / n)
         return max(bernoulli_divergence(high, q), bernoulli_divergence(low, q), level / n)
-    far = abs(m - q) + math.sqrt(2.0 * variance_of(e, s, arm) * level / n)
-    return float(max(0.5 * far * far / variance_of(e, s, arm), level / n))
+    far = abs(m - q) + math.sqrt(2.0 * variance_of(e, s, w, arm) * level / n)
+    return float(max(0.5 * far * far / variance_of(e, s, w, arm), level / n))
 
 
 @dataclass(kw_only=True)

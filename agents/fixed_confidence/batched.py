@@ -25,7 +25,7 @@ from bai_gym.agents.tools.divergences import inside, variance_of
 from bai_gym.agents.tools.scanning import active_arm_of_smallest, arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Outcome, PerArm, Rule, noinline
+from bai_gym.sampling import STOP, Episode, Outcome, PerArm, Rule
 from bai_gym.statistics import IntArray
 from bai_gym.theory.proportions import optimal_proportions
 from bai_gym.validation import choice
@@ -53,113 +53,112 @@ class PlannedState(RacingState):
     w: PerArm
 
 
-def three_batches(e: Episode, s: PlannedState, rng: np.random.Generator) -> int:
+def three_batches(e: Episode, s: PlannedState, w: PlannedState, rng: np.random.Generator) -> int:
     """Pull L1 times, then by w*; stop where the best arm is separated, or after a batch of up to L3 pulls."""
     if not fits(e, s):
         return STOP
-    arm = next_of_batch(e, s, rng)
+    arm = next_of_batch(e, s, w, rng)
     while arm < 0:
-        if s.planned >= (2 if s.proved else 3) and is_separated(e, s):
+        if s.planned >= (2 if s.proved else 3) and is_separated(e, s, w):
             return STOP
         if s.planned == 0:
-            set_goals(e, s, s.first)
+            set_goals(e, s, w, s.first)
         elif s.proved or s.planned < 3:
-            follow_proportions(e, s, rng, 2.0 ** (s.planned - 1.0 if s.proved else s.planned))
+            follow_proportions(e, s, w, rng, 2.0 ** (s.planned - 1.0 if s.proved else s.planned))
         elif s.planned == 3:
-            set_goals(e, s, s.last)
+            set_goals(e, s, w, s.last)
         else:
             return STOP
-        arm = begin_batch(e, s, rng)
+        arm = begin_batch(e, s, w, rng)
     return arm
 
 
-def two_batches_and_elimination(e: Episode, s: PlannedState, rng: np.random.Generator) -> int:
+def two_batches_and_elimination(e: Episode, s: PlannedState, w: PlannedState, rng: np.random.Generator) -> int:
     """Pull L1 times, then once by w*; unless the best arm is separated then, eliminate arms in rounds."""
     if not fits(e, s):
         return STOP
-    arm = next_of_batch(e, s, rng)
+    arm = next_of_batch(e, s, w, rng)
     while arm < 0:
-        if s.planned == 2 and is_separated(e, s):
+        if s.planned == 2 and is_separated(e, s, w):
             return STOP
         if s.planned >= (2 if s.proved else 3):
-            eliminate(e, s, rng, 0.25 * 0.5 ** (s.planned - 2.0))
+            eliminate(e, s, w, rng, 0.25 * 0.5 ** (s.planned - 2.0))
             if s.remaining == 1 and is_look(e, s):
                 return STOP
         if s.planned == 0:
-            set_goals(e, s, s.first)
+            set_goals(e, s, w, s.first)
         elif s.planned == 1:
-            follow_proportions(e, s, rng, 1.0)
+            follow_proportions(e, s, w, rng, 1.0)
         else:
-            add_round(e, s, s.planned - 1.0)
-        arm = begin_batch(e, s, rng)
+            add_round(e, s, w, s.planned - 1.0)
+        arm = begin_batch(e, s, w, rng)
     return arm
 
 
-def next_of_batch(e: Episode, s: PlannedState, rng: np.random.Generator) -> int:
+def next_of_batch(e: Episode, s: PlannedState, w: PlannedState, rng: np.random.Generator) -> int:
     """Return the arm with the most pulls left in the batch, or -1 where none has any."""
     for arm in range(e.num_arms):
-        s.left[arm] = s.goal[arm] - e.pulls[arm]
-    arm = arm_of_largest(s.left, e, rng)
-    return arm if s.left[arm] > 0.0 else -1
+        w.left[arm] = w.goal[arm] - e.pulls[arm]
+    arm = arm_of_largest(w.left, e, rng)
+    return arm if w.left[arm] > 0.0 else -1
 
 
-def begin_batch(e: Episode, s: PlannedState, rng: np.random.Generator) -> int:
+def begin_batch(e: Episode, s: PlannedState, w: PlannedState, rng: np.random.Generator) -> int:
     """Count the batch that has been planned, and return its first arm, or -1 where it has no pulls."""
-    arm = next_of_batch(e, s, rng)
+    arm = next_of_batch(e, s, w, rng)
     s.planned += 1
     s.batches += 1 if arm >= 0 or s.planned == 1 else 0
     return arm
 
 
-def best_of_rest(e: Episode, s: PlannedState, rng: np.random.Generator) -> int:
+def best_of_rest(e: Episode, s: PlannedState, w: PlannedState, rng: np.random.Generator) -> int:
     """Return the arm of largest mean among those that remain."""
     for arm in range(e.num_arms):
-        s.score[arm] = -e.mean[arm]
-    return active_arm_of_smallest(s.score, e, s.score, rng)
+        w.score[arm] = -e.mean[arm]
+    return active_arm_of_smallest(w.score, e, w.score, rng)
 
 
-def set_goals(e: Episode, s: PlannedState, pulls: float) -> None:
+def set_goals(e: Episode, s: PlannedState, w: PlannedState, pulls: float) -> None:
     """Plan the same number of pulls for all arms."""
     for arm in range(e.num_arms):
-        s.goal[arm] = pulls
+        w.goal[arm] = pulls
 
 
-@noinline
-def follow_proportions(e: Episode, s: PlannedState, rng: np.random.Generator, factor: float) -> None:
+def follow_proportions(e: Episode, s: PlannedState, w: PlannedState, rng: np.random.Generator, factor: float) -> None:
     """Plan pulls in the proportions w* of means that are EPSILON closer to each other, as many as T* says."""
-    best = best_of_rest(e, s, rng)
+    best = best_of_rest(e, s, w, rng)
     for arm in range(e.num_arms):
         b = e.mean[arm] + (-EPSILON if arm == best else EPSILON)
-        s.mean[arm] = inside(b) if s.family == BERNOULLI else b
-        s.variance[arm], s.w[arm] = variance_of(e, s, arm), 1.0 / e.num_arms
-    y = optimal_proportions(s.mean, s.variance, s.family == BERNOULLI, 0.0, s.w, 0.0)
+        w.mean[arm] = inside(b) if s.family == BERNOULLI else b
+        w.variance[arm], w.w[arm] = variance_of(e, s, w, arm), 1.0 / e.num_arms
+    y = optimal_proportions(w.mean, w.variance, s.family == BERNOULLI, 0.0, w.w, 0.0)
     top = 0
     for arm in range(e.num_arms):
-        top = arm if s.mean[arm] > s.mean[top] else top
+        top = arm if w.mean[arm] > w.mean[top] else top
     scale = factor * ALPHA * (s.level if not s.proved else common_term(e, s) + 2.0 * own_term(e.pulls[best], s))
     for arm in range(e.num_arms):
-        wanted = math.ceil(min(scale * s.w[arm] / (y * s.w[top]), 1e15)) if y > 0.0 else math.inf
+        wanted = math.ceil(min(scale * w.w[arm] / (y * w.w[top]), 1e15)) if y > 0.0 else math.inf
         if s.proved:
-            s.goal[arm] = max(e.pulls[arm], min(wanted, s.first + factor * s.most))
+            w.goal[arm] = max(e.pulls[arm], min(wanted, s.first + factor * s.most))
         else:
-            s.goal[arm] = e.pulls[arm] + min(wanted, s.most)
+            w.goal[arm] = e.pulls[arm] + min(wanted, s.most)
 
 
-def add_round(e: Episode, s: PlannedState, r: float) -> None:
+def add_round(e: Episode, s: PlannedState, w: PlannedState, r: float) -> None:
     """Plan round r of the elimination: log(2 / gamma_r) / (200 eps_r^2) pulls of each arm that is left."""
     eps = 0.25 * 0.5**r
     level = math.log(80.0 * math.pi**2 * e.num_arms * r * r) + s.level
     for arm in range(e.num_arms):
-        spread = 1.0 if s.family == BERNOULLI else 4.0 * variance_of(e, s, arm)
-        s.goal[arm] = e.pulls[arm] + (math.ceil(spread * level / (200.0 * eps * eps)) if e.active[arm] == 1 else 0.0)
+        spread = 1.0 if s.family == BERNOULLI else 4.0 * variance_of(e, s, w, arm)
+        w.goal[arm] = e.pulls[arm] + (math.ceil(spread * level / (200.0 * eps * eps)) if e.active[arm] == 1 else 0.0)
 
 
-def eliminate(e: Episode, s: PlannedState, rng: np.random.Generator, eps: float) -> None:
+def eliminate(e: Episode, s: PlannedState, w: PlannedState, rng: np.random.Generator, eps: float) -> None:
     """Drop the arms that the best one is separated from or, with the constants of the runs, whose mean is eps lower."""
-    best = best_of_rest(e, s, rng)
+    best = best_of_rest(e, s, w, rng)
     for arm in range(e.num_arms):
         if e.active[arm] == 1 and arm != best:
-            worse = is_better(e, s, best, arm) if s.proved else e.mean[arm] < e.mean[best] - eps
+            worse = is_better(e, s, w, best, arm) if s.proved else e.mean[arm] < e.mean[best] - eps
             if worse:
                 drop(e, s, arm)
 

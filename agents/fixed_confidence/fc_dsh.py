@@ -42,39 +42,39 @@ class HalvingState(ConfidenceState):
     sums: PerArm  # and its sum of rewards there
 
 
-def pull_with_fresh_samples(e: Episode, s: HalvingState, rng: np.random.Generator) -> int:
+def pull_with_fresh_samples(e: Episode, s: HalvingState, w: HalvingState, rng: np.random.Generator) -> int:
     """Return the next pull of the form in which every stage has its own samples; stop at the end of a phase."""
     if e.pulled < 0:
         begin_phase(e, s)
         for arm in range(e.num_arms):
-            s.pulls[arm], s.sums[arm] = 1.0, e.mean[arm]
+            w.pulls[arm], w.sums[arm] = 1.0, e.mean[arm]
     else:
-        s.pulls[e.pulled] += 1.0
-        s.sums[e.pulled] += e.reward
+        w.pulls[e.pulled] += 1.0
+        w.sums[e.pulled] += e.reward
     while True:
-        arm = active_arm_of_smallest(s.pulls, e, s.score, rng)
-        if s.pulls[arm] < math.ceil(e.num_arms * 2.0 ** (s.phase - 1.0) / s.size):
+        arm = active_arm_of_smallest(w.pulls, e, w.score, rng)
+        if w.pulls[arm] < math.ceil(e.num_arms * 2.0 ** (s.phase - 1.0) / s.size):
             return arm
         for k in range(e.num_arms):
-            s.score[k] = s.sums[k] / s.pulls[k]
-        halve(e, s, s.score, rng)
+            w.score[k] = w.sums[k] / w.pulls[k]
+        halve(e, s, w.score, rng)
         if s.size == 1:
-            s.winner = active_arm_of_smallest(s.score, e, s.score, rng)  # the only one
-            if is_look(e, s) and is_winner_separated(e, s):
+            s.winner = active_arm_of_smallest(w.score, e, w.score, rng)  # the only one
+            if is_look(e, s) and is_winner_separated(e, s, w):
                 return STOP
             s.phase += 1
             begin_phase(e, s)
         for k in range(e.num_arms):  # a new stage
             if e.active[k] == 1:
-                s.pulls[k] = s.sums[k] = 0.0
+                w.pulls[k] = w.sums[k] = 0.0
 
 
-def pull_with_all_samples(e: Episode, s: HalvingState, rng: np.random.Generator) -> int:
+def pull_with_all_samples(e: Episode, s: HalvingState, w: HalvingState, rng: np.random.Generator) -> int:
     """Return the next pull of the form that uses all samples in all stages and phases."""
     if e.pulled < 0:
         begin_phase(e, s)
     while True:
-        arm = active_arm_of_smallest(e.pulls, e, s.score, rng)
+        arm = active_arm_of_smallest(e.pulls, e, w.score, rng)
         if e.pulls[arm] < math.ceil(s.base * e.num_arms / s.size):
             return arm
         halve(e, s, e.mean, rng)
@@ -83,15 +83,15 @@ def pull_with_all_samples(e: Episode, s: HalvingState, rng: np.random.Generator)
             begin_phase(e, s)
 
 
-def is_winner_separated(e: Episode, s: HalvingState) -> bool:
+def is_winner_separated(e: Episode, s: HalvingState, w: HalvingState) -> bool:
     """Return whether the winner's lower bound reaches the upper bounds of all others, each from its last stage."""
     level = s.level + math.log(6.0 * e.num_arms * s.stages * s.phase**2.0)
     for arm in range(e.num_arms):
-        s.score[arm] = s.sums[arm] / s.pulls[arm]
-    width = math.sqrt(2.0 * variance_of(e, s, s.winner) * level / s.pulls[s.winner])
+        w.score[arm] = w.sums[arm] / w.pulls[arm]
+    width = math.sqrt(2.0 * variance_of(e, s, w, s.winner) * level / w.pulls[s.winner])
     for arm in range(e.num_arms):
-        other = math.sqrt(2.0 * variance_of(e, s, arm) * level / s.pulls[arm])
-        if arm != s.winner and s.score[s.winner] - width < s.score[arm] + other:
+        other = math.sqrt(2.0 * variance_of(e, s, w, arm) * level / w.pulls[arm])
+        if arm != s.winner and w.score[s.winner] - width < w.score[arm] + other:
             return False
     return True
 

@@ -13,7 +13,7 @@ from bai_gym.agents.tools.divergences import divergence_inside, meeting_mean
 from bai_gym.agents.tools.games import solve_game
 from bai_gym.agents.tools.scanning import arm_of_largest, is_tied, smallest
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, PerArm, Rule, Vector, leader, noinline
+from bai_gym.sampling import Episode, PerArm, Rule, Vector
 
 __all__ = ["FWS"]
 
@@ -31,42 +31,41 @@ class FWSState(ConfidenceState):
     tableau: Vector  # of the linear program
 
 
-def frank_wolfe(e: Episode, s: FWSState, rng: np.random.Generator) -> int:
+def frank_wolfe(e: Episode, s: FWSState, w: FWSState, rng: np.random.Generator) -> int:
     """Move x by a step towards z, and pull the arm of largest x_k / N_k."""
-    t, best = float(e.made), leader(e.tournament)
+    t, best = float(e.made), e.leader
     for arm in range(e.num_arms if e.pulled < 0 else 0):
-        s.x[arm] = 1.0 / e.num_arms
+        w.x[arm] = 1.0 / e.num_arms
     if is_square(e.made // e.num_arms) or is_tied(e, best):  # forced exploration
         for arm in range(e.num_arms):
-            s.z[arm] = 1.0 / e.num_arms
+            w.z[arm] = 1.0 / e.num_arms
     else:
-        find_direction(e, s, best, t**-0.9 / e.num_arms)
+        find_direction(e, s, w, best, t**-0.9 / e.num_arms)
     for arm in range(e.num_arms):
-        s.x[arm] = s.x[arm] * (t - 1.0) / t + s.z[arm] / t
-        s.score[arm] = s.x[arm] / e.pulls[arm]
-    return arm_of_largest(s.score, e, rng)
+        w.x[arm] = w.x[arm] * (t - 1.0) / t + w.z[arm] / t
+        w.score[arm] = w.x[arm] / e.pulls[arm]
+    return arm_of_largest(w.score, e, rng)
 
 
-@noinline
-def find_direction(e: Episode, s: FWSState, best: int, r: float) -> None:
+def find_direction(e: Episode, s: FWSState, w: FWSState, best: int, r: float) -> None:
     """Set z to the proportions that maximise the least <z - x, gradient of f_j> over the j with f_j < min f + r."""
-    x, z, by_best, by_other, width = s.x, s.z, s.by_best, s.by_other, 2 * e.num_arms + 1
+    x, z, by_best, by_other, width = w.x, w.z, w.by_best, w.by_other, 2 * e.num_arms + 1
     for j in range(e.num_arms):  # f_j(x) = x_B d(m_B, p) + x_j d(m_j, p), with the p that minimises it
-        p = meeting_mean(e, s, best, j, x[best], x[j])
-        by_best[j], by_other[j] = divergence_inside(e, s, best, p), divergence_inside(e, s, j, p)
-        s.f[j] = x[best] * by_best[j] + x[j] * by_other[j] if j != best else np.inf
+        p = meeting_mean(e, s, w, best, j, x[best], x[j])
+        by_best[j], by_other[j] = divergence_inside(e, s, w, best, p), divergence_inside(e, s, w, j, p)
+        w.f[j] = x[best] * by_best[j] + x[j] * by_other[j] if j != best else np.inf
         z[j] = 0.0
-    count, nearest, most = 0, 0, smallest(s.f) + r
+    count, nearest, most = 0, 0, smallest(w.f) + r
     for j in range(e.num_arms):
-        if s.f[j] <= most:  # the nearest one in any case, although r may be lost in rounding
+        if w.f[j] <= most:  # the nearest one in any case, although r may be lost in rounding
             for k in range(e.num_arms):
                 slope = by_best[j] if k == best else by_other[j] if k == j else 0.0
-                s.tableau[k * width + count] = slope - s.f[j]
+                w.tableau[k * width + count] = slope - w.f[j]
             count, nearest = count + 1, j
     if count == 1:
         z[best if by_best[nearest] > by_other[nearest] else nearest] = 1.0
     else:
-        solve_game(s.tableau, e.num_arms, count, width, s.basis, z)
+        solve_game(w.tableau, e.num_arms, count, width, w.basis, z)
 
 
 def is_square(number: int) -> bool:

@@ -29,7 +29,7 @@ from bai_gym.agents.tools.variances import (
 from bai_gym.bandits import Bandit
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Outcome, PerArm, Rule, Sequential, Vector, noinline
+from bai_gym.sampling import Episode, Outcome, PerArm, Rule, Sequential, Vector
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics
 from bai_gym.theory import rinott_constant
 from bai_gym.validation import integer, probability, real
@@ -51,29 +51,29 @@ class RinottState(ZoneState):
     target: PerArm  # pulls of each arm after both stages
 
 
-def second_stage(e: Episode, s: RinottState, rng: np.random.Generator) -> int:
+def second_stage(e: Episode, s: RinottState, w: RinottState, rng: np.random.Generator) -> int:
     """Drop the arms that have all their pulls; return when the next one will have."""
     if e.pulled < 0:
         pool(e, s)
         for arm in range(e.num_arms):
             variance = estimated_variance(e.pulls[arm], e.mean[arm], e.variance[arm], s)
-            s.target[arm] = max(math.ceil(s.square * variance / (s.zone * s.zone)), e.pulls[arm])
+            w.target[arm] = max(math.ceil(s.square * variance / (s.zone * s.zone)), e.pulls[arm])
         total = 0.0
         for arm in range(e.num_arms):
-            total += s.target[arm]
+            total += w.target[arm]
         if total % s.batch_size > 0.0:
-            s.target[arm_of_largest(s.target, e, rng)] += s.batch_size - total % s.batch_size
+            w.target[arm_of_largest(w.target, e, rng)] += s.batch_size - total % s.batch_size
     missing = float(e.end)
     for arm in range(e.num_arms):
-        if e.active[arm] == 1 and e.pulls[arm] >= s.target[arm]:
+        if e.active[arm] == 1 and e.pulls[arm] >= w.target[arm]:
             drop(e, s, arm)
         elif e.active[arm] == 1:
-            missing = min(missing, s.target[arm] - e.pulls[arm])
+            missing = min(missing, w.target[arm] - e.pulls[arm])
     # All arms that remain have been pulled equally often.
     return e.made + max(int(missing * s.remaining), 1)
 
 
-def has_all_pulls(e: Episode, s: RinottState) -> bool:
+def has_all_pulls(e: Episode, s: RinottState, w: RinottState) -> bool:
     """Return whether every arm has all its pulls."""
     return s.remaining == 0
 
@@ -85,7 +85,7 @@ class KNState(ZoneState):
     variance: Vector  # K x K variances of the differences of two arms, from the first stage
 
 
-def screen(e: Episode, s: KNState, rng: np.random.Generator) -> int:
+def screen(e: Episode, s: KNState, w: KNState, rng: np.random.Generator) -> int:
     """Drop all arms that have lost against another one; return when the next round ends."""
     if s.remaining == 1:  # nothing is left to decide before the next look
         return e.end
@@ -93,29 +93,28 @@ def screen(e: Episode, s: KNState, rng: np.random.Generator) -> int:
         for j in range(e.num_arms):
             if e.active[i] == 0 or e.active[j] == 0:  # arms that lose in this round still compete in it
                 continue
-            if i != j and e.mean[i] < e.mean[j] - margin(e, s, i, j):
-                s.lost[i] = 1.0
+            if i != j and e.mean[i] < e.mean[j] - margin(e, s, w, i, j):
+                w.lost[i] = 1.0
     for arm in range(e.num_arms):
-        if e.active[arm] == 1 and s.lost[arm] == 1.0:
+        if e.active[arm] == 1 and w.lost[arm] == 1.0:
             drop(e, s, arm)
     widest = 0.0
     for i in range(e.num_arms):
         for j in range(i):
             if e.active[i] == 1 and e.active[j] == 1:
-                widest = max(widest, margin(e, s, i, j))
+                widest = max(widest, margin(e, s, w, i, j))
     if widest == 0.0:  # the arms that remain have exactly the same mean
         s.remaining = 1
     return e.made + s.remaining
 
 
-@noinline
-def margin(e: Episode, s: KNState, i: int, j: int) -> float:
+def margin(e: Episode, s: KNState, w: KNState, i: int, j: int) -> float:
     """Return how far an arm may fall behind another one without being dropped, per pull."""
-    square = s.variance[i * e.num_arms + j]
+    square = w.variance[i * e.num_arms + j]
     return float(max(0.5 * (s.square * square / (s.zone * e.pulls[i]) - s.zone), 0.0))
 
 
-def is_decided(e: Episode, s: KNState) -> bool:
+def is_decided(e: Episode, s: KNState, w: KNState) -> bool:
     """Return whether one arm remains."""
     return is_look(e, s) and s.remaining == 1
 

@@ -21,7 +21,7 @@ from bai_gym.agents.tools.divergences import bernoulli_upper_bound, divergence, 
 from bai_gym.agents.tools.mixtures import bounded_upper_end, gaussian_rate, log_bounded
 from bai_gym.agents.tools.posteriors import BERNOULLI
 from bai_gym.agents.tools.scanning import fewer_pulls
-from bai_gym.sampling import TO_FIRST, Episode, noinline
+from bai_gym.sampling import TO_FIRST, Episode
 
 __all__ = ["INTERVALS", "arm_of_largest_upper_end", "excess", "rate_of", "upper_end"]
 
@@ -41,26 +41,25 @@ def rate_of(e: Episode, s: ConfidenceState, arm: int) -> float:
     return s.level + math.log(1.0 + math.log(float(e.made)))
 
 
-def excess(e: Episode, s: ConfidenceState, arm: int, x: float) -> float:
+def excess(e: Episode, s: ConfidenceState, w: ConfidenceState, arm: int, x: float) -> float:
     """Return a number that is negative inside an arm's interval, 0 at its ends and positive outside."""
     if s.family == BERNOULLI and s.threshold == MIXTURE and 0.0 < x < 1.0:
         return log_bounded(e.pulls[arm], e.pulls[arm] * e.mean[arm], x) - s.level - math.log(e.num_arms)
-    return e.pulls[arm] * divergence(e, s, arm, x) - rate_of(e, s, arm)
+    return e.pulls[arm] * divergence(e, s, w, arm, x) - rate_of(e, s, arm)
 
 
-def upper_end(e: Episode, s: ConfidenceState, arm: int) -> float:
+def upper_end(e: Episode, s: ConfidenceState, w: ConfidenceState, arm: int) -> float:
     """Return the upper end of an arm's interval."""
     n, mean = e.pulls[arm], e.mean[arm]
     if s.family != BERNOULLI:
-        return float(mean + math.sqrt(2.0 * variance_of(e, s, arm) * rate_of(e, s, arm) / n))
+        return float(mean + math.sqrt(2.0 * variance_of(e, s, w, arm) * rate_of(e, s, arm) / n))
     if s.threshold == MIXTURE:
         return float(bounded_upper_end(n, mean, s.level + math.log(e.num_arms)))
     return bernoulli_upper_bound(mean, rate_of(e, s, arm) / n)
 
 
-@noinline
 def arm_of_largest_upper_end(
-    e: Episode, s: ConfidenceState, without: int, rng: np.random.Generator
+    e: Episode, s: ConfidenceState, w: ConfidenceState, without: int, rng: np.random.Generator
 ) -> tuple[int, float]:
     """Return the arm of largest upper end among the others, and that end; arms of equal ends are tied, as of mean 1.
 
@@ -77,8 +76,8 @@ def arm_of_largest_upper_end(
         if arm == without:
             continue
         is_same = best >= 0 and e.mean[arm] == e.mean[best] and e.pulls[arm] == e.pulls[best]
-        if is_same or best < 0 or e.mean[arm] >= bound or excess(e, s, arm, bound) < 0.0:
-            found = bound if is_same else upper_end(e, s, arm)
+        if is_same or best < 0 or e.mean[arm] >= bound or excess(e, s, w, arm, bound) < 0.0:
+            found = bound if is_same else upper_end(e, s, w, arm)
             if found != bound:
                 best, bound, ties = arm, found, 1.0
                 continue

@@ -11,7 +11,7 @@ from bai_gym.agents.fixed_confidence.intervals import INTERVALS, arm_of_largest_
 from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, ConfidenceState, fits, mean_of
 from bai_gym.agents.tools.batches import is_look
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Rule, leader
+from bai_gym.sampling import STOP, Episode, Rule
 
 __all__ = ["KLLUCB"]
 
@@ -25,18 +25,18 @@ class KLLUCBState(ConfidenceState):
     challenger: int = NONE  # C, which is pulled next
 
 
-def pull_pair(e: Episode, s: KLLUCBState, rng: np.random.Generator) -> int:
+def pull_pair(e: Episode, s: KLLUCBState, w: KLLUCBState, rng: np.random.Generator) -> int:
     """Pull B at the beginning of a round, or stop; then pull C."""
     if not fits(e, s):
         return STOP
     if s.challenger != NONE:
         other, s.challenger = s.challenger, NONE
         return other
-    best = leader(e.tournament)
-    other, bound = arm_of_largest_upper_end(e, s, best, rng)
+    best = e.leader
+    other, bound = arm_of_largest_upper_end(e, s, w, best, rng)
     goal = bound - s.epsilon
     # L_B is at least U_C - epsilon where that is not inside the interval of B.
-    if is_look(e, s) and goal <= e.mean[best] and excess(e, s, best, goal) >= 0.0:
+    if is_look(e, s) and goal <= e.mean[best] and excess(e, s, w, best, goal) >= 0.0:
         return STOP
     s.challenger = other
     return best

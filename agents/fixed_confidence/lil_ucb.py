@@ -41,7 +41,7 @@ def upper_bound(pulls: float, mean: float, variance: float, s: LilState) -> floa
     return mean + factor * s.sigma * math.sqrt(2.0 * (1.0 + s.epsilon) * inner / pulls)
 
 
-def dominates(e: Episode, s: LilState) -> bool:
+def dominates(e: Episode, s: LilState, w: LilState) -> bool:
     """Return whether the arm pulled last has N >= 1 + lambda times the pulls of all others; at a later look any arm."""
     for arm in range(e.num_arms if is_look(e, s) else 0):
         if (arm == e.pulled or e.pulled < 0 or s.batch_size > 1) and e.pulls[arm] >= 1.0 + s.ratio * (

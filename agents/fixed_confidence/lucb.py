@@ -31,27 +31,27 @@ class LUCBState(SetState):
     challenger: int  # l, which is pulled after h
 
 
-def pull_pair(e: Episode, s: LUCBState, rng: np.random.Generator) -> int:
+def pull_pair(e: Episode, s: LUCBState, w: LUCBState, rng: np.random.Generator) -> int:
     """Return h at the beginning of a round, or stop; then l."""
     made = e.made - e.num_arms
     if made % 2 == 1 and e.pulled >= 0:
         return s.challenger
     level = math.log(e.num_arms / s.delta) if s.mixed else exploration(e.num_arms, made // 2 + 1.0, s.delta)
     for k in range(e.num_arms):
-        s.width[k] = mixed(level, s.b, e.pulls[k]) if s.mixed else hoeffding(level, s.b, 2.0 * e.pulls[k])
-        s.upper[k] = e.mean[k] + s.width[k]
-        s.lower[k] = e.mean[k] - s.width[k]
-        s.index[k] = -e.mean[k]
-    _, s.challenger, weakest = rivals(s, 0, e.num_arms)  # l and h
-    s.value = s.upper[s.challenger] - s.lower[weakest]
-    keep(s, np.inf)
+        w.width[k] = mixed(level, s.b, e.pulls[k]) if s.mixed else hoeffding(level, s.b, 2.0 * e.pulls[k])
+        w.upper[k] = e.mean[k] + w.width[k]
+        w.lower[k] = e.mean[k] - w.width[k]
+        w.index[k] = -e.mean[k]
+    _, s.challenger, weakest = rivals(s, w, 0, e.num_arms)  # l and h
+    s.value = w.upper[s.challenger] - w.lower[weakest]
+    keep(s, w, np.inf)
     if is_look(e, s) and s.value < s.epsilon:
         s.kept_value = -np.inf
         return STOP
     if e.made < e.end - 1:
         return weakest
-    is_wider = s.width[s.challenger] > s.width[weakest]
-    is_tied = s.width[s.challenger] == s.width[weakest]
+    is_wider = w.width[s.challenger] > w.width[weakest]
+    is_tied = w.width[s.challenger] == w.width[weakest]
     return s.challenger if is_wider or (is_tied and prefers(e, s.challenger, weakest, rng)) else weakest
 
 

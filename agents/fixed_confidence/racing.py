@@ -26,26 +26,26 @@ class RacingState(ConfidenceState):
     score: PerArm  # minus the means of the active arms
 
 
-def race(e: Episode, s: RacingState, rng: np.random.Generator) -> int:
+def race(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator) -> int:
     """Drop the worst arm if its upper bound is below the lower bound of the best; return when the next round ends."""
-    best, worst = best_active(e), active_arm_of_smallest(e.mean, e, s.score, rng)
-    bound = upper_end(e, s, worst)
-    if bound < e.mean[best] and excess(e, s, best, bound) > 0.0:
+    best, worst = best_active(e), active_arm_of_smallest(e.mean, e, w.score, rng)
+    bound = upper_end(e, s, w, worst)
+    if bound < e.mean[best] and excess(e, s, w, best, bound) > 0.0:
         drop(e, s, worst)
     return e.made + s.remaining
 
 
-def eliminate(e: Episode, s: RacingState, rng: np.random.Generator) -> int:
+def eliminate(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator) -> int:
     """Drop all arms whose interval lies below that of the best one; return when the next round ends."""
     best = best_active(e)
-    lower = 2.0 * e.mean[best] - upper_end(e, s, best)
+    lower = 2.0 * e.mean[best] - upper_end(e, s, w, best)
     for arm in range(e.num_arms):
-        if e.active[arm] == 1 and arm != best and lower >= upper_end(e, s, arm):
+        if e.active[arm] == 1 and arm != best and lower >= upper_end(e, s, w, arm):
             drop(e, s, arm)
     return e.made + s.remaining
 
 
-def is_decided(e: Episode, s: RacingState) -> bool:
+def is_decided(e: Episode, s: RacingState, w: RacingState) -> bool:
     """Return whether one arm remains, or a reward does not fit the family."""
     return (is_look(e, s) and s.remaining == 1) or not fits(e, s)
 

@@ -53,7 +53,7 @@ from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
-from bai_gym.sampling import Episode, Outcome, leader, noinline
+from bai_gym.sampling import Episode, Outcome
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
 from bai_gym.theory.deviations import exponential_family_c, gaussian_c
 from bai_gym.validation import choice, probability, real
@@ -113,7 +113,7 @@ class ConfidenceState(RewardFamily, BatchState):
     rival: int = 0  # arm from which the best one was not separated last
 
 
-def is_separated(e: Episode, s: ConfidenceState) -> bool:
+def is_separated(e: Episode, s: ConfidenceState, w: ConfidenceState) -> bool:
     """Return whether the evidence that the arm of largest mean is better suffices for every other arm.
 
     It is also True where a reward does not fit the family.
@@ -123,19 +123,19 @@ def is_separated(e: Episode, s: ConfidenceState) -> bool:
         return True
     if not is_look(e, s):
         return False
-    best = leader(e.tournament)
-    if s.rival != best and not is_better(e, s, best, s.rival):
+    best = e.leader
+    if s.rival != best and not is_better(e, s, w, best, s.rival):
         return False
     for arm in range(e.num_arms):
-        if arm != best and not is_better(e, s, best, arm):
+        if arm != best and not is_better(e, s, w, best, arm):
             s.rival = arm
             return False
     return True
 
 
-def is_better(e: Episode, s: ConfidenceState, i: int, j: int) -> bool:
+def is_better(e: Episode, s: ConfidenceState, w: ConfidenceState, i: int, j: int) -> bool:
     """Return whether the evidence that arm i has a larger mean than arm j is above the threshold."""
-    ratio = evidence(e, s, i, j)
+    ratio = evidence(e, s, w, i, j)
     if s.threshold != MIXTURE:
         return ratio > common_term(e, s) + own_term(e.pulls[i], s) + own_term(e.pulls[j], s)
     if ratio < s.constant:  # no mixture is larger than the largest likelihood ratio
@@ -145,10 +145,10 @@ def is_better(e: Episode, s: ConfidenceState, i: int, j: int) -> bool:
         return bounded_evidence(n, e.mean[i], m, e.mean[j], s.constant) >= s.constant
     if s.family == STUDENT:
         return ratio >= student_threshold(n, m, s.constant)
-    return gaussian_evidence(n, s.variances[i], m, s.variances[j], e.mean[i] - e.mean[j]) >= s.constant
+    return gaussian_evidence(n, w.variances[i], m, w.variances[j], e.mean[i] - e.mean[j]) >= s.constant
 
 
-def evidence(e: Episode, s: ConfidenceState, i: int, j: int) -> float:
+def evidence(e: Episode, s: ConfidenceState, w: ConfidenceState, i: int, j: int) -> float:
     """Return W(i, j), the evidence that arm i has a larger mean than arm j."""
     gap = e.mean[i] - e.mean[j]
     if gap <= 0.0:
@@ -158,8 +158,8 @@ def evidence(e: Episode, s: ConfidenceState, i: int, j: int) -> float:
         p = (n * e.mean[i] + m * e.mean[j]) / (n + m)
         return float(n * bernoulli_divergence(e.mean[i], p) + m * bernoulli_divergence(e.mean[j], p))
     if s.family == STUDENT:
-        return student_evidence(n, variance_of(e, s, i), m, variance_of(e, s, j), gap)
-    return float(0.5 * gap * gap / max(s.variances[i] / n + s.variances[j] / m, TINY))
+        return student_evidence(n, variance_of(e, s, w, i), m, variance_of(e, s, w, j), gap)
+    return float(0.5 * gap * gap / max(w.variances[i] / n + w.variances[j] / m, TINY))
 
 
 def mean_of(pulls: float, mean: float, variance: float, s: ConfidenceState) -> float:
@@ -190,7 +190,6 @@ def own_term(pulls: float, s: ConfidenceState) -> float:
     return 0.0
 
 
-@noinline
 def student_term(pulls: float, level: float) -> float:
     """Return the threshold term (N / 2) L of an arm of unknown variance, with L = log(1 + q^2 / (N - 1)).
 
@@ -209,7 +208,6 @@ def student_term(pulls: float, level: float) -> float:
     return 0.5 * pulls * x
 
 
-@noinline
 def student_evidence(n: float, v: float, m: float, w: float, gap: float) -> float:
     """Return W of two arms of unknown variance: pulls n, m, biased variances v, w, and the distance of their means.
 

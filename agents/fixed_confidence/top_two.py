@@ -33,7 +33,7 @@ from bai_gym.agents.tools.posteriors import Posteriors, another_arm_of_largest_d
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, PerArm, Rule, leader
+from bai_gym.sampling import Episode, PerArm, Rule
 from bai_gym.theory.deviations import inverse_h
 from bai_gym.validation import choice, integer, probability
 
@@ -54,37 +54,37 @@ class TopTwoState(ConfidenceState, Posteriors):
     own: PerArm  # pulls as leader
 
 
-def t3c(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
+def t3c(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
     """Thompson sampling with the challenger of smallest transportation cost."""
-    best = arm_of_largest_draw(e, s, rng)
-    return one_of(e, s, best, cheapest(e, s, best, rng), rng)
+    best = arm_of_largest_draw(e, s, w, rng)
+    return one_of(e, s, w, best, cheapest(e, s, w, best, rng), rng)
 
 
-def ttts(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
+def ttts(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
     """Top-two Thompson sampling: repeat the draw until another arm is the best."""
-    best = arm_of_largest_draw(e, s, rng)
+    best = arm_of_largest_draw(e, s, w, rng)
     if rng.random() < s.beta:
         return best
-    other = another_arm_of_largest_draw(e, s, best, s.tries, rng)
-    return other if other != best else cheapest(e, s, best, rng)
+    other = another_arm_of_largest_draw(e, s, w, best, s.tries, rng)
+    return other if other != best else cheapest(e, s, w, best, rng)
 
 
-def eb_tc(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
+def eb_tc(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
     """Empirical best, and the challenger of smallest transportation cost."""
-    best = leader(e.tournament)
-    return one_of(e, s, best, cheapest(e, s, best, rng), rng)
+    best = e.leader
+    return one_of(e, s, w, best, cheapest(e, s, w, best, rng), rng)
 
 
-def eb_tci(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
+def eb_tci(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
     """Empirical best, and the challenger of smallest transportation cost + log N_j."""
-    best = leader(e.tournament)
+    best = e.leader
     for arm in range(e.num_arms):
-        s.score[arm] = -evidence(e, s, best, arm) - math.log(e.pulls[arm])
-    s.score[best] = -np.inf
-    return one_of(e, s, best, arm_of_largest(s.score, e, rng), rng)
+        w.score[arm] = -evidence(e, s, w, best, arm) - math.log(e.pulls[arm])
+    w.score[best] = -np.inf
+    return one_of(e, s, w, best, arm_of_largest(w.score, e, rng), rng)
 
 
-def ttucb(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
+def ttucb(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
     """Largest upper confidence bound, and the challenger of smallest transportation cost."""
     log_t = math.log(float(e.made))
     if s.uniform:
@@ -92,48 +92,48 @@ def ttucb(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
     else:
         g = inverse_h(2.0 * A * A * log_t + 2.0 * math.log(2.0 + A * log_t) + 2.0)
     for arm in range(e.num_arms):
-        s.score[arm] = e.mean[arm] + math.sqrt(g * variance_of(e, s, arm) / e.pulls[arm])
-    best = arm_of_largest(s.score, e, rng)
-    return one_of(e, s, best, cheapest(e, s, best, rng), rng)
+        w.score[arm] = e.mean[arm] + math.sqrt(g * variance_of(e, s, w, arm) / e.pulls[arm])
+    best = arm_of_largest(w.score, e, rng)
+    return one_of(e, s, w, best, cheapest(e, s, w, best, rng), rng)
 
 
-def ttei(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
+def ttei(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
     """Top-two expected improvement: the largest over the best mean, and the largest over the leader."""
-    largest = e.mean[leader(e.tournament)]
+    largest = e.mean[e.leader]
     for arm in range(e.num_arms):
-        s.score[arm] = log_improvement(e.mean[arm] - largest, variance_of(e, s, arm) / e.pulls[arm])
-    best = arm_of_largest(s.score, e, rng)
+        w.score[arm] = log_improvement(e.mean[arm] - largest, variance_of(e, s, w, arm) / e.pulls[arm])
+    best = arm_of_largest(w.score, e, rng)
     for arm in range(e.num_arms):
-        square = variance_of(e, s, arm) / e.pulls[arm] + variance_of(e, s, best) / e.pulls[best]
-        s.score[arm] = log_improvement(e.mean[arm] - e.mean[best], square)
-    s.score[best] = -np.inf
-    return one_of(e, s, best, arm_of_largest(s.score, e, rng), rng)
+        square = variance_of(e, s, w, arm) / e.pulls[arm] + variance_of(e, s, w, best) / e.pulls[best]
+        w.score[arm] = log_improvement(e.mean[arm] - e.mean[best], square)
+    w.score[best] = -np.inf
+    return one_of(e, s, w, best, arm_of_largest(w.score, e, rng), rng)
 
 
-def cheapest(e: Episode, s: TopTwoState, best: int, rng: np.random.Generator) -> int:
+def cheapest(e: Episode, s: TopTwoState, w: TopTwoState, best: int, rng: np.random.Generator) -> int:
     """Return the arm j other than the leader B of smallest transportation cost W(B, j)."""
     for arm in range(e.num_arms):
-        s.score[arm] = -evidence(e, s, best, arm)
-    s.score[best] = -np.inf
-    return arm_of_largest(s.score, e, rng)
+        w.score[arm] = -evidence(e, s, w, best, arm)
+    w.score[best] = -np.inf
+    return arm_of_largest(w.score, e, rng)
 
 
-def one_of(e: Episode, s: TopTwoState, best: int, other: int, rng: np.random.Generator) -> int:
+def one_of(e: Episode, s: TopTwoState, w: TopTwoState, best: int, other: int, rng: np.random.Generator) -> int:
     """Return the leader with probability beta, or the challenger.
 
     With tracking it is the leader B where B has been pulled in at most a share beta of the times when it was the
     leader.
     """
     if s.tracks:
-        s.led[best] += 1.0
-        if s.own[best] <= s.beta * s.led[best]:
-            s.own[best] += 1.0
+        w.led[best] += 1.0
+        if w.own[best] <= s.beta * w.led[best]:
+            w.own[best] += 1.0
             return best
         return other
-    return best if rng.random() < (s.beta if s.beta > 0.0 else adaptive_beta(e, s, best, other)) else other
+    return best if rng.random() < (s.beta if s.beta > 0.0 else adaptive_beta(e, s, w, best, other)) else other
 
 
-def adaptive_beta(e: Episode, s: TopTwoState, best: int, other: int) -> float:
+def adaptive_beta(e: Episode, s: TopTwoState, w: TopTwoState, best: int, other: int) -> float:
     """Return the part of the leader in the divergence N_B d(m_B, p) + N_C d(m_C, p).
 
     For Gaussian rewards of equal variances it is N_C / (N_B + N_C).
@@ -144,7 +144,7 @@ def adaptive_beta(e: Episode, s: TopTwoState, best: int, other: int) -> float:
         own = n * bernoulli_divergence(e.mean[best], p)
         total = own + m * bernoulli_divergence(e.mean[other], p)
         return own / total if total > 0.0 else 0.5
-    own, others = variance_of(e, s, best) / n, variance_of(e, s, other) / m
+    own, others = variance_of(e, s, w, best) / n, variance_of(e, s, w, other) / m
     return float(own / (own + others))
 
 

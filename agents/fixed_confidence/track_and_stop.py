@@ -19,7 +19,7 @@ from bai_gym.agents.tools.divergences import inside, variance_of
 from bai_gym.agents.tools.scanning import arm_of_largest, largest
 from bai_gym.agents.tools.spending import PricedState, can_pay
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, PerArm, Rule, noinline
+from bai_gym.sampling import STOP, Episode, PerArm, Rule
 from bai_gym.theory.proportions import optimal_proportions
 from bai_gym.validation import choice, real
 
@@ -41,56 +41,55 @@ class TrackingState(ConfidenceState):
     variance: PerArm
 
 
-def d_tracking(e: Episode, s: TrackingState, rng: np.random.Generator) -> int:
+def d_tracking(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Generator) -> int:
     """Pull an arm of at most sqrt(t) - K/2 pulls, or else the arm furthest behind t w* (section 3.1)."""
-    find_proportions(e, s)
-    return furthest_behind(e, s, rng)
+    find_proportions(e, s, w)
+    return furthest_behind(e, s, w, rng)
 
 
-def furthest_behind(e: Episode, s: TrackingState, rng: np.random.Generator) -> int:
+def furthest_behind(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Generator) -> int:
     """Return the arm of D-tracking."""
     few = math.sqrt(float(e.made)) - 0.5 * e.num_arms
     for arm in range(e.num_arms):
-        s.behind[arm] = -e.pulls[arm]
-    if -largest(s.behind) > few:
+        w.behind[arm] = -e.pulls[arm]
+    if -largest(w.behind) > few:
         for arm in range(e.num_arms):
-            s.behind[arm] = e.made * s.w[arm] - e.pulls[arm]
-    return arm_of_largest(s.behind, e, rng)
+            w.behind[arm] = e.made * w.w[arm] - e.pulls[arm]
+    return arm_of_largest(w.behind, e, rng)
 
 
-def c_tracking(e: Episode, s: TrackingState, rng: np.random.Generator) -> int:
+def c_tracking(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Generator) -> int:
     """Pull the arm furthest behind the sum over time of w*, moved to at least 1 / (2 sqrt(K^2 + t)) (section 3.1)."""
-    find_proportions(e, s)
-    return furthest_behind_sums(e, s, rng)
+    find_proportions(e, s, w)
+    return furthest_behind_sums(e, s, w, rng)
 
 
-def furthest_behind_sums(e: Episode, s: TrackingState, rng: np.random.Generator) -> int:
+def furthest_behind_sums(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Generator) -> int:
     """Return the arm of C-tracking."""
     least = 0.5 / math.sqrt(e.num_arms**2 + e.made)
     above = 0.0
     for arm in range(e.num_arms):
-        above += max(s.w[arm] - least, 0.0)
+        above += max(w.w[arm] - least, 0.0)
     for arm in range(e.num_arms):
-        s.total[arm] = s.total[arm] if e.pulled >= 0 else e.pulls[arm]
-        s.total[arm] += least + max(s.w[arm] - least, 0.0) * (1.0 - e.num_arms * least) / above
-        s.behind[arm] = s.total[arm] - e.pulls[arm]
-    return arm_of_largest(s.behind, e, rng)
+        w.total[arm] = w.total[arm] if e.pulled >= 0 else e.pulls[arm]
+        w.total[arm] += least + max(w.w[arm] - least, 0.0) * (1.0 - e.num_arms * least) / above
+        w.behind[arm] = w.total[arm] - e.pulls[arm]
+    return arm_of_largest(w.behind, e, rng)
 
 
-@noinline
-def find_proportions(e: Episode, s: TrackingState) -> None:
+def find_proportions(e: Episode, s: TrackingState, w: TrackingState) -> None:
     """Compute w* of the sample means (Theorem 5), if t has grown enough since the last time."""
     if e.made < s.due:
         return
     s.due = e.made * (1.0 + s.lazy)
     top, widest = largest(e.mean), 0.0
     for arm in range(e.num_arms):
-        s.w[arm] = s.w[arm] if s.y > 0.0 else 1.0 / e.num_arms
-        s.mean[arm] = inside(e.mean[arm]) if s.family == BERNOULLI else e.mean[arm]
+        w.w[arm] = w.w[arm] if s.y > 0.0 else 1.0 / e.num_arms
+        w.mean[arm] = inside(e.mean[arm]) if s.family == BERNOULLI else e.mean[arm]
         widest = max(widest, (top - e.mean[arm]) ** 2)
     for arm in range(e.num_arms):
-        s.variance[arm] = max(variance_of(e, s, arm), SMALLEST * widest)
-    s.y = optimal_proportions(s.mean, s.variance, s.family == BERNOULLI, 0.0, s.w, s.y)
+        w.variance[arm] = max(variance_of(e, s, w, arm), SMALLEST * widest)
+    s.y = optimal_proportions(w.mean, w.variance, s.family == BERNOULLI, 0.0, w.w, s.y)
 
 
 class PricedTrackingState(TrackingState, PricedState):
@@ -99,39 +98,38 @@ class PricedTrackingState(TrackingState, PricedState):
     share: PerArm  # of the money
 
 
-def priced_d_tracking(e: Episode, s: PricedTrackingState, rng: np.random.Generator) -> int:
+def priced_d_tracking(e: Episode, s: PricedTrackingState, w: PricedTrackingState, rng: np.random.Generator) -> int:
     """Pull as :func:`d_tracking`, with proportions that are optimal for the money; end where it is spent."""
-    find_priced_proportions(e, s)
-    arm = furthest_behind(e, s, rng)
-    return arm if can_pay(e, s, arm) else STOP
+    find_priced_proportions(e, s, w)
+    arm = furthest_behind(e, s, w, rng)
+    return arm if can_pay(e, s, w, arm) else STOP
 
 
-def priced_c_tracking(e: Episode, s: PricedTrackingState, rng: np.random.Generator) -> int:
+def priced_c_tracking(e: Episode, s: PricedTrackingState, w: PricedTrackingState, rng: np.random.Generator) -> int:
     """Pull as :func:`c_tracking`, with proportions that are optimal for the money; end where it is spent."""
-    find_priced_proportions(e, s)
-    arm = furthest_behind_sums(e, s, rng)
-    return arm if can_pay(e, s, arm) else STOP
+    find_priced_proportions(e, s, w)
+    arm = furthest_behind_sums(e, s, w, rng)
+    return arm if can_pay(e, s, w, arm) else STOP
 
 
-@noinline
-def find_priced_proportions(e: Episode, s: PricedTrackingState) -> None:
+def find_priced_proportions(e: Episode, s: PricedTrackingState, w: PricedTrackingState) -> None:
     """Compute the shares of the money w* for variances c_a v_a, and pulls in proportion to w*_a / c_a, if due."""
     if e.made < s.due:
         return
     s.due = e.made * (1.0 + s.lazy)
     top, widest, total = largest(e.mean), 0.0, 0.0
     for arm in range(e.num_arms):
-        s.share[arm] = s.share[arm] if s.y > 0.0 else 1.0 / e.num_arms
+        w.share[arm] = w.share[arm] if s.y > 0.0 else 1.0 / e.num_arms
         widest = max(widest, (top - e.mean[arm]) ** 2)
     for arm in range(e.num_arms):
         m = inside(e.mean[arm])
-        variance = m * (1.0 - m) if s.family == BERNOULLI else variance_of(e, s, arm)
-        s.mean[arm], s.variance[arm] = e.mean[arm], s.cost[arm] * max(variance, SMALLEST * widest)
-    s.y = optimal_proportions(s.mean, s.variance, False, 0.0, s.share, s.y)
+        variance = m * (1.0 - m) if s.family == BERNOULLI else variance_of(e, s, w, arm)
+        w.mean[arm], w.variance[arm] = e.mean[arm], w.cost[arm] * max(variance, SMALLEST * widest)
+    s.y = optimal_proportions(w.mean, w.variance, False, 0.0, w.share, s.y)
     for arm in range(e.num_arms):
-        total += s.share[arm] / s.cost[arm]
+        total += w.share[arm] / w.cost[arm]
     for arm in range(e.num_arms):
-        s.w[arm] = s.share[arm] / s.cost[arm] / total
+        w.w[arm] = w.share[arm] / w.cost[arm] / total
 
 
 PRICED_D = Rule(index=mean_of, choose=priced_d_tracking, stops=is_separated, state=PricedTrackingState)

@@ -20,7 +20,7 @@ from bai_gym.agents.tools.variances import (
     variance_estimate,
 )
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, PerArm, Rule, Sequential, Vector, larger, noinline
+from bai_gym.sampling import Episode, PerArm, Rule, Sequential, Vector, larger
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import integer, real
 
@@ -46,49 +46,55 @@ class PairedOCBAState(VarianceState):
     value: PerArm  # by how much B falls with a pull of the arm; of the leader, per pull and with others joined
 
 
-def pull_where_the_bound_falls_most(e: Episode, s: PairedOCBAState, rng: np.random.Generator) -> int:
+def pull_where_the_bound_falls_most(
+    e: Episode, s: PairedOCBAState, w: PairedOCBAState, rng: np.random.Generator
+) -> int:
     """Pull the arm by which B falls the most; the leader, if it falls more per pull of the leader and some others."""
-    compare_last_reward(e, s)
-    best = weigh(e, s, rng)
+    compare_last_reward(e, s, w)
+    best = weigh(e, s, w, rng)
     n, alone = e.pulls[best], 0.0
-    s.joined[best] = -np.inf
+    w.joined[best] = -np.inf
     for arm in range(e.num_arms):
         if arm != best:
-            own, weight = e.pulls[arm], s.weight[arm]
-            now, led = difference_variance(e, s, best, arm, n, own), difference_variance(e, s, best, arm, n + 1.0, own)
-            s.value[arm] = weight * (now - difference_variance(e, s, best, arm, n, own + 1.0))
-            s.joined[arm] = weight * (led - difference_variance(e, s, best, arm, n + 1.0, own + 1.0))
+            own, weight = e.pulls[arm], w.weight[arm]
+            now, led = (
+                difference_variance(e, s, w, best, arm, n, own),
+                difference_variance(e, s, w, best, arm, n + 1.0, own),
+            )
+            w.value[arm] = weight * (now - difference_variance(e, s, w, best, arm, n, own + 1.0))
+            w.joined[arm] = weight * (led - difference_variance(e, s, w, best, arm, n + 1.0, own + 1.0))
             alone += weight * (now - led)
-    s.value[best] = best_average(alone, s.joined)
-    return arm_of_largest(s.value, e, rng)
+    w.value[best] = best_average(alone, w.joined)
+    return arm_of_largest(w.value, e, rng)
 
 
-def weigh(e: Episode, s: PairedOCBAState, rng: np.random.Generator) -> int:
+def weigh(e: Episode, s: PairedOCBAState, w: PairedOCBAState, rng: np.random.Generator) -> int:
     """Find the weights, all multiplied by exp(z^2 / 2) for the smallest z so that they do not underflow; and b."""
     pool(e, s)
     for arm in range(e.num_arms):
         variance = larger(estimated_variance(e.pulls[arm], e.mean[arm], e.variance[arm], s), LEAST_VARIANCE)
-        s.spread[arm] = min(variance, LARGEST_VARIANCE)
+        w.spread[arm] = min(variance, LARGEST_VARIANCE)
     best, least = arm_of_largest(e.mean, e, rng), np.inf
     for arm in range(e.num_arms):
         if arm != best:
-            variance = difference_variance(e, s, best, arm, e.pulls[best], e.pulls[arm])
+            variance = difference_variance(e, s, w, best, arm, e.pulls[best], e.pulls[arm])
             z = min((e.mean[best] - e.mean[arm]) / math.sqrt(variance), LARGEST_DISTANCE)
-            s.square[arm], s.weight[arm] = larger(s.horizon * e.end / e.made * z * z, 1.0), 1.0 / variance
-            least = min(least, s.square[arm])
+            w.square[arm], w.weight[arm] = larger(s.horizon * e.end / e.made * z * z, 1.0), 1.0 / variance
+            least = min(least, w.square[arm])
     for arm in range(e.num_arms):
         if arm != best:
-            s.weight[arm] *= math.exp(0.5 * (least - s.square[arm])) * math.sqrt(s.square[arm])
+            w.weight[arm] *= math.exp(0.5 * (least - w.square[arm])) * math.sqrt(w.square[arm])
     return best
 
 
-@noinline
-def difference_variance(e: Episode, s: PairedOCBAState, i: int, k: int, n_i: float, n_k: float) -> float:
+def difference_variance(
+    e: Episode, s: PairedOCBAState, w: PairedOCBAState, i: int, k: int, n_i: float, n_k: float
+) -> float:
     """Return the variance of m_i - m_k after n_i and n_k pulls."""
-    common = min(e.pulls[i], e.pulls[k], s.first + s.items.size // e.num_arms)
-    both = floored(common, s.scatter[i * e.num_arms + k] / (common - 1.0), s.spread[i] + s.spread[k])
+    common = min(e.pulls[i], e.pulls[k], s.first + w.items.size // e.num_arms)
+    both = floored(common, w.scatter[i * e.num_arms + k] / (common - 1.0), w.spread[i] + w.spread[k])
     more, fewer = larger(n_i, n_k), min(n_i, n_k)
-    return float(min(both, LARGEST_VARIANCE) / more + s.spread[i if n_i < n_k else k] * (1.0 / fewer - 1.0 / more))
+    return float(min(both, LARGEST_VARIANCE) / more + w.spread[i if n_i < n_k else k] * (1.0 / fewer - 1.0 / more))
 
 
 def best_average(alone: float, others: FloatArray) -> float:
@@ -104,21 +110,21 @@ def best_average(alone: float, others: FloatArray) -> float:
         best = whole / number
 
 
-def compare_last_reward(e: Episode, s: PairedOCBAState) -> None:
+def compare_last_reward(e: Episode, s: PairedOCBAState, w: PairedOCBAState) -> None:
     """Compare the last reward with those of the other arms on the same item."""
     arm, k = e.pulled, e.num_arms
     item = int(e.pulls[arm]) - 1
     place = (item - s.first) * k
-    if arm < 0 or place >= s.items.size:
+    if arm < 0 or place >= w.items.size:
         return
-    s.items[place + arm] = e.reward
+    w.items[place + arm] = e.reward
     for other in range(k):
         if other != arm and e.pulls[other] > item:
             pair, same = arm * k + other, other * k + arm
-            difference, before = e.reward - s.items[place + other], s.lead[pair]
-            s.lead[pair] += (difference - before) / (item + 1.0)
-            s.scatter[pair] += (difference - before) * (difference - s.lead[pair])
-            s.lead[same], s.scatter[same] = -s.lead[pair], s.scatter[pair]
+            difference, before = e.reward - w.items[place + other], w.lead[pair]
+            w.lead[pair] += (difference - before) / (item + 1.0)
+            w.scatter[pair] += (difference - before) * (difference - w.lead[pair])
+            w.lead[same], w.scatter[same] = -w.lead[pair], w.scatter[pair]
 
 
 @dataclass(kw_only=True)

@@ -24,7 +24,7 @@ class SecondStage(State):
     total: int  # pulls of all arms after both stages
 
 
-def has_all_items(e: Episode, s: SecondStage) -> bool:
+def has_all_items(e: Episode, s: SecondStage, w: SecondStage) -> bool:
     """Return whether the second stage has ended."""
     return e.made >= s.total
 

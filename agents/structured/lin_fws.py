@@ -14,7 +14,7 @@ from bai_gym.agents.tools.least_squares import is_separated
 from bai_gym.agents.tools.linear_games import GameState, distance_of, has_equal, invert_design, set_slopes
 from bai_gym.agents.tools.scanning import arm_of_largest, smallest
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, PerArm, Rule, Vector, noinline
+from bai_gym.sampling import Episode, PerArm, Rule, Vector
 
 __all__ = ["LinFWS"]
 
@@ -28,45 +28,44 @@ class LinFWSState(GameState):
     tableau: Vector  # of the linear program
 
 
-def frank_wolfe(e: Episode, s: LinFWSState, rng: np.random.Generator) -> int:
+def frank_wolfe(e: Episode, s: LinFWSState, w: LinFWSState, rng: np.random.Generator) -> int:
     """Move w by a step towards z, and pull the arm of largest w_k / N_k."""
     t = float(e.made)
     for arm in range(e.num_arms if e.pulled < 0 else 0):
-        s.w[arm] = 1.0 / e.num_arms
-    if is_square(e.made // e.num_arms) or has_equal(e, s):  # forced exploration
+        w.design[arm] = 1.0 / e.num_arms
+    if is_square(e.made // e.num_arms) or has_equal(e, s, w):  # forced exploration
         for arm in range(e.num_arms):
-            s.z[arm] = 1.0 / e.num_arms
+            w.z[arm] = 1.0 / e.num_arms
     else:
-        find_direction(e, s, t**-0.9 / e.num_arms)
+        find_direction(e, s, w, t**-0.9 / e.num_arms)
     for arm in range(e.num_arms):
-        s.w[arm] = s.w[arm] * (t - 1.0) / t + s.z[arm] / t
-        s.behind[arm] = s.w[arm] / e.pulls[arm]
-    return arm_of_largest(s.behind, e, rng)
+        w.design[arm] = w.design[arm] * (t - 1.0) / t + w.z[arm] / t
+        w.behind[arm] = w.design[arm] / e.pulls[arm]
+    return arm_of_largest(w.behind, e, rng)
 
 
-@noinline
-def find_direction(e: Episode, s: LinFWSState, r: float) -> None:
+def find_direction(e: Episode, s: LinFWSState, w: LinFWSState, r: float) -> None:
     """Set z to the proportions that maximise the least <z - w, gradient of f_j> over the j with f_j < min f + r."""
     count, steepest, width = 0, 0, 2 * e.num_arms + 1
-    invert_design(s, s.w, e.num_arms)
+    invert_design(s, w, w.design, e.num_arms)
     for j in range(e.num_arms):
-        s.f[j] = distance_of(s, j) / s.noise if j != s.best else np.inf
-        s.z[j] = 0.0
-    most = smallest(s.f) + r
+        w.f[j] = distance_of(s, w, j) / s.noise if j != s.best else np.inf
+        w.z[j] = 0.0
+    most = smallest(w.f) + r
     for j in range(e.num_arms):
-        if s.f[j] <= most and s.f[j] < np.inf:
-            distance_of(s, j)
-            set_slopes(e, s, j)
+        if w.f[j] <= most and w.f[j] < np.inf:
+            distance_of(s, w, j)
+            set_slopes(e, s, w, j)
             for k in range(e.num_arms):
-                s.tableau[k * width + count] = 0.5 * s.slope[k] * s.slope[k] / s.noise - s.f[j]
-                steepest = k if abs(s.slope[k]) > abs(s.slope[steepest]) else steepest
+                w.tableau[k * width + count] = 0.5 * w.slope[k] * w.slope[k] / s.noise - w.f[j]
+                steepest = k if abs(w.slope[k]) > abs(w.slope[steepest]) else steepest
             count += 1
     if count == 1:
-        s.z[steepest] = 1.0
+        w.z[steepest] = 1.0
     elif count > 1:
-        solve_game(s.tableau, e.num_arms, count, width, s.basis, s.z)
+        solve_game(w.tableau, e.num_arms, count, width, w.basis, w.z)
     else:  # all arms have the same features
-        s.z[s.best] = 1.0
+        w.z[s.best] = 1.0
 
 
 @dataclass(kw_only=True)

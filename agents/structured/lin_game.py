@@ -15,7 +15,7 @@ from bai_gym.agents.tools.linear_games import GameState, closest_rival, invert_d
 from bai_gym.agents.tools.plain_ridge import product
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, PerArm, Rule, Vector, noinline, section
+from bai_gym.sampling import Episode, PerArm, Rule, Vector
 
 __all__ = ["LinGame", "LinGameC"]
 
@@ -31,24 +31,26 @@ class LinGameState(GameState):
     losses: Vector  # K rows: the cumulated losses of the learner of each recommendation
 
 
-def play_round(e: Episode, s: LinGameState, rng: np.random.Generator) -> int:
+def play_round(e: Episode, s: LinGameState, w: LinGameState, rng: np.random.Generator) -> int:
     """Play one round of the game, and return the arm whose pulls are furthest behind the weights (C-tracking)."""
     for arm in range(e.num_arms if e.pulled < 0 else 0):
-        s.total[arm], s.mix_gap[arm] = e.pulls[arm], FIRST_D
-    losses = section(s.losses, s.best * e.num_arms, e.num_arms)  # of the learner of the current recommendation
-    rate = math.log(e.num_arms) / s.mix_gap[s.best]
-    exponential_weights(losses, rate, s.w)
-    respond(e, s, s.w)
+        w.total[arm], w.mix_gap[arm] = e.pulls[arm], FIRST_D
+    losses = w.losses[
+        s.best * e.num_arms : s.best * e.num_arms + e.num_arms
+    ]  # of the learner of the current recommendation
+    rate = math.log(e.num_arms) / w.mix_gap[s.best]
+    exponential_weights(losses, rate, w.design)
+    respond(e, s, w, w.design)
     before, gain = mix_loss(losses, rate), 0.0
     for k in range(e.num_arms):
-        s.gain[k] = optimistic_gain(e, s, k, s.slope[k])
-        gain += s.w[k] * s.gain[k]
-        losses[k] -= s.gain[k]
-    s.mix_gap[s.best] += max(before - mix_loss(losses, rate) - gain, 0.0)
+        w.gain[k] = optimistic_gain(e, s, w, k, w.slope[k])
+        gain += w.design[k] * w.gain[k]
+        losses[k] -= w.gain[k]
+    w.mix_gap[s.best] += max(before - mix_loss(losses, rate) - gain, 0.0)
     for k in range(e.num_arms):
-        s.total[k] += s.w[k]
-        s.behind[k] = s.total[k] - e.pulls[k]
-    return arm_of_largest(s.behind, e, rng)
+        w.total[k] += w.design[k]
+        w.behind[k] = w.total[k] - e.pulls[k]
+    return arm_of_largest(w.behind, e, rng)
 
 
 class LinGameCState(GameState):
@@ -63,51 +65,49 @@ class LinGameCState(GameState):
     gain: Vector  # gains of the round
 
 
-def play_joint_round(e: Episode, s: LinGameCState, rng: np.random.Generator) -> int:
+def play_joint_round(e: Episode, s: LinGameCState, w: LinGameCState, rng: np.random.Generator) -> int:
     """Play one round with one learner of pairs of a recommendation and an arm; track the cell furthest behind."""
-    cells = s.losses.size
+    cells = w.losses.size
     for cell in range(cells if e.pulled < 0 else 0):
-        s.pulls[cell] = s.total[cell] = e.pulls[cell % e.num_arms] / e.num_arms
+        w.pulls[cell] = w.total[cell] = e.pulls[cell % e.num_arms] / e.num_arms
         s.mix_gap = FIRST_D
     rate = math.log(cells) / s.mix_gap
-    exponential_weights(s.losses, rate, s.weight)
+    exponential_weights(w.losses, rate, w.weight)
     for k in range(e.num_arms):
-        s.row[k] = s.weight[s.best * e.num_arms + k]
-    respond(e, s, s.row)
-    before, gain = mix_loss(s.losses, rate), 0.0
+        w.row[k] = w.weight[s.best * e.num_arms + k]
+    respond(e, s, w, w.row)
+    before, gain = mix_loss(w.losses, rate), 0.0
     for cell in range(cells):
         k = cell % e.num_arms
-        s.gain[cell] = optimistic_gain(e, s, k, s.slope[k] if cell // e.num_arms == s.best else 0.0)
-        gain += s.weight[cell] * s.gain[cell]
-        s.losses[cell] -= s.gain[cell]
-    s.mix_gap += max(before - mix_loss(s.losses, rate) - gain, 0.0)
+        w.gain[cell] = optimistic_gain(e, s, w, k, w.slope[k] if cell // e.num_arms == s.best else 0.0)
+        gain += w.weight[cell] * w.gain[cell]
+        w.losses[cell] -= w.gain[cell]
+    s.mix_gap += max(before - mix_loss(w.losses, rate) - gain, 0.0)
     furthest, most, ties = 0, -np.inf, 0.0
     for cell in range(cells):
-        s.total[cell] += s.weight[cell]
-        behind = s.total[cell] - s.pulls[cell]
+        w.total[cell] += w.weight[cell]
+        behind = w.total[cell] - w.pulls[cell]
         ties = ties + 1.0 if behind == most else 1.0 if behind > most else ties
         if behind > most or (behind == most and rng.random() * ties < 1.0):
             furthest, most = cell, behind
-    s.pulls[furthest] += 1.0
+    w.pulls[furthest] += 1.0
     return furthest % e.num_arms
 
 
-@noinline
-def respond(e: Episode, s: GameState, w: np.ndarray) -> None:
+def respond(e: Episode, s: GameState, w: GameState, design: np.ndarray) -> None:
     """Set the slopes to the x_k^T (theta - alternative) of the closest alternative under proportions w."""
-    invert_design(s, w, e.num_arms)
-    rival = closest_rival(e, s)
+    invert_design(s, w, design, e.num_arms)
+    rival = closest_rival(e, s, w)
     for k in range(e.num_arms):
-        s.slope[k] = 0.0
+        w.slope[k] = 0.0
     if rival >= 0:
-        set_slopes(e, s, rival)
+        set_slopes(e, s, w, rival)
 
 
-@noinline
-def optimistic_gain(e: Episode, s: GameState, arm: int, slope: float) -> float:
+def optimistic_gain(e: Episode, s: GameState, w: GameState, arm: int, slope: float) -> float:
     """Return the least of log t and (|slope| + sqrt(2 sigma^2 log t x^T V^-1 x))^2 / (2 sigma^2)."""
-    level, x = math.log(float(e.made)), arm_of(s, arm)
-    far = abs(slope) + math.sqrt(2.0 * s.noise * level * max(product(s, x, x), 0.0))
+    level, x = math.log(float(e.made)), arm_of(s, w, arm)
+    far = abs(slope) + math.sqrt(2.0 * s.noise * level * max(product(s, w, x, x), 0.0))
     return min(level, 0.5 * far * far / s.noise)
 
 

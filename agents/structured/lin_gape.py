@@ -38,47 +38,50 @@ class LinGapEState(EllipsoidState, RidgeState):
     p: PerArm  # design for y: proportions of the pulls that estimate y^T theta best; all 0 where it cannot be found
 
 
-def pull_by_ratio(e: Episode, s: LinGapEState, rng: np.random.Generator) -> int:
+def pull_by_ratio(e: Episode, s: LinGapEState, w: LinGapEState, rng: np.random.Generator) -> int:
     """Pull the arm of least T / p, where p is the design for the direction y."""
     if not s.has_design:
-        select_direction(e, s, rng)
-        if product(s, s.y, s.y) == 0.0:
+        select_direction(e, s, w, rng)
+        if product(s, w, w.y, w.y) == 0.0:
             return less_pulled(e, s.i, s.j, rng)
         return WAIT  # for p
     s.has_design = False
     is_found = False
     for arm in range(e.num_arms):
-        s.index[arm] = -e.pulls[arm] / s.p[arm] if s.p[arm] > 0.0 else -np.inf
-        is_found = is_found or s.p[arm] > 0.0
-    return arm_of_nearly_largest(s.index, 0.0, e, rng) if is_found else arm_of_least_width(e, s, rng)
+        w.index[arm] = -e.pulls[arm] / w.p[arm] if w.p[arm] > 0.0 else -np.inf
+        is_found = is_found or w.p[arm] > 0.0
+    return arm_of_nearly_largest(w.index, 0.0, e, rng) if is_found else arm_of_least_width(e, s, w, rng)
 
 
-def pull_greedily(e: Episode, s: LinGapEState, rng: np.random.Generator) -> int:
+def pull_greedily(e: Episode, s: LinGapEState, w: LinGapEState, rng: np.random.Generator) -> int:
     """Pull the arm after which the width of y^T theta is least."""
-    select_direction(e, s, rng)
-    if product(s, s.y, s.y) == 0.0:
+    select_direction(e, s, w, rng)
+    if product(s, w, w.y, w.y) == 0.0:
         return less_pulled(e, s.i, s.j, rng)
-    return arm_of_least_width(e, s, rng)
+    return arm_of_least_width(e, s, w, rng)
 
 
-def select_direction(e: Episode, s: LinGapEState, rng: np.random.Generator) -> None:
+def select_direction(e: Episode, s: LinGapEState, w: LinGapEState, rng: np.random.Generator) -> None:
     """Set i to the arm of largest estimate, j to that of largest gap to i plus width, and y to x_i - x_j."""
-    update_regression(e, s)
-    s.i = arm_of_nearly_largest(s.scores, s.scale, e, rng)
+    update_regression(e, s, w)
+    s.i = arm_of_nearly_largest(w.scores, s.scale, e, rng)
     for arm in range(e.num_arms):
-        set_difference(s.y, e.features[s.i], e.features[arm])
-        gap, width = s.scores[arm] - s.scores[s.i], ellipsoid_radius(e, s) * math.sqrt(max(product(s, s.y, s.y), 0.0))
-        s.index[arm] = gap + width if arm != s.i else -np.inf
-    s.j = arm_of_nearly_largest(s.index, s.scale, e, rng)
-    set_difference(s.y, e.features[s.i], e.features[s.j])
+        set_difference(w.y, e.features[s.i], e.features[arm])
+        gap, width = (
+            w.scores[arm] - w.scores[s.i],
+            ellipsoid_radius(e, s) * math.sqrt(max(product(s, w, w.y, w.y), 0.0)),
+        )
+        w.index[arm] = gap + width if arm != s.i else -np.inf
+    s.j = arm_of_nearly_largest(w.index, s.scale, e, rng)
+    set_difference(w.y, e.features[s.i], e.features[s.j])
 
 
-def arm_of_least_width(e: Episode, s: LinGapEState, rng: np.random.Generator) -> int:
+def arm_of_least_width(e: Episode, s: LinGapEState, w: LinGapEState, rng: np.random.Generator) -> int:
     """Return the arm of least y^T (A + x x^T)^-1 y = y^T A^-1 y - (y^T A^-1 x)^2 / (1 + x^T A^-1 x)."""
     for arm in range(e.num_arms):
         x = e.features[arm]
-        s.index[arm] = product(s, s.y, x) ** 2 / (1.0 + product(s, x, x))
-    return arm_of_nearly_largest(s.index, 0.0, e, rng)
+        w.index[arm] = product(s, w, w.y, x) ** 2 / (1.0 + product(s, w, x, x))
+    return arm_of_nearly_largest(w.index, 0.0, e, rng)
 
 
 def set_difference(y: FloatArray, first: FloatArray, second: FloatArray) -> None:

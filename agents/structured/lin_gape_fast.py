@@ -46,11 +46,11 @@ def start(num_arms: int) -> dict[str, FloatArray | float]:
     return {"slots": np.zeros(num_arms + SLOTS), "designs": np.zeros(4 * num_arms + DESIGNS)}
 
 
-def rivals(e: Episode, s: GreedyState, rng: np.random.Generator) -> tuple[int, int, bool]:
+def rivals(e: Episode, s: GreedyState, w: GreedyState, rng: np.random.Generator) -> tuple[int, int, bool]:
     """Return the places of i and j, and whether they have equal features."""
-    factor, scale, scores, squares, row, values = ellipsoid_radius(e, s), s.scale, s.scores, s.squares, s.row, s.values
-    first = largest_place(e, s, scores, scale, rng)
-    read_row(s, first, row)
+    factor, scale, scores, squares, row, values = ellipsoid_radius(e, s), s.scale, w.scores, w.squares, w.row, w.values
+    first = largest_place(e, s, w, scores, scale, rng)
+    read_row(s, w, first, row)
     own = squares[first]
     for k in range(e.num_arms):
         both = squares[k] + own
@@ -58,31 +58,33 @@ def rivals(e: Episode, s: GreedyState, rng: np.random.Generator) -> tuple[int, i
         row[k] = square if square > SAME * both else 0.0  # of x_k - x_i
         values[k] = scores[k] + factor * math.sqrt(row[k])
     values[first] = -np.inf
-    second = largest_place(e, s, values, scale, rng)
+    second = largest_place(e, s, w, values, scale, rng)
     return first, second, row[second] == 0.0
 
 
-def less_pulled_of(e: Episode, s: GreedyState, first: int, second: int, rng: np.random.Generator) -> int:
+def less_pulled_of(
+    e: Episode, s: GreedyState, w: GreedyState, first: int, second: int, rng: np.random.Generator
+) -> int:
     """Return the arm of fewer pulls at one of two places."""
-    return less_pulled(e, int(s.order[first]), int(s.order[second]), rng)
+    return less_pulled(e, int(w.order[first]), int(w.order[second]), rng)
 
 
-def narrowest(e: Episode, s: GreedyState, first: int, second: int, rng: np.random.Generator) -> int:
+def narrowest(e: Episode, s: GreedyState, w: GreedyState, first: int, second: int, rng: np.random.Generator) -> int:
     """Return the arm after whose pull the width of x_i - x_j is least."""
-    row, other, squares, values = s.row, s.other, s.squares, s.values
-    read_row(s, first, row)
-    read_row(s, second, other)
+    row, other, squares, values = w.row, w.other, w.squares, w.values
+    read_row(s, w, first, row)
+    read_row(s, w, second, other)
     for k in range(e.num_arms):
         values[k] = (row[k] - other[k]) * (row[k] - other[k]) / (1.0 + squares[k])
-    return int(s.order[largest_place(e, s, values, 0.0, rng)])
+    return int(w.order[largest_place(e, s, w, values, 0.0, rng)])
 
 
-def pull_greedily(e: Episode, s: GreedyState, rng: np.random.Generator) -> int:
+def pull_greedily(e: Episode, s: GreedyState, w: GreedyState, rng: np.random.Generator) -> int:
     """Return the arm that makes the width of the difference least."""
-    if not update_regression(e, s):
+    if not update_regression(e, s, w):
         return WAIT
-    first, second, equal = rivals(e, s, rng)
-    return less_pulled_of(e, s, first, second, rng) if equal else narrowest(e, s, first, second, rng)
+    first, second, equal = rivals(e, s, w, rng)
+    return less_pulled_of(e, s, w, first, second, rng) if equal else narrowest(e, s, w, first, second, rng)
 
 
 def slot_of(pair: int, arms: int) -> int:
@@ -90,35 +92,35 @@ def slot_of(pair: int, arms: int) -> int:
     return pair // (arms + 1) if pair % (arms + 1) == arms else arms + pair % SLOTS
 
 
-def pull_by_ratio(e: Episode, s: RatioState, rng: np.random.Generator) -> int:
+def pull_by_ratio(e: Episode, s: RatioState, w: RatioState, rng: np.random.Generator) -> int:
     """Return the arm that lags behind most in the design for the difference, or wait for that."""
-    if not update_regression(e, s):
+    if not update_regression(e, s, w):
         return WAIT
-    arms, order, values, designs = e.num_arms, s.order, s.values, s.designs
+    arms, order, values, designs = e.num_arms, w.order, w.values, w.designs
     if s.asked == 0:
-        i, j, equal = rivals(e, s, rng)
+        i, j, equal = rivals(e, s, w, rng)
         if equal:
-            return less_pulled_of(e, s, i, j, rng)
+            return less_pulled_of(e, s, w, i, j, rng)
         s.first, s.second = min(i, j), max(i, j)
     first, second = s.first, s.second
-    same_group = s.starts[first] == s.starts[second]
+    same_group = w.starts[first] == w.starts[second]
     for place in range(arms):
         values[place] = -np.inf
     for part in range(1 if same_group else 2):
         pair = (second if part else first) * (arms + 1) + (second if same_group else arms)
-        at = int(s.slots[slot_of(pair, arms)])
+        at = int(w.slots[slot_of(pair, arms)])
         if at == 0 or designs[at] != pair:
             s.asked = pair + 1
             return WAIT
         size = int(designs[at + 1])
         if size == NOT_FOUND:
             s.asked = 0
-            return narrowest(e, s, first, second, rng)
+            return narrowest(e, s, w, first, second, rng)
         for k in range(at + 2, at + 2 + size):
             place = int(designs[k])
             values[place] = -e.pulls[int(order[place])] / designs[k + size]
     s.asked = 0
-    return int(order[largest_place(e, s, values, 0.0, rng)])
+    return int(order[largest_place(e, s, w, values, 0.0, rng)])
 
 
 def supply_designs(found: PairDesigns, ridge: Ridge, rows: IntArray, states: States) -> None:

@@ -30,23 +30,23 @@ class GapState(LeastSquaresState):
     index: PerArm  # what the arms are compared by
 
 
-def pull_for_rival(e: Episode, s: GapState, rng: np.random.Generator) -> int:
+def pull_for_rival(e: Episode, s: GapState, w: GapState, rng: np.random.Generator) -> int:
     """Pull the arm after which x_i - x_j is known best, j the arm that could exceed the best one, i, by most."""
-    beta = threshold(e, s, True)
+    beta = threshold(e, s, w, True)
     for arm in range(e.num_arms):
-        s.index[arm] = -np.inf
-        if arm != s.best and s.dropped[arm] == 0.0:
-            set_difference(s, s.best, arm)
-            width = math.sqrt(beta / max(evidence(s, 1.0), 1e-300)) if product(s, s.y, s.y) > 0.0 else 0.0
-            s.index[arm] = s.scores[arm] - s.scores[s.best] + width
-    j = arm_of_nearly_largest(s.index, s.scale, e, rng)
-    set_difference(s, s.best, j)
-    if product(s, s.y, s.y) == 0.0:
+        w.index[arm] = -np.inf
+        if arm != s.best and w.dropped[arm] == 0.0:
+            set_difference(s, w, s.best, arm)
+            width = math.sqrt(beta / max(evidence(s, w, 1.0), 1e-300)) if product(s, w, w.y, w.y) > 0.0 else 0.0
+            w.index[arm] = w.scores[arm] - w.scores[s.best] + width
+    j = arm_of_nearly_largest(w.index, s.scale, e, rng)
+    set_difference(s, w, s.best, j)
+    if product(s, w, w.y, w.y) == 0.0:
         return less_pulled(e, s.best, j, rng)
     for arm in range(e.num_arms):
-        x = arm_of(s, arm)
-        s.index[arm] = product(s, s.y, x) ** 2 / (1.0 + product(s, x, x))
-    return arm_of_nearly_largest(s.index, 0.0, e, rng)
+        x = arm_of(s, w, arm)
+        w.index[arm] = product(s, w, w.y, x) ** 2 / (1.0 + product(s, w, x, x))
+    return arm_of_nearly_largest(w.index, 0.0, e, rng)
 
 
 @dataclass(kw_only=True)

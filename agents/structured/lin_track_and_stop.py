@@ -14,7 +14,7 @@ from bai_gym.agents.tools.linear_games import GameState, closest_rival, has_equa
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.designs import basis_design
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, PerArm, Rule, noinline
+from bai_gym.sampling import Episode, PerArm, Rule
 from bai_gym.validation import integer, real
 
 __all__ = ["LinTrackAndStop"]
@@ -33,38 +33,37 @@ class TrackingState(GameState):
     least: float  # smallest eigenvalue of V that exploration provides, over sqrt(t)
 
 
-def track(e: Episode, s: TrackingState, rng: np.random.Generator) -> int:
+def track(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Generator) -> int:
     """Pull the next arm of the basis where V has an eigenvalue below c sqrt(t), else the arm furthest behind."""
-    find_proportions(e, s)
+    find_proportions(e, s, w)
     for arm in range(e.num_arms):
-        s.total[arm] = s.w[arm] + (s.total[arm] if e.pulled >= 0 else e.pulls[arm])
-        s.behind[arm] = s.total[arm] - e.pulls[arm]
-    if log_det(s.inverse, -s.least * math.sqrt(float(e.made)), s.work) == -math.inf:  # V - c sqrt(t) I has no root
+        w.total[arm] = w.design[arm] + (w.total[arm] if e.pulled >= 0 else e.pulls[arm])
+        w.behind[arm] = w.total[arm] - e.pulls[arm]
+    if log_det(w.inverse, -s.least * math.sqrt(float(e.made)), w.work) == -math.inf:  # V - c sqrt(t) I has no root
         s.next = (s.next + 1) % s.rank
-        return int(s.basis[s.next])
-    return arm_of_largest(s.behind, e, rng)
+        return int(w.basis[s.next])
+    return arm_of_largest(w.behind, e, rng)
 
 
-@noinline
-def find_proportions(e: Episode, s: TrackingState) -> None:
+def find_proportions(e: Episode, s: TrackingState, w: TrackingState) -> None:
     """Maximise the least f_j by Frank-Wolfe, from the last w on, if t has grown enough since."""
     if e.made < s.due:
         return
     s.due = e.made * (1.0 + s.lazy)
-    is_tied = has_equal(e, s)
+    is_tied = has_equal(e, s, w)
     for arm in range(e.num_arms if e.pulled < 0 or is_tied else 0):
-        s.w[arm] = 1.0 / e.num_arms
+        w.design[arm] = 1.0 / e.num_arms
     for step in range(1, 1 if is_tied else s.steps + 1):
-        invert_design(s, s.w, e.num_arms)
-        rival = closest_rival(e, s)
+        invert_design(s, w, w.design, e.num_arms)
+        rival = closest_rival(e, s, w)
         if rival < 0:
             return
-        set_slopes(e, s, rival)
+        set_slopes(e, s, w, rival)
         steepest = 0
         for arm in range(1, e.num_arms):
-            steepest = arm if abs(s.slope[arm]) > abs(s.slope[steepest]) else steepest
+            steepest = arm if abs(w.slope[arm]) > abs(w.slope[steepest]) else steepest
         for arm in range(e.num_arms):
-            s.w[arm] = (step * s.w[arm] + (1.0 if arm == steepest else 0.0)) / (step + 1.0)
+            w.design[arm] = (step * w.design[arm] + (1.0 if arm == steepest else 0.0)) / (step + 1.0)
 
 
 @dataclass(kw_only=True)

@@ -35,24 +35,24 @@ class LinUCBState(RidgeState):
     index: PerArm  # upper confidence bounds
 
 
-def pull_upper_bound(e: Episode, s: LinUCBState, rng: np.random.Generator) -> int:
+def pull_upper_bound(e: Episode, s: LinUCBState, w: LinUCBState, rng: np.random.Generator) -> int:
     """Pull the arm of largest x^T theta + alpha sqrt(x^T A^-1 x)."""
     if s.disjoint:
-        set_disjoint_bounds(e, s)
+        set_disjoint_bounds(e, s, w)
     else:
-        update_regression(e, s)
+        update_regression(e, s, w)
         for arm in range(e.num_arms):
-            square = product(s, e.features[arm], e.features[arm])
-            s.index[arm] = s.scores[arm] + s.alpha * math.sqrt(max(square, 0.0))
-    return arm_of_nearly_largest(s.index, s.scale, e, rng)
+            square = product(s, w, e.features[arm], e.features[arm])
+            w.index[arm] = w.scores[arm] + s.alpha * math.sqrt(max(square, 0.0))
+    return arm_of_nearly_largest(w.index, s.scale, e, rng)
 
 
-def set_disjoint_bounds(e: Episode, s: LinUCBState) -> None:
+def set_disjoint_bounds(e: Episode, s: LinUCBState, w: LinUCBState) -> None:
     """Set the bounds with A = lam I + T x x^T for each arm: x^T A^-1 x = x^T x / (lam + T x^T x)."""
     s.scale = max(s.scale, abs(e.reward))
     for arm in range(e.num_arms):
-        square = s.lengths[arm] / (s.lam + e.pulls[arm] * s.lengths[arm])
-        s.index[arm] = square * e.pulls[arm] * e.mean[arm] + s.alpha * math.sqrt(square)
+        square = w.lengths[arm] / (s.lam + e.pulls[arm] * w.lengths[arm])
+        w.index[arm] = square * e.pulls[arm] * e.mean[arm] + s.alpha * math.sqrt(square)
 
 
 @dataclass(kw_only=True)

@@ -18,14 +18,14 @@ class SharedState(RegressionState):
     alpha: float  # factor of the width
 
 
-def pull_upper_bound(e: Episode, s: SharedState, rng: np.random.Generator) -> int:
+def pull_upper_bound(e: Episode, s: SharedState, w: SharedState, rng: np.random.Generator) -> int:
     """Return the arm of largest x^T theta + alpha sqrt(x^T A^-1 x), from squares that are kept up to date."""
-    if not update_regression(e, s):
+    if not update_regression(e, s, w):
         return WAIT
-    alpha, scores, squares, values = s.alpha, s.scores, s.squares, s.values
+    alpha, scores, squares, values = s.alpha, w.scores, w.squares, w.values
     for place in range(e.num_arms):
         values[place] = scores[place] + alpha * math.sqrt(squares[place])
-    return int(s.order[largest_place(e, s, values, s.scale, rng)])
+    return int(w.order[largest_place(e, s, w, values, s.scale, rng)])
 
 
 SHARED = Rule(choose=pull_upper_bound, state=SharedState)

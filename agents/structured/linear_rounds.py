@@ -55,15 +55,15 @@ class LinearRoundState(State):
     value: Vector  # estimates of the candidates in the last round
 
 
-def pull_in_turn(e: Episode, s: LinearRoundState, rng: np.random.Generator) -> int:
+def pull_in_turn(e: Episode, s: LinearRoundState, w: LinearRoundState, rng: np.random.Generator) -> int:
     """Make the pulls of the round, arm by arm, then wait for the next one."""
     if s.over:
         return STOP
-    while s.place < e.num_arms and s.left[s.place] == 0.0:
+    while s.place < e.num_arms and w.left[s.place] == 0.0:
         s.place += 1
     if s.place == e.num_arms:
         return WAIT
-    s.left[s.place] -= 1.0
+    w.left[s.place] -= 1.0
     return s.place
 
 

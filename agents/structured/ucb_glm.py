@@ -40,17 +40,17 @@ class UCBGLMState(LikelihoodState, RegressionState):
     index: PerArm  # upper confidence bounds
 
 
-def pull_upper_bound(e: Episode, s: UCBGLMState, rng: np.random.Generator) -> int:
+def pull_upper_bound(e: Episode, s: UCBGLMState, w: UCBGLMState, rng: np.random.Generator) -> int:
     """Pull the arm of largest x^T theta + alpha sqrt(x^T V^-1 x), with theta of maximum likelihood."""
     if 0 < s.seen < e.made:  # at first, theta is computed by `UCBGLM.supply`
         if not is_allowed(e, s):
             return WAIT
-        maximize_likelihood(e, s)
-    if not update_regression(e, s):
+        maximize_likelihood(e, s, w)
+    if not update_regression(e, s, w):
         return WAIT  # for V^-1
     for arm in range(e.num_arms):
-        s.index[arm] = s.z[arm] + s.alpha * math.sqrt(s.squares[int(s.places[arm])])
-    return arm_of_nearly_largest(s.index, farthest(s.z), e, rng)
+        w.index[arm] = w.z[arm] + s.alpha * math.sqrt(w.squares[int(w.places[arm])])
+    return arm_of_nearly_largest(w.index, farthest(w.z), e, rng)
 
 
 def is_allowed(e: Episode, s: UCBGLMState) -> bool:

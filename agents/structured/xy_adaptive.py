@@ -14,7 +14,7 @@ from bai_gym.agents.tools.choosing import SLACK, largest
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, States, Vector, noinline
+from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, States, Vector
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm
 from bai_gym.validation import choice, real
@@ -37,7 +37,7 @@ class AdaptiveState(LinearRoundState):
     ratio: float  # the phase goes on while rho / size is at least this
 
 
-def pull_greedily(e: Episode, s: AdaptiveState, rng: np.random.Generator) -> int:
+def pull_greedily(e: Episode, s: AdaptiveState, w: AdaptiveState, rng: np.random.Generator) -> int:
     """Make the pull after which the largest variance of a difference is least; wait at the end of the phase."""
     if s.over:
         return STOP
@@ -45,25 +45,24 @@ def pull_greedily(e: Episode, s: AdaptiveState, rng: np.random.Generator) -> int
         return WAIT
     least = s.most
     for arm in range(e.num_arms):
-        s.after[arm] = variance_after(e, s, arm, least * (1.0 + 4.0 * SLACK))
-        least = min(least, s.after[arm])
+        w.after[arm] = variance_after(e, s, w, arm, least * (1.0 + 4.0 * SLACK))
+        least = min(least, w.after[arm])
     for arm in range(e.num_arms):  # where no pull helps, those of the phase are spread
-        s.after[arm] = s.pulls[arm] - e.pulls[arm] if s.after[arm] <= least * (1.0 + 2.0 * SLACK) else -np.inf
-    arm = arm_of_largest(s.after, e, rng)
+        w.after[arm] = w.pulls[arm] - e.pulls[arm] if w.after[arm] <= least * (1.0 + 2.0 * SLACK) else -np.inf
+    arm = arm_of_largest(w.after, e, rng)
     s.rho = s.most = least
     s.size += 1.0
-    add_to_gram(e, s, arm)
+    add_to_gram(e, s, w, arm)
     return arm
 
 
-@noinline
-def variance_after(e: Episode, s: AdaptiveState, arm: int, enough: float) -> float:
+def variance_after(e: Episode, s: AdaptiveState, w: AdaptiveState, arm: int, enough: float) -> float:
     """Return the largest y^T (V + x x^T)^-1 y over the y of two arms that remain, or one that is ``enough``."""
-    k, gram, most = e.num_arms, s.gram, 0.0
+    k, gram, most = e.num_arms, w.gram, 0.0
     length = 1.0 + gram[arm * k + arm]
     for i in range(k):
-        for j in range(i if s.remains[i] == 1.0 else 0):
-            if s.remains[j] == 1.0:
+        for j in range(i if w.remains[i] == 1.0 else 0):
+            if w.remains[j] == 1.0:
                 seen = gram[arm * k + i] - gram[arm * k + j]
                 square = gram[i * k + i] + gram[j * k + j] - 2.0 * gram[i * k + j] - seen * seen / length
                 most = max(most, square)
@@ -74,16 +73,15 @@ def variance_after(e: Episode, s: AdaptiveState, arm: int, enough: float) -> flo
     return most
 
 
-@noinline
-def add_to_gram(e: Episode, s: AdaptiveState, arm: int) -> None:
+def add_to_gram(e: Episode, s: AdaptiveState, w: AdaptiveState, arm: int) -> None:
     """Add a pull of the arm to V."""
-    k, gram = e.num_arms, s.gram
+    k, gram = e.num_arms, w.gram
     length = 1.0 + gram[arm * k + arm]
     for i in range(k):
-        s.line[i] = gram[arm * k + i]
+        w.line[i] = gram[arm * k + i]
     for i in range(k):
         for j in range(k):
-            gram[i * k + j] -= s.line[i] * s.line[j] / length
+            gram[i * k + j] -= w.line[i] * w.line[j] / length
 
 
 @dataclass(kw_only=True)

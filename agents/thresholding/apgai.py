@@ -26,13 +26,13 @@ class APGAIState(GoodArmState):
     stops: bool  # whether it may stop
 
 
-def pull_or_stop(e: Episode, s: APGAIState, rng: np.random.Generator) -> int:
+def pull_or_stop(e: Episode, s: APGAIState, w: APGAIState, rng: np.random.Generator) -> int:
     """Pull the arm of largest sqrt(T) (mean - threshold), or stop."""
     for arm in range(e.num_arms):
-        s.index[arm] = math.sqrt(e.pulls[arm]) * (e.mean[arm] - s.threshold)
-    chosen = arm_of_largest(s.index, e, rng)
+        w.index[arm] = math.sqrt(e.pulls[arm]) * (e.mean[arm] - s.threshold)
+    chosen = arm_of_largest(w.index, e, rng)
     if s.stops and is_look(e, s):
-        largest_index = s.index[chosen]
+        largest_index = w.index[chosen]
         s.certain = e.num_arms if largest_index <= 0.0 else chosen
         lower = e.mean[chosen] - radius(e.pulls[chosen], e.num_arms, s.b, s.delta)
         if largest_index > 0.0 and lower >= s.threshold:

@@ -11,7 +11,7 @@ import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import NEVER, STOP, Episode, Rule, State, leader, renew, top
+from bai_gym.sampling import NEVER, STOP, Episode, Rule, State, arm_of_largest_index, set_index
 from bai_gym.tasks import Thresholding
 from bai_gym.validation import choice, real
 
@@ -51,7 +51,7 @@ def width(pulls: float, variance: float, s: AugUCBState) -> float:
     return math.sqrt(0.25 * s.rho * (s.psi * s.log * v + s.added) * inverse)
 
 
-def next_round(e: Episode, s: AugUCBState, rng: np.random.Generator) -> int:
+def next_round(e: Episode, s: AugUCBState, w: AugUCBState, rng: np.random.Generator) -> int:
     """Drop the arms with |mean - tau| > 2 s, and begin round m; return N_m, the pulls at which it ends.
 
     Within a round, the index of an arm changes by its own pulls alone. So an arm of negative index is not pulled while
@@ -78,7 +78,7 @@ def next_round(e: Episode, s: AugUCBState, rng: np.random.Generator) -> int:
     return (e.made if s.m > 0 else 0) + active * length  # round 0 counts the first pulls in
 
 
-def pull_closest(e: Episode, s: AugUCBState, rng: np.random.Generator) -> int:
+def pull_closest(e: Episode, s: AugUCBState, w: AugUCBState, rng: np.random.Generator) -> int:
     """Pull the active arm of largest index; if there is none, stop or continue as APT."""
     if not s.is_apt and none_is_active(e, s):
         if not s.continues:
@@ -86,13 +86,15 @@ def pull_closest(e: Episode, s: AugUCBState, rng: np.random.Generator) -> int:
         s.is_apt = True
         for arm in range(e.num_arms):
             e.active[arm] = 1
-            renew(e.tournament, arm, index(e.pulls[arm], e.mean[arm], e.variance[arm], s), rng)
-    return leader(e.tournament)
+            set_index(e.index, arm, index(e.pulls[arm], e.mean[arm], e.variance[arm], s))
+        return arm_of_largest_index(e.index, e.pulls, e.tie, rng)
+    return e.leader
 
 
 def none_is_active(e: Episode, s: AugUCBState) -> bool:
     """Return whether |mean - tau| > 2 s of all arms; this is tested after a pull, not when a round has just begun."""
-    return top(e.tournament) == -np.inf or (top(e.tournament) < 0.0 and e.made > s.begun)
+    largest = e.index.value[e.leader]
+    return largest == -np.inf or (largest < 0.0 and e.made > s.begun)
 
 
 @dataclass(kw_only=True)

@@ -13,7 +13,7 @@ from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, sp
 from bai_gym.agents.tools.rejects import phase_lengths
 from bai_gym.agents.tools.scanning import fewest_pulls
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import NEVER, STOP, Block, Episode, Rule, Sequential, State, Vector, leader
+from bai_gym.sampling import NEVER, STOP, Block, Episode, Rule, Sequential, State, Vector
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Thresholding
 from bai_gym.validation import choice
@@ -30,7 +30,7 @@ class CSARState(State):
     ended: bool  # whether the last phase has ended
 
 
-def next_phase(e: Episode, s: CSARState, rng: np.random.Generator) -> int:
+def next_phase(e: Episode, s: CSARState, w: CSARState, rng: np.random.Generator) -> int:
     """End a phase, begin the next one that has pulls, and return when it ends."""
     if s.phase > 0:
         drop_lowest(e, s)
@@ -38,7 +38,7 @@ def next_phase(e: Episode, s: CSARState, rng: np.random.Generator) -> int:
         missing = 0.0
         for arm in range(e.num_arms):
             if e.active[arm] == 1:
-                missing += s.lengths[s.phase] - e.pulls[arm]
+                missing += w.lengths[s.phase] - e.pulls[arm]
         s.phase += 1
         if missing > 0.0:
             return e.made + int(missing)
@@ -57,9 +57,9 @@ def drop_lowest(e: Episode, s: CSARState) -> None:
         e.active[lowest] = 0
 
 
-def pull_in_turn(e: Episode, s: CSARState, rng: np.random.Generator) -> int:
+def pull_in_turn(e: Episode, s: CSARState, w: CSARState, rng: np.random.Generator) -> int:
     """Return the active arm of fewest pulls, or stop."""
-    return STOP if s.ended else leader(e.tournament)
+    return STOP if s.ended else e.leader
 
 
 FROM_BELOW = Rule(index=fewest_pulls, choose=pull_in_turn, refresh=next_phase, only_drops=True, state=CSARState)

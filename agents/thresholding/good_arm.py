@@ -35,46 +35,46 @@ class GoodArmState(BatchState):
     lower: PerArm  # lower bounds of the arms that are classified
 
 
-def pull_closest(e: Episode, s: GoodArmState, rng: np.random.Generator) -> int:
+def pull_closest(e: Episode, s: GoodArmState, w: GoodArmState, rng: np.random.Generator) -> int:
     """Stop, or pull the unclassified arm of smallest sqrt(T) |mean - threshold| (APT-G)."""
     for arm in range(e.num_arms):
-        s.index[arm] = -math.sqrt(e.pulls[arm]) * abs(e.mean[arm] - s.threshold)
-    return pull_unless_certain(e, s, rng)
+        w.index[arm] = -math.sqrt(e.pulls[arm]) * abs(e.mean[arm] - s.threshold)
+    return pull_unless_certain(e, s, w, rng)
 
 
-def pull_optimistically(e: Episode, s: GoodArmState, rng: np.random.Generator) -> int:
+def pull_optimistically(e: Episode, s: GoodArmState, w: GoodArmState, rng: np.random.Generator) -> int:
     """Stop, or pull the unclassified arm of largest mean + b sqrt(log t / (2 T)) (HDoC)."""
     for arm in range(e.num_arms):
-        s.index[arm] = e.mean[arm] + s.b * math.sqrt(math.log(e.made) / (2.0 * e.pulls[arm]))
-    return pull_unless_certain(e, s, rng)
+        w.index[arm] = e.mean[arm] + s.b * math.sqrt(math.log(e.made) / (2.0 * e.pulls[arm]))
+    return pull_unless_certain(e, s, w, rng)
 
 
-def pull_largest_bound(e: Episode, s: GoodArmState, rng: np.random.Generator) -> int:
+def pull_largest_bound(e: Episode, s: GoodArmState, w: GoodArmState, rng: np.random.Generator) -> int:
     """Stop, or pull the unclassified arm of largest upper bound (LUCB-G)."""
     for arm in range(e.num_arms):
-        s.index[arm] = e.mean[arm] + radius(e.pulls[arm], e.num_arms, s.b, s.delta)
-    return pull_unless_certain(e, s, rng)
+        w.index[arm] = e.mean[arm] + radius(e.pulls[arm], e.num_arms, s.b, s.delta)
+    return pull_unless_certain(e, s, w, rng)
 
 
-def pull_unless_certain(e: Episode, s: GoodArmState, rng: np.random.Generator) -> int:
+def pull_unless_certain(e: Episode, s: GoodArmState, w: GoodArmState, rng: np.random.Generator) -> int:
     """Stop, or return the arm of largest index among those that are not classified."""
-    if is_look(e, s) and classify(e, s, rng):
+    if is_look(e, s) and classify(e, s, w, rng):
         return STOP
     for arm in range(e.num_arms):
-        s.index[arm] = s.index[arm] if e.active[arm] == 1 else -np.inf
-    return arm_of_largest(s.index, e, rng)
+        w.index[arm] = w.index[arm] if e.active[arm] == 1 else -np.inf
+    return arm_of_largest(w.index, e, rng)
 
 
-def classify(e: Episode, s: GoodArmState, rng: np.random.Generator) -> bool:
+def classify(e: Episode, s: GoodArmState, w: GoodArmState, rng: np.random.Generator) -> bool:
     """Drop arms that are below the threshold with confidence; return whether the recommendation is certain."""
     first, end = e.pulled, e.pulled + 1
     if e.pulled < 0 or s.batch_size > 1:  # other intervals are new, too
         first, end = 0, e.num_arms
     for arm in range(e.num_arms):
         is_new = first <= arm < end and e.active[arm] == 1
-        s.lower[arm] = e.mean[arm] - radius(e.pulls[arm], e.num_arms, s.b, s.delta) if is_new else -np.inf
-    best = arm_of_largest(s.lower, e, rng)
-    if s.lower[best] >= s.threshold:
+        w.lower[arm] = e.mean[arm] - radius(e.pulls[arm], e.num_arms, s.b, s.delta) if is_new else -np.inf
+    best = arm_of_largest(w.lower, e, rng)
+    if w.lower[best] >= s.threshold:
         s.certain = best
         return True
     for arm in range(first, end):

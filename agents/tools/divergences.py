@@ -12,7 +12,7 @@ import numpy as np
 
 from bai_gym.agents.tools.posteriors import BERNOULLI, STUDENT, RewardFamily
 from bai_gym.agents.tools.variances import floored
-from bai_gym.sampling import Episode, noinline
+from bai_gym.sampling import Episode
 from bai_gym.theory.proportions import bernoulli_divergence
 
 __all__ = [
@@ -29,29 +29,28 @@ INTERIOR = 1e-6  # distance of Bernoulli means from 0 and 1
 TINY = 1e-300
 
 
-def variance_of(e: Episode, s: RewardFamily, arm: int) -> float:
+def variance_of(e: Episode, s: RewardFamily, w: RewardFamily, arm: int) -> float:
     """Return the known variance of an arm or, for the family of unknown ones, the biased sample variance."""
     if s.family == STUDENT:
         variance = floored(e.pulls[arm], e.variance[arm], s.pooled)
         return float(max(variance * (e.pulls[arm] - 1.0) / e.pulls[arm], TINY))
-    return float(s.variances[arm])
+    return float(w.variances[arm])
 
 
-def divergence(e: Episode, s: RewardFamily, arm: int, q: float) -> float:
+def divergence(e: Episode, s: RewardFamily, w: RewardFamily, arm: int, q: float) -> float:
     """Return d(m, q) of an arm's sample mean m, for any q; infinite for Bernoulli rewards outside (0, 1)."""
     if s.family == BERNOULLI:
         if q <= 0.0 or q >= 1.0:
             return 0.0 if q == e.mean[arm] else np.inf
         return bernoulli_divergence(e.mean[arm], q)
-    return gaussian_divergence(e, s, arm, q)
+    return gaussian_divergence(e, s, w, arm, q)
 
 
-def gaussian_divergence(e: Episode, s: RewardFamily, arm: int, q: float) -> float:
+def gaussian_divergence(e: Episode, s: RewardFamily, w: RewardFamily, arm: int, q: float) -> float:
     """Return d(m, q) of an arm's sample mean m, for Gaussian rewards."""
-    return float(0.5 * (e.mean[arm] - q) * (e.mean[arm] - q) / variance_of(e, s, arm))
+    return float(0.5 * (e.mean[arm] - q) * (e.mean[arm] - q) / variance_of(e, s, w, arm))
 
 
-@noinline
 def bernoulli_upper_bound(mean: float, level: float) -> float:
     """Return the largest q with kl(m, q) <= level, by Newton's method from above, where it stays.
 
@@ -76,16 +75,16 @@ def inside(mean: float) -> float:
     return min(max(mean, INTERIOR), 1.0 - INTERIOR)
 
 
-def divergence_inside(e: Episode, s: RewardFamily, arm: int, q: float) -> float:
+def divergence_inside(e: Episode, s: RewardFamily, w: RewardFamily, arm: int, q: float) -> float:
     """Return d(m, q) of an arm's sample mean m, which is moved inside, for a q inside."""
     if s.family == BERNOULLI:
         return bernoulli_divergence(inside(e.mean[arm]), q)
-    return gaussian_divergence(e, s, arm, q)
+    return gaussian_divergence(e, s, w, arm, q)
 
 
-def meeting_mean(e: Episode, s: RewardFamily, best: int, other: int, x: float, y: float) -> float:
+def meeting_mean(e: Episode, s: RewardFamily, w: RewardFamily, best: int, other: int, x: float, y: float) -> float:
     """Return the p that minimises x d(m_best, p) + y d(m_other, p), for sample means that are moved inside."""
     if s.family == BERNOULLI:
         return (x * inside(e.mean[best]) + y * inside(e.mean[other])) / (x + y)
-    a, b = x / variance_of(e, s, best), y / variance_of(e, s, other)
+    a, b = x / variance_of(e, s, w, best), y / variance_of(e, s, w, other)
     return float((a * e.mean[best] + b * e.mean[other]) / (a + b))

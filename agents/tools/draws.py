@@ -17,7 +17,7 @@ import numpy as np
 from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, Posteriors
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.agents.tools.variances import floored, is_flat
-from bai_gym.sampling import TO_FIRST, Episode, Vector, leader, noinline
+from bai_gym.sampling import TO_FIRST, Episode, Vector
 from bai_gym.statistics import FloatArray
 
 __all__ = ["ScreenedPosteriors", "another_winner", "screening", "update_posteriors", "winner"]
@@ -49,44 +49,46 @@ def screening(num_arms: int) -> dict[str, FloatArray]:
     }
 
 
-def update_posteriors(e: Episode, s: ScreenedPosteriors) -> None:
+def update_posteriors(e: Episode, s: ScreenedPosteriors, w: ScreenedPosteriors) -> None:
     """Update the posterior of the arm pulled last, at the start those of all; call it once for each pull.
 
     Those of arms whose rewards were all equal depend on the other arms.
     """
     for arm in range(e.pulled, e.pulled + 1) if e.pulled >= 0 else range(e.num_arms):
-        update_posterior(e, s, arm)
+        update_posterior(e, s, w, arm)
     for arm in range(e.num_arms if s.family == STUDENT else 0):
         if is_flat(e.variance[arm], s.pooled):
-            update_posterior(e, s, arm)
+            update_posterior(e, s, w, arm)
 
 
-def update_posterior(e: Episode, s: ScreenedPosteriors, arm: int) -> None:
+def update_posterior(e: Episode, s: ScreenedPosteriors, w: ScreenedPosteriors, arm: int) -> None:
     """Update the posterior of an arm."""
     pulls, mean = e.pulls[arm], e.mean[arm]
     if s.family == BERNOULLI:
         a, b = 1.0 + pulls * mean, 1.0 + pulls * (1.0 - mean)
         mean = a / (a + b)
-        s.spread[arm] = math.sqrt(mean * (1.0 - mean) / (a + b + 1.0))
-        s.c[arm] = a * math.log(mean) + b * math.log(b / (a + b))
+        w.spread[arm] = math.sqrt(mean * (1.0 - mean) / (a + b + 1.0))
+        w.c[arm] = a * math.log(mean) + b * math.log(b / (a + b))
     else:
-        square = (floored(pulls, e.variance[arm], s.pooled) if s.family == STUDENT else s.variances[arm]) / pulls
+        square = (floored(pulls, e.variance[arm], s.pooled) if s.family == STUDENT else w.variances[arm]) / pulls
         a, b = 2.0 * square, 1.0 / (pulls - 1.0) if s.family == STUDENT and square > 0.0 else 0.0
-        s.spread[arm] = math.sqrt(square)
-    s.center[arm], s.a[arm], s.b[arm] = mean, a, b
+        w.spread[arm] = math.sqrt(square)
+    w.center[arm], w.a[arm], w.b[arm] = mean, a, b
 
 
-def winner(e: Episode, s: ScreenedPosteriors, rng: np.random.Generator) -> int:
+def winner(e: Episode, s: ScreenedPosteriors, w: ScreenedPosteriors, rng: np.random.Generator) -> int:
     """Draw from all posteriors, and return the arm of the largest draw."""
     if s.family == GAUSSIAN and e.num_arms <= FEW:
-        return largest_normal(e, s, rng)
-    arm = leader(e.tournament)  # any one would do
-    level = beyond(s, arm, FULL, 1.0, rng)
-    misses(e, s, level, arm)
-    return scan(e, s, level, np.inf, rng.random(), level, arm, rng)[1]
+        return largest_normal(e, s, w, rng)
+    arm = e.leader  # any one would do
+    level = beyond(s, w, arm, FULL, 1.0, rng)
+    misses(e, s, w, level, arm)
+    return scan(e, s, w, level, np.inf, rng.random(), level, arm, rng)[1]
 
 
-def another_winner(e: Episode, s: ScreenedPosteriors, best: int, tries: int, rng: np.random.Generator) -> int:
+def another_winner(
+    e: Episode, s: ScreenedPosteriors, w: ScreenedPosteriors, best: int, tries: int, rng: np.random.Generator
+) -> int:
     """Draw up to ``tries`` times until the largest draw is of another arm than ``best``; return it, or else ``best``.
 
     The level is between that arm and the others. A draw without any hit, of the arm from above or of another one from
@@ -96,14 +98,14 @@ def another_winner(e: Episode, s: ScreenedPosteriors, best: int, tries: int, rng
     if s.family == GAUSSIAN and e.num_arms <= FEW:
         for _ in range(min(tries, FIRST_TRIES)):
             left -= 1.0
-            arm = largest_normal(e, s, rng)
+            arm = largest_normal(e, s, w, rng)
             if arm != best:
                 return arm
     if left == 0.0:
         return best
-    level = level_between(e, s, best)
-    own_miss = 1.0 - hit(s, best, level, -1.0)
-    none = own_miss * misses(e, s, level, best)
+    level = level_between(e, s, w, best)
+    own_miss = 1.0 - hit(s, w, best, level, -1.0)
+    none = own_miss * misses(e, s, w, level, best)
     log_none = np.log(none)
     while none < 1.0:
         left -= 1.0 + np.floor(np.log(1.0 - rng.random()) / log_none)
@@ -112,40 +114,40 @@ def another_winner(e: Episode, s: ScreenedPosteriors, best: int, tries: int, rng
         uniform = none + (1.0 - none) * rng.random()  # there is a hit
         own = np.inf  # what is above the level, for now
         if uniform >= own_miss:
-            own, uniform = beyond(s, best, level, -1.0, rng), rng.random()
+            own, uniform = beyond(s, w, best, level, -1.0, rng), rng.random()
         else:
             uniform /= own_miss
-        value, arm, ties = scan(e, s, level, np.inf, uniform, -np.inf, best, rng)
+        value, arm, ties = scan(e, s, w, level, np.inf, uniform, -np.inf, best, rng)
         if value >= level:
             if own > level:
-                own = beyond(s, best, FULL, 1.0, rng)
+                own = beyond(s, w, best, FULL, 1.0, rng)
                 while own <= level:
-                    own = beyond(s, best, FULL, 1.0, rng)
+                    own = beyond(s, w, best, FULL, 1.0, rng)
             arm = better(e, own, best, value, arm, ties, rng)[1]
         elif own <= level:  # all others are below the level
-            misses(e, s, own, best)
-            arm = scan(e, s, own, level, rng.random(), own, best, rng)[1]
-            misses(e, s, level, best)
+            misses(e, s, w, own, best)
+            arm = scan(e, s, w, own, level, rng.random(), own, best, rng)[1]
+            misses(e, s, w, level, best)
         if arm != best:
             return arm
     return best
 
 
-def largest_normal(e: Episode, s: ScreenedPosteriors, rng: np.random.Generator) -> int:
+def largest_normal(e: Episode, s: ScreenedPosteriors, w: ScreenedPosteriors, rng: np.random.Generator) -> int:
     """Draw from all posteriors, which are normal, and return the arm of the largest draw."""
-    center, spread, draw = s.center, s.spread, s.draw
+    center, spread, draw = w.center, w.spread, w.draw
     for arm in range(e.num_arms):
         draw[arm] = center[arm] + spread[arm] * rng.standard_normal()
     return arm_of_largest(draw, e, rng)
 
 
-def level_between(e: Episode, s: ScreenedPosteriors, best: int) -> float:
+def level_between(e: Episode, s: ScreenedPosteriors, w: ScreenedPosteriors, best: int) -> float:
     """Return a level that draws of the arm ``best`` are rarely below, and draws of the others rarely above.
 
     It lies equally many standard deviations from that arm's mean and from the strongest other one's, nearly. Choices do
     not depend on it; only their time does.
     """
-    center, spread, between, level = s.center, s.spread, s.miss, -np.inf
+    center, spread, between, level = w.center, w.spread, w.miss, -np.inf
     width = spread[best] + 1e-300
     for arm in range(e.num_arms):
         share = 0.02 + 0.96 * width / (width + spread[arm] + 1e-300)
@@ -156,9 +158,9 @@ def level_between(e: Episode, s: ScreenedPosteriors, best: int) -> float:
     return level
 
 
-def misses(e: Episode, s: ScreenedPosteriors, level: float, without: int) -> float:
+def misses(e: Episode, s: ScreenedPosteriors, w: ScreenedPosteriors, level: float, without: int) -> float:
     """Set the probabilities that arms are not hit, 1 for the arm ``without``, and return their product."""
-    center, a, b, c, miss, products = s.center, s.a, s.b, s.c, s.miss, s.products
+    center, a, b, c, miss, products = w.center, w.a, w.b, w.c, w.miss, w.products
     if s.family == BERNOULLI:
         log, log_rest = np.log(level), np.log(1.0 - level)
         for arm in range(miss.size):
@@ -182,6 +184,7 @@ def misses(e: Episode, s: ScreenedPosteriors, level: float, without: int) -> flo
 def scan(
     e: Episode,
     s: ScreenedPosteriors,
+    w: ScreenedPosteriors,
     level: float,
     ceiling: float,
     uniform: float,
@@ -194,7 +197,7 @@ def scan(
     The next arm hit is the first for which a uniform number is not below the product of the misses up to it. Draws
     are known not to exceed the ceiling: one that does is made again.
     """
-    miss, products, ties, unhit = s.miss, s.products, 1, 1.0
+    miss, products, ties, unhit = w.miss, w.products, 1, 1.0
     for block in range(products.size):
         if uniform < unhit * products[block]:
             unhit *= products[block]
@@ -202,7 +205,7 @@ def scan(
         for arm in range(block * BLOCK, (block + 1) * BLOCK):
             unhit *= miss[arm]
             while uniform >= unhit:
-                value = beyond(s, arm, level, 1.0, rng)
+                value = beyond(s, w, arm, level, 1.0, rng)
                 uniform, unhit = rng.random(), miss[arm] if value > ceiling else 1.0
                 if level <= value <= ceiling:
                     best, holder, ties = better(e, value, arm, best, holder, ties, rng)
@@ -220,11 +223,11 @@ def better(
     return (value, arm, 1) if value > best else (best, holder, ties)
 
 
-def hit(s: ScreenedPosteriors, arm: int, level: float, sign: float) -> float:
+def hit(s: ScreenedPosteriors, w: ScreenedPosteriors, arm: int, level: float, sign: float) -> float:
     """Return the probability that an arm is hit, for draws above a level (sign 1) or below it (sign -1)."""
     if s.family == BERNOULLI:
-        return beta_hit(s.a[arm], s.b[arm], s.c[arm], level, np.log(level), np.log(1.0 - level), sign)
-    return polar_hit(sign * (level - s.center[arm]), s.a[arm], s.b[arm])
+        return beta_hit(w.a[arm], w.b[arm], w.c[arm], level, np.log(level), np.log(1.0 - level), sign)
+    return polar_hit(sign * (level - w.center[arm]), w.a[arm], w.b[arm])
 
 
 def polar_hit(distance: float, a: float, b: float) -> float:
@@ -252,17 +255,18 @@ def bound(root: float, factor: float, is_far: bool) -> float:
     return factor * chance if is_far and chance < 1.0 else 1.0
 
 
-def beyond(s: ScreenedPosteriors, arm: int, level: float, sign: float, rng: np.random.Generator) -> float:
+def beyond(
+    s: ScreenedPosteriors, w: ScreenedPosteriors, arm: int, level: float, sign: float, rng: np.random.Generator
+) -> float:
     """Return the number of an arm that is hit; where the probability of that was 1, as for ``FULL``, it is a draw."""
-    chance = 1.0 if level == FULL else hit(s, arm, level, sign)
+    chance = 1.0 if level == FULL else hit(s, w, arm, level, sign)
     if s.family == BERNOULLI:
         if sign > 0.0:
-            return beta_draw(s.a[arm], s.b[arm], level, chance, rng)
-        return 1.0 - beta_draw(s.b[arm], s.a[arm], 1.0 - level, chance, rng)
-    return float(s.center[arm] + sign * s.spread[arm] * polar_draw(s.b[arm], chance, rng))
+            return beta_draw(w.a[arm], w.b[arm], level, chance, rng)
+        return 1.0 - beta_draw(w.b[arm], w.a[arm], 1.0 - level, chance, rng)
+    return float(w.center[arm] + sign * w.spread[arm] * polar_draw(w.b[arm], chance, rng))
 
 
-@noinline
 def polar_draw(b: float, chance: float, rng: np.random.Generator) -> float:
     """Return a draw from Student's t with d = 1 / b, or from the normal distribution for b = 0.
 
@@ -277,7 +281,6 @@ def polar_draw(b: float, chance: float, rng: np.random.Generator) -> float:
     return math.cos(angle) * math.sqrt(math.expm1(2.0 * exponential * b) / b if b > 0.0 else 2.0 * exponential)
 
 
-@noinline
 def beta_draw(a: float, b: float, level: float, chance: float, rng: np.random.Generator) -> float:
     """Return a draw of Beta(a, b), or with a level L above its mean the number of a hit.
 

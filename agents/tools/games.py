@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from bai_gym.sampling import noinline
 from bai_gym.statistics import FloatArray
 
 __all__ = ["solve_game"]
 
 
-@noinline
 def solve_game(payoff: FloatArray, rows: int, columns: int, width: int, basis: FloatArray, z: FloatArray) -> None:
     """Write to z the mixed strategy of the row player, who maximises; by the simplex method with Bland's rule.
 

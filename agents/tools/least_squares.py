@@ -30,7 +30,7 @@ from bai_gym.agents.tools.choosing import SLACK
 from bai_gym.agents.tools.plain_ridge import RidgeState, add_pulls
 from bai_gym.agents.tools.scanning import largest
 from bai_gym.designs import project
-from bai_gym.sampling import Episode, PerArm, Vector, noinline, section
+from bai_gym.sampling import Episode, PerArm, Vector
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = [
@@ -73,89 +73,84 @@ class LeastSquaresState(RidgeState, BatchState):
     dropped: PerArm  # 1 for arms that the best estimate was once proved better than
 
 
-@noinline
-def update(e: Episode, s: LeastSquaresState) -> None:
+def update(e: Episode, s: LeastSquaresState, w: LeastSquaresState) -> None:
     """Add the pulls that are new, and set the estimates and the best arm; V begins with one pull of every arm."""
-    r = s.c.size
+    r = w.c.size
     if s.seen == 0:
         for arm in range(e.num_arms):
             for i in range(r):
-                s.c[i] += e.mean[arm] * s.x[arm * r + i]
-            add_pulls(s, arm_of(s, arm), e.pulls[arm] - 1.0, e.mean[arm])
+                w.c[i] += e.mean[arm] * w.x[arm * r + i]
+            add_pulls(s, w, arm_of(s, w, arm), e.pulls[arm] - 1.0, e.mean[arm])
     elif s.seen < e.made:
-        add_pulls(s, arm_of(s, e.pulled), 1.0, e.reward)
+        add_pulls(s, w, arm_of(s, w, e.pulled), 1.0, e.reward)
     s.seen = e.made
-    multiply(s.inverse, s.c, s.theta)
+    multiply(w.inverse, w.c, w.theta)
     for arm in range(e.num_arms):
-        s.scores[arm] = 0.0
+        w.scores[arm] = 0.0
         for i in range(r):
-            s.scores[arm] += s.x[arm * r + i] * s.theta[i]
-    top = largest(s.scores)
+            w.scores[arm] += w.x[arm * r + i] * w.theta[i]
+    top = largest(w.scores)
     least, s.best = top - SLACK * (s.scale + abs(top)), -1
     for place in range(e.num_arms):
         arm = (s.first + place) % e.num_arms
-        s.best = arm if s.best < 0 and s.scores[arm] >= least else s.best
+        s.best = arm if s.best < 0 and w.scores[arm] >= least else s.best
 
 
-def is_separated(e: Episode, s: LeastSquaresState) -> bool:
+def is_separated(e: Episode, s: LeastSquaresState, w: LeastSquaresState) -> bool:
     """Add the last pull, and return whether the best arm is proved better than all others with other features."""
-    update(e, s)
+    update(e, s, w)
     if not is_look(e, s):
         return False
     if s.eliminates:
-        return is_last(e, s)
-    if not is_better(e, s, s.best, s.rival):
+        return is_last(e, s, w)
+    if not is_better(e, s, w, s.best, s.rival):
         return False
     for arm in range(e.num_arms):
-        if not is_better(e, s, s.best, arm):
+        if not is_better(e, s, w, s.best, arm):
             s.rival = arm
             return False
     return True
 
 
-@noinline
-def is_last(e: Episode, s: LeastSquaresState) -> bool:
+def is_last(e: Episode, s: LeastSquaresState, w: LeastSquaresState) -> bool:
     """Drop the arms that the best one is proved better than; return whether no arm with other features is left."""
     last = True
     for arm in range(e.num_arms):
-        if s.dropped[arm] == 0.0 and not is_same(s, s.best, arm):
-            s.dropped[arm] = 1.0 if is_better(e, s, s.best, arm) else 0.0
-            last = last and s.dropped[arm] > 0.0
+        if w.dropped[arm] == 0.0 and not is_same(s, w, s.best, arm):
+            w.dropped[arm] = 1.0 if is_better(e, s, w, s.best, arm) else 0.0
+            last = last and w.dropped[arm] > 0.0
     return last
 
 
-@noinline
-def is_better(e: Episode, s: LeastSquaresState, i: int, j: int) -> bool:
+def is_better(e: Episode, s: LeastSquaresState, w: LeastSquaresState, i: int, j: int) -> bool:
     """Return whether the evidence that arm i is better than arm j exceeds the threshold; True if they are the same."""
-    if is_same(s, i, j):
+    if is_same(s, w, i, j):
         return True
-    found = evidence(s, s.scores[i] - s.scores[j])
-    return found > threshold(e, s, False) and found > threshold(e, s, True)
+    found = evidence(s, w, w.scores[i] - w.scores[j])
+    return found > threshold(e, s, w, False) and found > threshold(e, s, w, True)
 
 
-@noinline
-def evidence(s: LeastSquaresState, gap: float) -> float:
+def evidence(s: LeastSquaresState, w: LeastSquaresState, gap: float) -> float:
     """Return gap^2 / (2 sigma^2 (y^T V^-1 y + rho y^T V^-2 y)), 0 for gaps below 0; rho counts where it is proved."""
-    multiply(s.inverse, s.y, s.turned)
+    multiply(w.inverse, w.y, w.turned)
     square = longer = 0.0
-    for i in range(s.y.size):
-        square += s.y[i] * s.turned[i]
-        longer += s.turned[i] * s.turned[i]
+    for i in range(w.y.size):
+        square += w.y[i] * w.turned[i]
+        longer += w.turned[i] * w.turned[i]
     if s.threshold == SELF_NORMALIZED:
         square += s.rho * longer
     return 0.5 * gap * gap / (s.noise * square) if gap > 0.0 else 0.0
 
 
-def threshold(e: Episode, s: LeastSquaresState, exact: bool) -> float:
+def threshold(e: Episode, s: LeastSquaresState, w: LeastSquaresState, exact: bool) -> float:
     """Return the threshold; unless ``exact``, a bound from below, with log det(V / rho) for log det(I + V / rho)."""
     if s.threshold == HEURISTIC:
         return s.level + math.log(1.0 + math.log(float(e.made)))
     if s.threshold == HEURISTIC_PLUS:
         return s.level + math.log(1.0 + e.made)
-    return s.level + 0.5 * (s.log_det + s.offset + (log_det(s.inverse, s.rho, s.work) if exact else 0.0))
+    return s.level + 0.5 * (s.log_det + s.offset + (log_det(w.inverse, s.rho, w.work) if exact else 0.0))
 
 
-@noinline
 def log_det(matrix: FloatArray, factor: float, work: FloatArray) -> float:
     """Return log det(I + factor M) of a symmetric matrix by Cholesky's method; -inf where it is not positive definite.
 
@@ -188,24 +183,24 @@ def multiply(matrix: FloatArray, vector: FloatArray, out: FloatArray) -> None:
             out[i] += matrix[i * vector.size + j] * vector[j]
 
 
-def arm_of(s: LeastSquaresState, arm: int) -> FloatArray:
+def arm_of(s: LeastSquaresState, w: LeastSquaresState, arm: int) -> FloatArray:
     """Return the coordinates of an arm."""
-    return section(s.x, arm * s.c.size, s.c.size)
+    return w.x[arm * w.c.size : arm * w.c.size + w.c.size]
 
 
-def set_difference(s: LeastSquaresState, i: int, j: int) -> None:
+def set_difference(s: LeastSquaresState, w: LeastSquaresState, i: int, j: int) -> None:
     """Set y to x_i - x_j."""
-    r = s.y.size
+    r = w.y.size
     for place in range(r):
-        s.y[place] = s.x[i * r + place] - s.x[j * r + place]
+        w.y[place] = w.x[i * r + place] - w.x[j * r + place]
 
 
-def is_same(s: LeastSquaresState, i: int, j: int) -> bool:
+def is_same(s: LeastSquaresState, w: LeastSquaresState, i: int, j: int) -> bool:
     """Set y to x_i - x_j, and return whether it is 0 but for rounding."""
-    set_difference(s, i, j)
+    set_difference(s, w, i, j)
     length = 0.0
-    for place in range(s.y.size):
-        length += s.y[place] * s.y[place]
+    for place in range(w.y.size):
+        length += w.y[place] * w.y[place]
     return length <= SAME
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from bai_gym.regression.newton import BENT, CLOSE, EPSILON, JITTER, SEARCHES
-from bai_gym.sampling import Episode, PerArm, State, Vector, section
+from bai_gym.sampling import Episode, PerArm, State, Vector
 from bai_gym.statistics import FloatArray
 
 __all__ = ["LikelihoodState", "farthest", "maximize_likelihood", "start"]
@@ -35,16 +35,16 @@ def start(dimension: int) -> dict[str, FloatArray | float]:
     return {"theta": zeros, "step": zeros, "gradient": zeros, "curvature": np.zeros(dimension**2)}
 
 
-def maximize_likelihood(e: Episode, s: LikelihoodState) -> None:
+def maximize_likelihood(e: Episode, s: LikelihoodState, w: LikelihoodState) -> None:
     """Make steps of Newton's method from theta, until they are short or as many as allowed."""
-    theta, step, z, change = s.theta, s.step, s.z, s.change
+    theta, step, z, change = w.theta, w.step, w.z, w.change
     for _ in range(s.newton_steps):
         set_scores(e, theta, z)
-        differentiate(e, s)
-        solve(s)
+        differentiate(e, s, w)
+        solve(s, w)
         set_scores(e, step, change)
         largest = farthest(change)
-        length = 1.0 if largest < CLOSE else step_length(e, s)
+        length = 1.0 if largest < CLOSE else step_length(e, s, w)
         for i in range(step.size):
             theta[i] += length * step[i]
         if length == 0.0 or (length == 1.0 and largest < CLOSE * max(1.0, farthest(z))):
@@ -61,12 +61,12 @@ def set_scores(e: Episode, theta: FloatArray, out: FloatArray) -> None:
         out[arm] = total
 
 
-def differentiate(e: Episode, s: LikelihoodState) -> None:
+def differentiate(e: Episode, s: LikelihoodState, w: LikelihoodState) -> None:
     """Compute the gradient of the penalised log-likelihood at theta, and the curvature."""
-    d, theta, gradient, z = s.theta.size, s.theta, s.gradient, s.z
+    d, theta, gradient, z = w.theta.size, w.theta, w.gradient, w.z
     for i in range(d):
         gradient[i] = -s.penalty * theta[i]
-        row = section(s.curvature, i * d, d)
+        row = w.curvature[i * d : i * d + d]
         for j in range(d):
             row[j] = 0.0
         row[i] = s.penalty
@@ -74,7 +74,7 @@ def differentiate(e: Episode, s: LikelihoodState) -> None:
         first, second = slopes(s.link, z[arm], e.mean[arm])
         for i in range(d):
             gradient[i] += e.pulls[arm] * first * e.features[arm, i]
-            row, factor = section(s.curvature, i * d, d), e.pulls[arm] * second * e.features[arm, i]
+            row, factor = w.curvature[i * d : i * d + d], e.pulls[arm] * second * e.features[arm, i]
             for j in range(i + 1):
                 row[j] += factor * e.features[arm, j]
 
@@ -108,14 +108,14 @@ def slopes(link: int, z: float, mean: float) -> tuple[float, float]:
     return mean - rate, rate
 
 
-def solve(s: LikelihoodState) -> None:
+def solve(s: LikelihoodState, w: LikelihoodState) -> None:
     """Set the step to curvature^-1 gradient, by Cholesky's decomposition, in the place of the curvature."""
-    d, step, gradient, curvature = s.theta.size, s.step, s.gradient, s.curvature
+    d, step, gradient, curvature = w.theta.size, w.step, w.gradient, w.curvature
     for i in range(d):
-        row = section(curvature, i * d, d)
+        row = curvature[i * d : i * d + d]
         row[i] *= 1.0 + EPSILON * max(JITTER, 4 * d)  # a singular matrix remains solvable
         for j in range(i + 1):
-            other, total = section(curvature, j * d, d), row[j]
+            other, total = curvature[j * d : j * d + d], row[j]
             for k in range(j):
                 total -= row[k] * other[k]
             row[j] = total / other[j] if j < i else math.sqrt(total) if total > 0.0 else 1.0
@@ -129,9 +129,9 @@ def solve(s: LikelihoodState) -> None:
         step[i] /= curvature[i * d + i]
 
 
-def slope(e: Episode, s: LikelihoodState, length: float) -> float:
+def slope(e: Episode, s: LikelihoodState, w: LikelihoodState, length: float) -> float:
     """Return the derivative of the penalised log-likelihood along the step, after so much of it."""
-    theta, step, z, change, total = s.theta, s.step, s.z, s.change, 0.0
+    theta, step, z, change, total = w.theta, w.step, w.z, w.change, 0.0
     for arm in range(e.num_arms):
         total += e.pulls[arm] * slopes(s.link, z[arm] + length * change[arm], e.mean[arm])[0] * change[arm]
     for i in range(step.size):
@@ -139,11 +139,11 @@ def slope(e: Episode, s: LikelihoodState, length: float) -> float:
     return total
 
 
-def step_length(e: Episode, s: LikelihoodState) -> float:
+def step_length(e: Episode, s: LikelihoodState, w: LikelihoodState) -> float:
     """Return the length at which the slope has fallen to a quarter, by doubling and bisection."""
-    low, high, length, initial = 0.0, np.inf, 1.0, slope(e, s, 0.0)
+    low, high, length, initial = 0.0, np.inf, 1.0, slope(e, s, w, 0.0)
     for _ in range(SEARCHES):
-        now = slope(e, s, length)
+        now = slope(e, s, w, length)
         if abs(now) <= BENT * initial:
             return length
         low, high = (length, high) if now > 0.0 else (low, length)

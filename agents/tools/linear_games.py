@@ -11,7 +11,7 @@ import math
 
 from bai_gym.agents.tools.choosing import SLACK
 from bai_gym.agents.tools.least_squares import LeastSquaresState, is_same, multiply
-from bai_gym.sampling import Episode, PerArm, Vector, noinline
+from bai_gym.sampling import Episode, PerArm, Vector
 from bai_gym.statistics import FloatArray
 
 __all__ = ["GameState", "closest_rival", "distance_of", "has_equal", "invert_design", "set_slopes", "slope_of"]
@@ -28,17 +28,16 @@ class GameState(LeastSquaresState):
     behind: PerArm  # how far the pulls of an arm lag behind
 
 
-@noinline
-def invert_design(s: GameState, w: FloatArray, num_arms: int) -> None:
+def invert_design(s: GameState, w: GameState, design: FloatArray, num_arms: int) -> None:
     """Set ``spread`` to A^-1, by the Gauss-Jordan method, with a small ridge."""
-    r, a, trace = s.y.size, s.spread, 0.0
+    r, a, trace = w.y.size, w.spread, 0.0
     for place in range(r * r):
         a[place] = 0.0
     for arm in range(num_arms):
         for i in range(r):
-            entry = w[arm] * s.x[arm * r + i]
+            entry = design[arm] * w.x[arm * r + i]
             for j in range(i + 1):
-                a[i * r + j] += entry * s.x[arm * r + j]
+                a[i * r + j] += entry * w.x[arm * r + j]
     for i in range(r):
         trace += a[i * r + i]
         for j in range(i):
@@ -58,57 +57,54 @@ def invert_design(s: GameState, w: FloatArray, num_arms: int) -> None:
                     a[i * r + j] -= factor * a[p * r + j]
 
 
-@noinline
-def distance_of(s: GameState, j: int) -> float:
+def distance_of(s: GameState, w: GameState, j: int) -> float:
     """Return f_j of the best arm, and set y and ``turned`` = A^-1 y; infinite for an arm of the same features.
 
     It is infinite for an arm that was dropped, too.
     """
-    if s.dropped[j] > 0.0 or is_same(s, s.best, j):
+    if w.dropped[j] > 0.0 or is_same(s, w, s.best, j):
         return math.inf
-    multiply(s.spread, s.y, s.turned)
-    square, gap = 0.0, s.scores[s.best] - s.scores[j]
-    for i in range(s.y.size):
-        square += s.y[i] * s.turned[i]
+    multiply(w.spread, w.y, w.turned)
+    square, gap = 0.0, w.scores[s.best] - w.scores[j]
+    for i in range(w.y.size):
+        square += w.y[i] * w.turned[i]
     return 0.5 * gap * gap / square
 
 
-def has_equal(e: Episode, s: GameState) -> bool:
+def has_equal(e: Episode, s: GameState, w: GameState) -> bool:
     """Return whether another arm, of other features and not dropped, has the estimate of the best one."""
-    least = s.scores[s.best] - SLACK * (s.scale + abs(s.scores[s.best]))
+    least = w.scores[s.best] - SLACK * (s.scale + abs(w.scores[s.best]))
     for arm in range(e.num_arms):
-        if s.dropped[arm] == 0.0 and s.scores[arm] >= least and not is_same(s, s.best, arm):
+        if w.dropped[arm] == 0.0 and w.scores[arm] >= least and not is_same(s, w, s.best, arm):
             return True
     return False
 
 
-@noinline
-def closest_rival(e: Episode, s: GameState) -> int:
+def closest_rival(e: Episode, s: GameState, w: GameState) -> int:
     """Return the arm j of least f_j, and set y and ``turned`` to those of j; -1 where no other one is left."""
     rival, least = -1, math.inf
     for j in range(e.num_arms):
-        value = distance_of(s, j) if j != s.best else math.inf
+        value = distance_of(s, w, j) if j != s.best else math.inf
         if value < least:
             rival, least = j, value
     if rival >= 0:
-        distance_of(s, rival)
+        distance_of(s, w, rival)
     return rival
 
 
-def slope_of(s: GameState, arm: int, factor: float) -> float:
+def slope_of(s: GameState, w: GameState, arm: int, factor: float) -> float:
     """Return factor x_k^T A^-1 y, which is x_k^T (theta - alternative) for the factor gap / y^T A^-1 y."""
     total = 0.0
-    for i in range(s.y.size):
-        total += s.x[arm * s.y.size + i] * s.turned[i]
+    for i in range(w.y.size):
+        total += w.x[arm * w.y.size + i] * w.turned[i]
     return factor * total
 
 
-@noinline
-def set_slopes(e: Episode, s: GameState, rival: int) -> None:
+def set_slopes(e: Episode, s: GameState, w: GameState, rival: int) -> None:
     """Set ``slope`` to the x_k^T (theta - alternative) of the rival whose y and ``turned`` are set."""
     square = 0.0
-    for i in range(s.y.size):
-        square += s.y[i] * s.turned[i]
-    factor = (s.scores[s.best] - s.scores[rival]) / square
+    for i in range(w.y.size):
+        square += w.y[i] * w.turned[i]
+    factor = (w.scores[s.best] - w.scores[rival]) / square
     for arm in range(e.num_arms):
-        s.slope[arm] = slope_of(s, arm, factor)
+        w.slope[arm] = slope_of(s, w, arm, factor)

@@ -28,7 +28,6 @@ import math
 import numpy as np
 
 from bai_gym.agents.tools.divergences import bernoulli_upper_bound
-from bai_gym.sampling import noinline
 from bai_gym.statistics import FloatArray
 
 __all__ = [
@@ -124,7 +123,6 @@ def student_level(level: float) -> float:
     return found
 
 
-@noinline
 def student_threshold(n: float, m: float, level: float) -> float:
     """Return the threshold for the likelihood ratio of two arms of unknown variances, with n and m pulls.
 
@@ -152,7 +150,6 @@ def largest_u(n: float, bound: float, rho: float) -> float:
     return (ratio - 1.0) / (1.0 - kappa * ratio) if kappa * ratio < 1.0 else math.inf
 
 
-@noinline
 def log_bounded(n: float, total: float, x: float) -> float:
     """Return log E(x) of an arm with rewards in [0, 1], a convex function of x.
 
@@ -177,7 +174,6 @@ def log_bounded(n: float, total: float, x: float) -> float:
     return max(narrow, wide) + math.log1p(math.exp(-abs(narrow - wide)))
 
 
-@noinline
 def bounded_upper_end(n: float, mean: float, level: float) -> float:
     """Return the largest x with log E(x) <= level, for rewards in [0, 1].
 
@@ -214,7 +210,6 @@ def whole(total: float) -> float:
     return nearest if abs(total - nearest) <= 1e-9 * (1.0 + nearest) else total
 
 
-@noinline
 def bounded_evidence(n: float, mean: float, m: float, other: float, enough: float) -> float:
     """Return the least sum of log E for all x <= y, of two arms with rewards in [0, 1].
 

@@ -29,48 +29,48 @@ class RidgeState(State):
     solved: Vector  # A^-1 x of the arm pulled last
 
 
-def update_regression(e: Episode, s: RidgeState) -> None:
+def update_regression(e: Episode, s: RidgeState, w: RidgeState) -> None:
     """Add the pulls that are new: before the first choice those of all arms, then the last one."""
     if s.seen == 0:
         for arm in range(e.num_arms):
-            add_pulls(s, e.features[arm], e.pulls[arm], e.mean[arm])
+            add_pulls(s, w, e.features[arm], e.pulls[arm], e.mean[arm])
     elif s.seen < e.made:
-        add_pulls(s, e.features[e.pulled], 1.0, e.reward)
+        add_pulls(s, w, e.features[e.pulled], 1.0, e.reward)
     s.seen = e.made
-    d = s.c.size
+    d = w.c.size
     for i in range(d):
-        s.theta[i] = 0.0
+        w.theta[i] = 0.0
         for j in range(d):
-            s.theta[i] += s.inverse[i * d + j] * s.c[j]
+            w.theta[i] += w.inverse[i * d + j] * w.c[j]
     for arm in range(e.num_arms):
-        s.scores[arm] = 0.0
+        w.scores[arm] = 0.0
         for i in range(d):
-            s.scores[arm] += e.features[arm, i] * s.theta[i]
+            w.scores[arm] += e.features[arm, i] * w.theta[i]
 
 
-def add_pulls(s: RidgeState, x: FloatArray, pulls: float, mean: float) -> None:
+def add_pulls(s: RidgeState, w: RidgeState, x: FloatArray, pulls: float, mean: float) -> None:
     """Add pulls of an arm with features x: pulls x x^T to A, and pulls mean x to c."""
     d = x.size
     square = 0.0
     for i in range(d):
-        s.solved[i] = 0.0
+        w.solved[i] = 0.0
         for j in range(d):
-            s.solved[i] += s.inverse[i * d + j] * x[j]
-        square += x[i] * s.solved[i]
+            w.solved[i] += w.inverse[i * d + j] * x[j]
+        square += x[i] * w.solved[i]
     for i in range(d):
         for j in range(d):
-            s.inverse[i * d + j] -= pulls * s.solved[i] * s.solved[j] / (1.0 + pulls * square)
-        s.c[i] += pulls * mean * x[i]
+            w.inverse[i * d + j] -= pulls * w.solved[i] * w.solved[j] / (1.0 + pulls * square)
+        w.c[i] += pulls * mean * x[i]
     s.log_det += math.log1p(pulls * square)
     s.scale = max(s.scale, abs(mean)) if pulls > 0.0 else s.scale
 
 
-def product(s: RidgeState, x: FloatArray, y: FloatArray) -> float:
+def product(s: RidgeState, w: RidgeState, x: FloatArray, y: FloatArray) -> float:
     """Return x^T A^-1 y."""
     total = 0.0
     for i in range(x.size):
         for j in range(x.size):
-            total += x[i] * s.inverse[i * x.size + j] * y[j]
+            total += x[i] * w.inverse[i * x.size + j] * y[j]
     return total
 
 

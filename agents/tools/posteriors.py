@@ -44,23 +44,25 @@ class Posteriors(RewardFamily):
     draw: PerArm  # draws from the posteriors
 
 
-def arm_of_largest_draw(e: Episode, s: Posteriors, rng: np.random.Generator) -> int:
+def arm_of_largest_draw(e: Episode, s: Posteriors, w: Posteriors, rng: np.random.Generator) -> int:
     """Draw the mean of each arm from its posterior, and return the arm of the largest draw."""
     for arm in range(e.num_arms):
-        s.draw[arm] = posterior_draw(e, s, arm, rng)
-    return arm_of_largest(s.draw, e, rng)
+        w.draw[arm] = posterior_draw(e, s, w, arm, rng)
+    return arm_of_largest(w.draw, e, rng)
 
 
-def another_arm_of_largest_draw(e: Episode, s: Posteriors, best: int, tries: int, rng: np.random.Generator) -> int:
+def another_arm_of_largest_draw(
+    e: Episode, s: Posteriors, w: Posteriors, best: int, tries: int, rng: np.random.Generator
+) -> int:
     """Draw again until another arm than ``best`` has the largest draw, and return it; ``best`` after so many tries."""
     for _ in range(tries):
-        other = arm_of_largest_draw(e, s, rng)
+        other = arm_of_largest_draw(e, s, w, rng)
         if other != best:
             return other
     return best
 
 
-def posterior_draw(e: Episode, s: RewardFamily, arm: int, rng: np.random.Generator) -> float:
+def posterior_draw(e: Episode, s: RewardFamily, w: RewardFamily, arm: int, rng: np.random.Generator) -> float:
     """Return a draw of an arm's mean; the prior is flat (in mean and log variance), for Bernoulli rewards uniform."""
     pulls, mean = e.pulls[arm], e.mean[arm]
     if s.family == BERNOULLI:
@@ -69,4 +71,4 @@ def posterior_draw(e: Episode, s: RewardFamily, arm: int, rng: np.random.Generat
     if s.family == STUDENT:
         variance = floored(pulls, e.variance[arm], s.pooled)
         return float(mean + math.sqrt(variance / pulls) * rng.standard_t(pulls - 1.0))
-    return float(mean + math.sqrt(s.variances[arm] / pulls) * rng.standard_normal())
+    return float(mean + math.sqrt(w.variances[arm] / pulls) * rng.standard_normal())

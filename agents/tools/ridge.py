@@ -18,7 +18,7 @@ import numpy as np
 
 from bai_gym.agents.tools.choosing import SLACK
 from bai_gym.agents.tools.scanning import fewer_pulls, largest
-from bai_gym.sampling import TO_FIRST, Episode, PerArm, State, Vector, noinline, section
+from bai_gym.sampling import TO_FIRST, Episode, PerArm, State, Vector
 from bai_gym.statistics import FloatArray
 
 __all__ = ["RegressionState", "largest_place", "read_row", "update_regression"]
@@ -50,74 +50,76 @@ class RegressionState(State):
     blocks: PerArm  # where the row of M is, in the matrix
 
 
-def read_row(s: RegressionState, place: int, out: FloatArray) -> None:
+def read_row(s: RegressionState, w: RegressionState, place: int, out: FloatArray) -> None:
     """Set ``(k,)`` ``out`` to the row of M for the arm at a place."""
-    arms, d, matrix = out.size, s.width, s.matrix
+    arms, d, matrix = out.size, s.width, w.matrix
     if d == 0:
-        size, start, at = int(s.sizes[place]), int(s.starts[place]), int(s.blocks[place])
+        size, start, at = int(w.sizes[place]), int(w.starts[place]), int(w.blocks[place])
         if size < arms:
             for k in range(arms):
                 out[k] = 0.0
-        part, block = section(out, start, size), section(matrix, at, size)
+        part, block = out[start : start + size], matrix[at : at + size]
         for k in range(size):
             part[k] = block[k]
         return
-    turned, solved = section(matrix, d * d, d * arms), section(matrix, d * (d + arms), d)
+    turned, solved = matrix[d * d : d * d + d * arms], matrix[d * (d + arms) : d * (d + arms) + d]
     for i in range(d):
         solved[i] = 0.0
     for j in range(d):
-        entry, inverse = turned[j * arms + place], section(matrix, j * d, d)
+        entry, inverse = turned[j * arms + place], matrix[j * d : j * d + d]
         for i in range(d):
             solved[i] += entry * inverse[i]
     for k in range(arms):
         out[k] = 0.0
     for j in range(d):
-        entry, column = solved[j], section(turned, j * arms, arms)
+        entry, column = solved[j], turned[j * arms : j * arms + arms]
         for k in range(arms):
             out[k] += entry * column[k]
 
 
-def update_regression(e: Episode, s: RegressionState) -> bool:
+def update_regression(e: Episode, s: RegressionState, w: RegressionState) -> bool:
     """Add the last pull, and return True; False where the rule has to wait for the regression to be fitted."""
     if e.made >= s.due:
         error = EPSILON * math.sqrt(e.made - s.fitted) * s.largest
-        if s.due == 0 or error > DRIFT * largest(s.squares):
+        if s.due == 0 or error > DRIFT * largest(w.squares):
             s.due = 0
             return False
         s.due = 2 * e.made
     if s.seen < e.made:
-        add_last_pull(e, s)
+        add_last_pull(e, s, w)
         s.seen = e.made
     return True
 
 
-def add_last_pull(e: Episode, s: RegressionState) -> None:
+def add_last_pull(e: Episode, s: RegressionState, w: RegressionState) -> None:
     """Change the estimates and the matrix by the last pull."""
-    d, matrix = s.width, s.matrix
-    place = int(s.places[e.pulled])
-    read_row(s, place, s.row)
-    square = s.row[place]
+    d, matrix = s.width, w.matrix
+    place = int(w.places[e.pulled])
+    read_row(s, w, place, w.row)
+    square = w.row[place]
     share = 1.0 / (1.0 + square)
-    step = (e.reward - s.scores[place]) * share
-    start, side = int(s.starts[place]), int(s.sizes[place])
-    row, scores, squares = section(s.row, start, side), section(s.scores, start, side), section(s.squares, start, side)
+    step = (e.reward - w.scores[place]) * share
+    start, side = int(w.starts[place]), int(w.sizes[place])
+    row, scores, squares = w.row[start : start + side], w.scores[start : start + side], w.squares[start : start + side]
     for k in range(side):
         scores[k] += step * row[k]
     for k in range(side):
         left = squares[k] - share * row[k] * row[k]
         squares[k] = left if left > 0.0 else 0.0
-    at, direction = int(s.blocks[start]), row
+    at, direction = int(w.blocks[start]), row
     if d > 0:
-        at, side, direction = 0, d, section(matrix, d * (d + e.num_arms), d)
+        at, side, direction = 0, d, matrix[d * (d + e.num_arms) : d * (d + e.num_arms) + d]
     for i in range(side):
-        part, factor = section(matrix, at + i * side, side), share * direction[i]
+        part, factor = matrix[at + i * side : at + i * side + side], share * direction[i]
         for j in range(side):
             part[j] -= factor * direction[j]
     s.log_det += math.log1p(square)
     s.scale = max(s.scale, abs(e.reward))
 
 
-def largest_place(e: Episode, s: RegressionState, values: FloatArray, scale: float, rng: np.random.Generator) -> int:
+def largest_place(
+    e: Episode, s: RegressionState, w: RegressionState, values: FloatArray, scale: float, rng: np.random.Generator
+) -> int:
     """Return the place of the largest of ``(k,)`` values, with ties as in :func:`.scanning.arm_of_nearly_largest`."""
     top = largest(values)
     least = top - SLACK * (scale + abs(top))
@@ -125,15 +127,20 @@ def largest_place(e: Episode, s: RegressionState, values: FloatArray, scale: flo
     for place in range(values.size):
         tied += 1 if values[place] >= least else 0
         places += place if values[place] >= least else 0
-    return places if tied == 1 else tied_place(e, s, values, least, tied, rng)
+    return places if tied == 1 else tied_place(e, s, w, values, least, tied, rng)
 
 
-@noinline
 def tied_place(
-    e: Episode, s: RegressionState, values: FloatArray, least: float, tied: int, rng: np.random.Generator
+    e: Episode,
+    s: RegressionState,
+    w: RegressionState,
+    values: FloatArray,
+    least: float,
+    tied: int,
+    rng: np.random.Generator,
 ) -> int:
     """Return one of the places whose values are not below ``least``, by the tie rule."""
-    order, chosen = s.order, -1
+    order, chosen = w.order, -1
     number = 0 if e.tie == TO_FIRST else int(rng.random() * tied)
     for place in range(values.size):
         if values[place] >= least:

@@ -37,19 +37,19 @@ class RoundState(BatchState):
     over: bool  # whether the race is
 
 
-def pull_in_turn(e: Episode, s: RoundState, rng: np.random.Generator) -> int:
+def pull_in_turn(e: Episode, s: RoundState, w: RoundState, rng: np.random.Generator) -> int:
     """Pull the arms of the queue, then wait for the next ones."""
     if e.pulled >= 0:
-        s.reward[e.pulled] = e.reward
+        w.reward[e.pulled] = e.reward
     if s.over:
         return STOP
     if s.place == s.length:
         return WAIT
     if s.place == 0:
         for arm in range(e.num_arms):
-            e.active[arm] = int(s.remains[arm])
+            e.active[arm] = int(w.remains[arm])
     s.place += 1
-    return int(s.queue[s.place - 1])
+    return int(w.queue[s.place - 1])
 
 
 class History:

@@ -19,7 +19,7 @@ from bai_gym.agents.tools.batches import BatchState, batch_size_of
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms
 from bai_gym.agents.tools.ranges import range_assumptions
 from bai_gym.bandits import Bandit
-from bai_gym.sampling import TO_FIRST, Engine, Episode, PerArm, Vector, section
+from bai_gym.sampling import TO_FIRST, Engine, Episode, PerArm, Vector
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks import BestArm, BestOfEach, TopM
 from bai_gym.validation import choice
@@ -121,11 +121,11 @@ class SetAgent(SequentialAgent):
         return arms[:, 0, 0]
 
 
-def keep(s: SetState, value: float) -> None:
+def keep(s: SetState, w: SetState, value: float) -> None:
     """Keep the current sets, with a value."""
     s.kept_value = value
     for place in range(s.m * s.bandits):
-        s.kept[place] = s.sets[place]
+        w.kept[place] = w.sets[place]
 
 
 def smallest(values: FloatArray, count: int, slots: FloatArray) -> None:
@@ -143,7 +143,7 @@ def smallest(values: FloatArray, count: int, slots: FloatArray) -> None:
         last = values[int(slots[min(slot, count - 1)])]
 
 
-def rivals(s: SetState, start: int, size: int) -> tuple[float, int, int]:
+def rivals(s: SetState, w: SetState, start: int, size: int) -> tuple[float, int, int]:
     """Set J of a bandit to its m slots of smallest index, and find the two arms on either side of the border.
 
     Args:
@@ -155,9 +155,9 @@ def rivals(s: SetState, start: int, size: int) -> tuple[float, int, int]:
         The largest index in J, the slot u of largest U outside J, and the slot l of smallest L in J; of tied ones the
         widest.
     """
-    index, upper, lower, width = s.index, s.upper, s.lower, s.width
-    chosen = section(s.sets, start // size * s.m, s.m)
-    smallest(section(index, start, size), s.m, chosen)
+    index, upper, lower, width = w.index, w.upper, w.lower, w.width
+    chosen = w.sets[start // size * s.m : start // size * s.m + s.m]
+    smallest(index[start : start + size], s.m, chosen)
     value = index[start + int(chosen[s.m - 1])]
     for place in range(s.m):
         index[start + int(chosen[place])] = np.inf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bai_gym.sampling import Episode, PerArm, State, noinline
+from bai_gym.sampling import Episode, PerArm, State
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 from bai_gym.validation import choice
 
@@ -51,10 +51,9 @@ class PricedState(State):
     money: float  # of the episode, and of pulls before it
 
 
-@noinline
-def can_pay(e: Episode, s: PricedState, arm: int) -> bool:
+def can_pay(e: Episode, s: PricedState, w: PricedState, arm: int) -> bool:
     """Return whether the money left pays for a pull of an arm."""
     left = s.money * (1.0 + ROUNDING)
     for other in range(e.num_arms):
-        left -= s.cost[other] * e.pulls[other]
-    return bool(s.cost[arm] <= left)
+        left -= w.cost[other] * e.pulls[other]
+    return bool(w.cost[arm] <= left)

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from bai_gym import validation
-from bai_gym.bandits.table import ArmTable
+from bai_gym.bandits.draws import Draws
 from bai_gym.errors import InstanceError
 from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.rewards import REAL, Rewards
@@ -149,8 +149,8 @@ class Bandit(ABC):
         low, high = self.limits()
         return (high - low) / 2.0
 
-    def table(self) -> ArmTable | None:
-        """Return the arms as tables for draws in compiled code; None if there is no such form."""
+    def draws(self) -> Draws | None:
+        """Return how the loops of sequential agents draw from the arms; None: they pull, which takes longer."""
         return None
 
     def keep_items(self) -> None:

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from bai_gym.bandits.base import Bandit, check_means
-from bai_gym.bandits.table import BERNOULLI, ArmTable
+from bai_gym.bandits.draws import Draws
 from bai_gym.errors import InstanceError
 from bai_gym.rewards import BINARY, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["BernoulliBandit"]
+
+
+class BernoulliArms(NamedTuple):
+    """Means, ``(N, K)``."""
+
+    means: FloatArray
+
+
+def draw_bernoulli(arms: BernoulliArms, n: int, arm: int, rng: np.random.Generator) -> float:
+    """Return a reward of an arm of instance n."""
+    return 1.0 if rng.random() < arms.means[n, arm] else 0.0
 
 
 class BernoulliBandit(Bandit):
@@ -52,9 +63,9 @@ class BernoulliBandit(Bandit):
         """Rewards 0 and 1."""
         return BINARY
 
-    def table(self) -> ArmTable:
+    def draws(self) -> Draws:
         """Return the probabilities."""
-        return ArmTable(BERNOULLI, self.means)
+        return Draws(draw_bernoulli, BernoulliArms(self.means))
 
     def select(self, rows: IntArray) -> Self:
         """Return the given instances."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from bai_gym.bandits.base import Bandit, check_num_arms
-from bai_gym.bandits.table import EMPIRICAL, ArmTable
+from bai_gym.bandits.draws import Draws
 from bai_gym.errors import InstanceError
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics, exact_means
@@ -61,6 +61,19 @@ class SampleTable:
         centred = rewards - np.repeat(means, sizes)
         variances = np.add.reduceat(centred * centred, offsets[:-1], dtype=np.float64) / sizes
         return cls(rewards, np.asarray(offsets, np.int64), means, variances, kind or Rewards.read(rewards))
+
+
+class EmpiricalArms(NamedTuple):
+    """``(N, K)`` where the samples of each arm start, ``(N, K)`` how many there are, and ``(R,)`` all samples."""
+
+    first: IntArray
+    size: IntArray
+    samples: FloatArray
+
+
+def draw_empirical(arms: EmpiricalArms, n: int, arm: int, rng: np.random.Generator) -> float:
+    """Return a reward of an arm of instance n."""
+    return float(arms.samples[arms.first[n, arm] + int(rng.random() * arms.size[n, arm])])
 
 
 class EmpiricalBandit(Bandit):
@@ -134,9 +147,11 @@ class EmpiricalBandit(Bandit):
         """Return the smallest and the largest sample."""
         return float(self.samples.rewards.min()), float(self.samples.rewards.max())
 
-    def table(self) -> ArmTable:
+    def draws(self) -> Draws:
         """Return the positions of the samples of the arms, and all samples."""
-        return ArmTable(EMPIRICAL, self.means, self._size, self._first, self.samples.rewards)
+        samples = np.ascontiguousarray(self.samples.rewards).view()
+        samples.flags.writeable = False  # as where they are a file, so that both have the same loop
+        return Draws(draw_empirical, EmpiricalArms(self._first, self._size, samples))
 
     def select(self, rows: IntArray) -> Self:
         """Return the given instances."""

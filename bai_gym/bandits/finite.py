@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from bai_gym.bandits.base import Bandit, check_num_arms
+from bai_gym.bandits.draws import Draws
 from bai_gym.bandits.empirical import SampleTable, centred_moments
-from bai_gym.bandits.table import FINITE, ArmTable
 from bai_gym.errors import InstanceError
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
@@ -48,6 +48,33 @@ class FinitePopulations:
         return cls(samples, values, counts)
 
 
+class FiniteArms(NamedTuple):
+    """``(N, K)`` candidates; ``(M, V)`` values of each, and how often they occur; ``(N K, V)`` how many are left."""
+
+    candidates: IntArray
+    values: FloatArray
+    counts: FloatArray
+    left: FloatArray
+
+
+def draw_finite(arms: FiniteArms, n: int, arm: int, rng: np.random.Generator) -> float:
+    """Return a reward of an arm of instance n that has not come since the arm last started again."""
+    candidate, left = arms.candidates[n, arm], arms.left[n * arms.candidates.shape[1] + arm]
+    size = 0.0
+    for kind in range(left.size):
+        size += left[kind]
+    if size == 0.0:
+        for kind in range(left.size):
+            left[kind] = arms.counts[candidate, kind]
+            size += left[kind]
+    place, kind = rng.random() * size - left[0], 0
+    while place >= 0.0:
+        kind += 1
+        place -= left[kind]
+    left[kind] -= 1.0
+    return arms.values[candidate, kind]
+
+
 class FiniteBandit(Bandit):
     """Each pull of an arm returns one of its rewards that no earlier pull has returned, all of them equally likely.
 
@@ -79,9 +106,8 @@ class FiniteBandit(Bandit):
         self.means = table.means[candidates]
         self.variances = table.variances[candidates]
         self.state_size = populations.values.shape[1]
-        # One array, because compiled code takes one: rewards left of each arm, then values and counts of candidates.
-        kinds = np.concatenate([populations.values, populations.counts], axis=1)  # (M, 2V)
-        self._memory = np.concatenate([populations.counts[candidates].reshape(-1), kinds.reshape(-1)])
+        # (N * K, V) how many rewards of each value are left of each arm
+        self._left = populations.counts[candidates].reshape(-1, self.state_size).astype(np.float64)
 
     @property
     def rewards(self) -> Rewards:
@@ -93,11 +119,6 @@ class FiniteBandit(Bandit):
         """Number of rewards of an arm; None where arms have different numbers of them."""
         sizes = self.populations.counts[self.candidates].sum(axis=-1)
         return int(sizes.flat[0]) if (sizes == sizes.flat[0]).all() else None
-
-    @property
-    def _left(self) -> FloatArray:
-        """``(N * K, V)`` how many rewards of each value are left, a view of the memory, also in a copy."""
-        return self._memory[: self.candidates.size * self.state_size].reshape(-1, self.state_size)
 
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return one reward for each pulled arm."""
@@ -155,12 +176,10 @@ class FiniteBandit(Bandit):
         rewards = self.populations.samples.rewards
         return float(rewards.min()), float(rewards.max())
 
-    def table(self) -> ArmTable:
-        """Return the rewards left of each arm, which compiled code changes in place, and the values of candidates."""
-        width, size = self.state_size, self.candidates.size
-        starts = np.arange(size).reshape(self.candidates.shape) * width
-        kinds = size * width + self.candidates * 2 * width
-        return ArmTable(FINITE, kinds.astype(np.float64), np.full(starts.shape, float(width)), starts, self._memory)
+    def draws(self) -> Draws:
+        """Return how loops draw from the arms, and change what is left of them."""
+        values, counts = (np.ascontiguousarray(x) for x in (self.populations.values, self.populations.counts))
+        return Draws(draw_finite, FiniteArms(self.candidates, values, counts, self._left))
 
     def select(self, rows: IntArray) -> Self:
         """Return the given instances, with what is left of their rewards."""

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from bai_gym.bandits.base import Bandit, check_means
-from bai_gym.bandits.table import GAUSSIAN, ArmTable
+from bai_gym.bandits.draws import Draws
 from bai_gym.errors import InstanceError
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 from bai_gym.validation import LARGEST
 
 __all__ = ["GaussianBandit"]
+
+
+class GaussianArms(NamedTuple):
+    """Means and standard deviations, ``(N, K)``."""
+
+    means: FloatArray
+    deviations: FloatArray
+
+
+def draw_gaussian(arms: GaussianArms, n: int, arm: int, rng: np.random.Generator) -> float:
+    """Return a reward of an arm of instance n."""
+    return arms.means[n, arm] + arms.deviations[n, arm] * rng.standard_normal()
 
 
 class GaussianBandit(Bandit):
@@ -68,9 +80,9 @@ class GaussianBandit(Bandit):
         """Return the largest standard deviation."""
         return float(np.sqrt(self.variances.max()))
 
-    def table(self) -> ArmTable:
-        """Return means and standard deviations."""
-        return ArmTable(GAUSSIAN, self.means, self._deviations)
+    def draws(self) -> Draws:
+        """Return how loops draw from the arms."""
+        return Draws(draw_gaussian, GaussianArms(self.means, self._deviations))
 
     def select(self, rows: IntArray) -> Self:
         """Return the given instances."""

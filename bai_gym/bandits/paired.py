@@ -16,40 +16,35 @@ from bai_gym.bandits.base import Bandit
 from bai_gym.bandits.empirical import PULLS_AT_ONCE, centred_moments
 from bai_gym.bandits.finite import distinct
 from bai_gym.bandits.streams import LARGEST_KEY
-from bai_gym.bandits.table import PAIRED_HEADER
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["PairedBandit"]
 
 
+def key_of(row: FloatArray, rng: np.random.Generator) -> np.uint64:
+    """Return the key of an instance, drawn if it has none; in loops of sequential agents."""
+    if row[0] == 0.0:
+        row[0] = 1.0 + np.floor(rng.random() * (LARGEST_KEY - 1))
+    return np.uint64(row[0])
+
+
 class PairedBandit(Bandit):
     """Arms that are all played on the same items, in the same order.
 
-    The state stands in one array of floats, because compiled code takes one: ``PAIRED_HEADER`` numbers that describe
-    the rest; for each instance its key (0 before the first pull), the pulls of each arm, and what the subclass adds;
-    then what all instances share.
+    The state of an instance is a row of floats: its key (0 before the first pull), the pulls of each arm, and what the
+    subclass adds.
     """
 
     paired = True
 
-    _memory: FloatArray
+    _rows: FloatArray  # (N, 1 + K + ...)
 
-    def _lay_out(self, header: tuple[int, ...], extra: int, shared: FloatArray) -> None:
-        """Allocate the state; ``header`` follows the arms, the width of an instance, and where ``shared`` starts."""
+    def _lay_out(self, extra: int = 0) -> None:
+        """Allocate the state, with that many numbers of the subclass."""
         batch, arms = self.means.shape
-        width = 1 + arms + extra
-        numbers = np.zeros(PAIRED_HEADER)
-        at = PAIRED_HEADER + batch * width
-        numbers[: 3 + len(header)] = arms, width, at, *header
-        self._memory = np.concatenate([numbers, np.zeros(batch * width), shared.reshape(-1)])
+        self._rows = np.zeros((batch, 1 + arms + extra))
         # Besides these, sums, means and variances of the differences of each pair, and as much again while they grow.
-        self.state_size = -(-width // arms) + 8 * arms
-
-    @property
-    def _rows(self) -> FloatArray:
-        """``(N, width)`` state of each instance, a view of the memory, also in a copy."""
-        batch, width = len(self.means), int(self._memory[1])
-        return self._memory[PAIRED_HEADER : PAIRED_HEADER + batch * width].reshape(batch, width)
+        self.state_size = -(-self._rows.shape[1] // arms) + 8 * arms
 
     @property
     def _positions(self) -> FloatArray:

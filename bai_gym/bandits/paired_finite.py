@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from bai_gym.bandits.base import check_num_arms
+from bai_gym.bandits.draws import Draws
 from bai_gym.bandits.empirical import PULLS_AT_ONCE
-from bai_gym.bandits.paired import PairedBandit
+from bai_gym.bandits.paired import PairedBandit, key_of
 from bai_gym.bandits.streams import address, part_of, uniform
-from bai_gym.bandits.table import PAIRED_FINITE, PAIRED_HEADER, ArmTable
 from bai_gym.errors import InstanceError
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray
@@ -20,6 +20,41 @@ __all__ = ["PairedFiniteBandit"]
 
 EXACT_SCORES = 64.0  # largest magnitude of scores, multiples of 1/1024, whose sums and squares have no rounding errors
 PRODUCT = 16  # numbers of a matrix product that take as long as one reward that is looked up
+
+
+class PairedFiniteArms(NamedTuple):
+    """``(N, 1 + K + ...)`` state; ``(N, K)`` candidates; ``(n, M)`` scores; 1 if items are drawn with replacement."""
+
+    rows: FloatArray
+    candidates: IntArray
+    scores: FloatArray
+    replacing: int
+
+
+def draw_paired_finite(arms: PairedFiniteArms, n: int, arm: int, rng: np.random.Generator) -> float:
+    """Return the score of an arm of instance n on its next item."""
+    row, size, candidate = arms.rows[n], arms.scores.shape[0], arms.candidates[n, arm]
+    key, item = key_of(row, rng), int(row[1 + arm])
+    row[1 + arm] += 1.0
+    if arms.replacing == 1:
+        return arms.scores[int(uniform(part_of(address(key, np.uint64(item)), np.uint64(0))) * size), candidate]
+    turn, place = item // size, item % size
+    tag = 1 + arms.candidates.shape[1] + turn % 2
+    start = 3 + arms.candidates.shape[1] + turn % 2 * size
+    if row[tag] != turn + 1.0:
+        shuffle(address(key, np.uint64(turn)), row, start, size)
+        row[tag] = turn + 1.0
+    return arms.scores[int(row[start + place]), candidate]
+
+
+def shuffle(h: np.uint64, row: FloatArray, start: int, size: int) -> None:
+    """Write the order of a pass through the items, whose address is ``h``."""
+    bits = np.empty(size, np.uint64)
+    for place in range(size):
+        bits[place] = part_of(h, np.uint64(place))
+    order = bits.argsort()
+    for place in range(size):
+        row[start + place] = order[place]
 
 
 class PairedFiniteBandit(PairedBandit):
@@ -66,7 +101,7 @@ class PairedFiniteBandit(PairedBandit):
         self._binary = bool(np.isin(self.matrix, (0.0, 1.0)).all())
         items = len(self.matrix)
         # Two passes are kept, the last even and the last odd one: their numbers from 1, then their orders.
-        self._lay_out((items, int(replace)), 0 if replace else 2 + 2 * items, self.matrix.T)
+        self._lay_out(0 if replace else 2 + 2 * items)
 
     @property
     def rewards(self) -> Rewards:
@@ -165,10 +200,10 @@ class PairedFiniteBandit(PairedBandit):
         """Return the smallest and the largest score."""
         return float(self.matrix.min()), float(self.matrix.max())
 
-    def table(self) -> ArmTable:
-        """Return the candidates, where the pulls of each arm stand, and the orders and scores."""
-        starts = np.arange(self.batch)[:, None] * int(self._memory[1]) + np.arange(self.num_arms) + 1 + PAIRED_HEADER
-        return ArmTable(PAIRED_FINITE, self.candidates.astype(np.float64), None, starts, self._memory)
+    def draws(self) -> Draws:
+        """Return how loops draw from the arms."""
+        arms = PairedFiniteArms(self._rows, self.candidates, self.matrix, int(self.replacing))
+        return Draws(draw_paired_finite, arms)
 
     def _fresh(self, rows: IntArray) -> Self:
         return type(self)(self.matrix, self.candidates[rows], replace=self.replacing, kind=self._kind)

@@ -3,21 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from bai_gym import validation
+from bai_gym.bandits.draws import Draws
 from bai_gym.bandits.gaussian import GaussianBandit
-from bai_gym.bandits.paired import PairedBandit
+from bai_gym.bandits.paired import PairedBandit, key_of
 from bai_gym.bandits.streams import address, normal, part_of
-from bai_gym.bandits.table import PAIRED_GAUSSIAN, PAIRED_HEADER, ArmTable
 from bai_gym.errors import InstanceError
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["PairedGaussianBandit"]
 
 SAME = 1e-9  # eigenvalues of a correlation matrix that are closer than this are equal
+
+
+class PairedGaussianArms(NamedTuple):
+    """``(N, 1 + K)`` state; ``(N, K)`` means and standard deviations; ``(K, r)`` loadings and ``(K,)`` own noise."""
+
+    rows: FloatArray
+    means: FloatArray
+    deviations: FloatArray
+    loadings: FloatArray
+    noise: FloatArray
+
+
+def draw_paired_gaussian(arms: PairedGaussianArms, n: int, arm: int, rng: np.random.Generator) -> float:
+    """Return the reward of an arm of instance n on its next item."""
+    row, factors = arms.rows[n], arms.loadings.shape[1]
+    h = address(key_of(row, rng), np.uint64(row[1 + arm]))
+    row[1 + arm] += 1.0
+    reward = arms.noise[arm] * normal(part_of(h, np.uint64(factors + arm)))
+    for factor in range(factors):
+        reward += arms.loadings[arm, factor] * normal(part_of(h, np.uint64(factor)))
+    return arms.means[n, arm] + arms.deviations[n, arm] * reward
 
 
 class PairedGaussianBandit(PairedBandit):
@@ -79,7 +100,7 @@ class PairedGaussianBandit(PairedBandit):
         self.means, self.variances = given.means, given.variances
         self._deviations = np.sqrt(self.variances)
         self._loadings, self._noise = loadings, noise  # V (K, r) and u (K,)
-        self._lay_out((loadings.shape[1],), 0, np.concatenate([loadings, noise[:, None]], axis=1))
+        self._lay_out()
         self._segments: list[_Segment] = []
         self._keeps_items = False
 
@@ -174,12 +195,13 @@ class PairedGaussianBandit(PairedBandit):
         """Return the largest standard deviation."""
         return float(np.sqrt(self.variances.max()))
 
-    def table(self) -> ArmTable | None:
-        """Return means, standard deviations and the factors; None if an arm is behind a block drawn at once."""
+    def draws(self) -> Draws | None:
+        """Return how loops draw from the arms; None if an arm is behind a block drawn at once."""
         if any((self._positions < segment.stop).any() for segment in self._segments):
             return None
-        starts = np.arange(self.batch)[:, None] * int(self._memory[1]) + np.arange(self.num_arms) + 1 + PAIRED_HEADER
-        return ArmTable(PAIRED_GAUSSIAN, self.means, self._deviations, starts, self._memory)
+        loadings = np.ascontiguousarray(self._loadings)
+        arms = PairedGaussianArms(self._rows, self.means, self._deviations, loadings, self._noise)
+        return Draws(draw_paired_gaussian, arms)
 
     def _fresh(self, rows: IntArray) -> Self:
         fresh = type(self).__new__(type(self))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.special import gammainc, gammaln, xlogy
 
 from bai_gym.bandits.base import Bandit, check_means
-from bai_gym.bandits.table import POISSON, ArmTable
+from bai_gym.bandits.draws import Draws
 from bai_gym.errors import InstanceError
 from bai_gym.rewards import COUNTS, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
@@ -17,6 +17,17 @@ __all__ = ["PoissonBandit"]
 
 LARGEST_MEAN = 1e6  # a block with variances goes through some 16 sqrt(mean) values
 TAIL = 10.0  # standard deviations below the mean, beyond which a reward has probability below 2e-22
+
+
+class PoissonArms(NamedTuple):
+    """Means, ``(N, K)``."""
+
+    means: FloatArray
+
+
+def draw_poisson(arms: PoissonArms, n: int, arm: int, rng: np.random.Generator) -> float:
+    """Return a reward of an arm of instance n."""
+    return float(rng.poisson(arms.means[n, arm]))
 
 
 class PoissonBandit(Bandit):
@@ -58,9 +69,9 @@ class PoissonBandit(Bandit):
         """Whole numbers from 0."""
         return COUNTS
 
-    def table(self) -> ArmTable:
+    def draws(self) -> Draws:
         """Return the means."""
-        return ArmTable(POISSON, self.means)
+        return Draws(draw_poisson, PoissonArms(self.means))
 
     def select(self, rows: IntArray) -> Self:
         """Return the given instances."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bai_gym.bandits.base import Bandit
-from bai_gym.bandits.table import ArmTable
+from bai_gym.bandits.draws import Draws
 from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
@@ -93,6 +93,6 @@ class WrappedBandit(Bandit):
         """Return the sub-Gaussian scale of the rewards."""
         return self.inner.scale()
 
-    def table(self) -> ArmTable | None:
-        """Return the arms as tables for draws in compiled code, if they have that form."""
-        return self.inner.table()
+    def draws(self) -> Draws | None:
+        """Return how loops draw from the arms, if they can."""
+        return self.inner.draws()

@@ -272,7 +272,7 @@ class _BlockPlayer:
         if begin is None:
             begin = merged.statistics if arms is None else merged.statistics.take(arms)
         engine = Engine(request, begin, made, bandit.features, variances=merged.has_variances)
-        table = bandit.table()
+        draws = bandit.draws()
 
         def pull(rows: IntArray, slots: IntArray) -> FloatArray:
             named = slots if arms is None else arms[rows, slots]
@@ -280,10 +280,10 @@ class _BlockPlayer:
 
         since = request.window
         for point in points:
-            engine.advance(table, self._rng, point, pull)
+            engine.advance(draws, self._rng, point, pull)
             now = engine.statistics
             self._recommend(merged.after(arms, now, point, since=since, add=since is not None))
-        engine.advance(table, self._rng, request.steps, pull)
+        engine.advance(draws, self._rng, request.steps, pull)
         played = engine.outcome
         if since is None:
             merged.set(arms, played.statistics)

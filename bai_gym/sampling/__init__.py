@@ -1,11 +1,16 @@
 """Requests of agents: blocks of pulls, or a rule that decides after every pull."""
 
 from bai_gym.sampling.block import Block
-from bai_gym.sampling.compiler import precompile
 from bai_gym.sampling.dispatcher import Dispatcher
-from bai_gym.sampling.engine import Engine
-from bai_gym.sampling.episode import NEVER, STOP, TO_FIRST, WAIT, Episode, larger, section, total
-from bai_gym.sampling.inlining import noinline
+from bai_gym.sampling.engine import Engine, precompile
+from bai_gym.sampling.episode import NEVER, STOP, TO_FIRST, WAIT, Episode, larger, total
+from bai_gym.sampling.index import (
+    Index,
+    arm_of_largest_index,
+    largest_index,
+    second_of_largest_index,
+    set_index,
+)
 from bai_gym.sampling.late import late_plan, with_assumed
 from bai_gym.sampling.plans import Plan, allocations, start
 from bai_gym.sampling.requests import Request, check_money, check_priced_request, check_request
@@ -13,7 +18,6 @@ from bai_gym.sampling.sequential import Outcome, Rule, Sequential
 from bai_gym.sampling.state import PerArm, State, States, Vector
 from bai_gym.sampling.stepper import Stepper, batched
 from bai_gym.sampling.ties import TieRule, check_tie_rule
-from bai_gym.sampling.tournament import Tournament, is_shared, leader, leader_without, renew, top, value_of
 
 __all__ = [
     "NEVER",
@@ -23,6 +27,7 @@ __all__ = [
     "Block",
     "Dispatcher",
     "Engine",
+    "Index",
     "Episode",
     "Plan",
     "Outcome",
@@ -34,26 +39,21 @@ __all__ = [
     "States",
     "Stepper",
     "TieRule",
-    "Tournament",
     "Vector",
     "allocations",
+    "arm_of_largest_index",
     "batched",
     "check_money",
     "check_priced_request",
     "check_request",
     "check_tie_rule",
-    "is_shared",
     "larger",
+    "largest_index",
     "late_plan",
-    "leader",
-    "leader_without",
     "precompile",
-    "noinline",
-    "renew",
-    "section",
+    "second_of_largest_index",
+    "set_index",
     "start",
-    "top",
     "total",
-    "value_of",
     "with_assumed",
 ]

@@ -1,137 +1,268 @@
-"""Compiles the functions of sequential agents with Numba, once, and keeps the machine code on disk.
+"""Compiles the loops of sequential agents with Numba, and stores them by content.
 
-Numba does not keep the code of functions that take other functions, or that are made at run time: every process would
-compile them again, for seconds. Two things avoid that. Functions are passed to the player as typed pointers, so the
-player is compiled for their type alone. And the name of what is compiled carries a digest of its code and of all that
-it calls, so Numba finds a function by its content, wherever it was written: in this library, a script, or a notebook.
+The module of a loop is written into a folder under a digest of its text and of the functions that it calls, and Numba
+stores its machine code beside it (``cache=True``). So the next process finds the code of a rule wherever the rule was
+written, in this library, a script or a notebook, and a constant that changes three calls away gives another module.
 
-Numba is imported when something is compiled for the first time, not before: that takes a third of a second. Rules set
-elements in loops, not by slices: the first assignment to a slice takes Numba two seconds.
+Numba is imported when something is compiled for the first time, not before: that takes a third of a second.
 """
 
 from __future__ import annotations
 
+import dis
+import functools
 import gc
 import hashlib
-import inspect
-import math
+import importlib.util
+import os
 import sys
 import threading
 import types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import platformdirs
 
-from bai_gym.content.values import UnknownContentError, Values
-from bai_gym.errors import AgentError
-from bai_gym.sampling import episode as rows
-from bai_gym.sampling import player
-from bai_gym.sampling.episode import STOP, episode, numbers_of, values
-from bai_gym.sampling.inlining import is_noinline
-from bai_gym.sampling.sequential import Rule, pull_leader
 from bai_gym.sampling.signals import signals_held
-from bai_gym.sampling.state import State
 
-__all__ = ["CompiledPlayer", "compile_rule", "compiled_player", "precompile"]
+__all__ = ["Loops", "NotCompiledError", "can_compile", "compile_loops"]
 
 NOTE_AFTER = 1.0  # seconds
-_LOCK = threading.RLock()  # workers of a Dask cluster may be threads of one process
-_dispatchers: dict[Any, Any] = {}
-_rules: dict[str, Any] = {}
+FLAGS = {"error_model": "numpy", "nogil": True}
+_LOCK = threading.RLock()  # Numba compiles in one thread at a time, and signals are held by the main one
+_functions: dict[str, Any] = {}  # compiled functions by digest
+_loops: dict[tuple[str, bool], Loops] = {}
 
 
-class NotCompiled(Exception):
-    """A function cannot, or must not, be compiled."""
+class NotCompiledError(Exception):
+    """A function cannot be compiled."""
 
 
-# What a template calls; :func:`_compile` substitutes the functions of a rule, and what makes its state.
-function: Any = None
-stops: Any = None
-state: Any = None
+class Loops:
+    """The functions of the module of a loop; the first call of each compiles it, or loads it from disk.
+
+    Args:
+        text: The module.
+        functions: The functions that it calls, by name.
+        key: Digest of all that; None: plain Python.
+        name: What is compiled, for a message if that takes long.
+    """
+
+    def __init__(self, text: str, functions: Mapping[str, Callable[..., Any]], key: str | None, name: str) -> None:
+        """Make the module."""
+        self._text, self._functions, self._key, self._name = text, functions, key, name
+        self._ready: set[str] = set()
+        self._module = _plain(text, functions) if key is None else _stored(text, functions, key)
+
+    def call(self, name: str, *arguments: Any) -> None:
+        """Call a loop.
+
+        Raises:
+            NotCompiledError: If it cannot be compiled.
+        """
+        if self._key is None:
+            with np.errstate(all="ignore"):
+                self._module[name](*arguments)
+            return
+        with signals_held():
+            if name not in self._ready:
+                self._compile(name, arguments)
+            self._module[name](*arguments)
+
+    def _compile(self, name: str, arguments: tuple[Any, ...]) -> None:
+        """Call a loop with no episodes, which compiles it; where that cannot be stored, compile it in memory."""
+        empty = tuple(_first_rows(argument) for argument in arguments)
+        with _LOCK, _no_collection(), _note(self._name):
+            try:
+                try:
+                    self._module[name](*empty)
+                except OSError:
+                    self._module = _in_memory(self._text, self._functions)
+                    self._module[name](*empty)
+            except Exception as error:  # mostly NumbaError, but Numba can raise anything
+                raise NotCompiledError(_first_line(error)) from None
+        self._ready.add(name)
 
 
-def _indices(number: int, pulls: Any, means: Any, variances: Any, found: Any, p: Any, step: int) -> int:
-    for k in range(number):
-        values(found)[k] = function(values(pulls)[k], values(means)[k], values(variances)[k], state(p + k * step, 0))
-    return 0
+def compile_loops(text: str, functions: Mapping[str, Callable[..., Any]], name: str, *, plain: bool = False) -> Loops:
+    """Return the loops of a module, the same for the same content.
 
-
-def _choose(f: Any, q: Any, x: Any, rng: Any) -> int:
-    return int(function(episode(f, q, x), state(numbers_of(f, q), q), rng))
-
-
-def _choose_or_stop(f: Any, q: Any, x: Any, rng: Any) -> int:
-    e, s = episode(f, q, x), state(numbers_of(f, q), q)
-    return STOP if stops(e, s) else int(function(e, s, rng))
-
-
-def _digest(function: Any) -> str:
-    """Return a hash of a function's code and of all that it refers to.
+    Args:
+        text: The module, in which the decorator ``compiled`` marks what is compiled.
+        functions: The functions that it calls, by name.
+        name: What is compiled, for a message if that takes long.
+        plain: Whether it runs as plain Python.
 
     Raises:
-        NotCompiled: If it refers to something without content to hash.
+        NotCompiledError: If a function refers to something that has no content to compare.
     """
+    if plain:
+        return Loops(text, functions, None, name)
+    parts = [text, _versions(), *(f"{key} {digest(function)}" for key, function in functions.items())]
+    key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+    with _LOCK:
+        if key not in _loops:
+            _loops[key] = Loops(text, functions, key, name)
+        return _loops[key]
+
+
+@functools.cache
+def can_compile() -> bool:
+    """Return whether there is Numba, and it is switched on."""
     try:
-        return Values(compiled=True).digest(function)[:16]
-    except UnknownContentError as error:
-        raise NotCompiled(str(error)) from None
+        with signals_held(), _no_collection():
+            import numba
+    except ImportError as error:
+        warnings.warn(f"Numba cannot be imported ({error}): sequential agents run uncompiled, slowly", stacklevel=3)
+        return False
+    return not numba.config.DISABLE_JIT
 
 
-def _references(function: types.FunctionType) -> dict[str, Any]:
-    """Return the global names and the variables of enclosing functions that a function uses, with their values."""
-    closure = inspect.getclosurevars(function)
-    return {**closure.globals, **closure.nonlocals}
+def _plain(text: str, functions: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
+    names = {"compiled": lambda function: function, **functions}
+    exec(compile(text, "<loop of bai-gym>", "exec"), names)
+    return names
 
 
-@cache
-def _library_digest() -> str:
-    """Return a hash of the modules that give rows their names, which Numba compiles in a form of their own."""
-    from bai_gym.sampling import addresses
-
-    sources = (inspect.getsource(module) for module in (addresses, rows))
-    return hashlib.sha256("".join(sources).encode()).hexdigest()[:8]
-
-
-def _bound(function: types.FunctionType, replacements: dict[str, Any], digest: str = "") -> types.FunctionType:
-    """Return a copy of a function with other global values, and a name that holds the digest."""
-    copy = types.FunctionType(
-        function.__code__, {**function.__globals__, **replacements}, function.__name__, None, function.__closure__
-    )
-    copy.__qualname__ = f"{function.__name__}_{digest}" if digest else function.__qualname__
-    # Numba imports the module that machine code on disk names, and the one where a function was written may be gone.
-    copy.__module__ = __name__
-    return copy
-
-
-def _dispatcher(function: Any) -> Any:
-    """Return a function as one that compiled code can call."""
+def _in_memory(text: str, functions: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
     import numba
 
-    from bai_gym.sampling import addresses
+    names = {"compiled": numba.njit(**FLAGS), **{name: jitted(function) for name, function in functions.items()}}
+    exec(compile(text, "<loop of bai-gym>", "exec"), names)
+    return names
+
+
+def _stored(text: str, functions: Mapping[str, Callable[..., Any]], key: str) -> dict[str, Any]:
+    """Return the names of the module, which stands in a file, so that Numba stores its machine code; or in memory."""
+    import numba
+
+    path = folder() / f"bai_gym_loop_{key}.py"
+    try:
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}")
+            draft.write_text(text, encoding="utf-8")
+            os.utime(draft, (0, 0))  # Numba compares times: files that two processes have written are the same
+            draft.replace(path)
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        vars(module).update(compiled=numba.njit(cache=True, **FLAGS))
+        vars(module).update({name: jitted(function) for name, function in functions.items()})
+        sys.modules[path.stem] = module  # Numba imports it by its name when it loads machine code
+        spec.loader.exec_module(module)
+    except (OSError, RuntimeError):  # no writable folder
+        return _in_memory(text, functions)
+    return vars(module)
+
+
+def folder() -> Path:
+    """Return where loops are stored."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    return Path(chosen or platformdirs.user_cache_dir("bai-gym", appauthor=False)) / "loops"
+
+
+def jitted(function: Any) -> Any:
+    """Return a function compiled together with the plain functions that it calls."""
+    import numba
 
     if not isinstance(function, types.FunctionType):
-        return function
-    replaced = getattr(addresses, function.__name__, None)
-    if replaced is not None and function is getattr(rows, function.__name__, None):
-        return replaced
-    if function not in _dispatchers:
-        inner = {
-            name: _dispatcher(value)
-            for name, value in _references(function).items()
-            if isinstance(value, types.FunctionType) and value is not function
-        }
-        _dispatchers[function] = numba.njit(
-            _bound(function, inner),
-            error_model="numpy",
-            forceinline=not is_noinline(function),
-            no_cpython_wrapper=True,
-            no_cfunc_wrapper=True,
-        )
-    return _dispatchers[function]
+        return function  # such as one that the user has compiled
+    key = digest(function)
+    if key not in _functions:
+        known = {name: jitted(value) for name, value in references(function).items()}
+        code, cells = function.__code__, function.__closure__
+        copy = types.FunctionType(code, {**function.__globals__, **known}, function.__name__, None, cells)
+        copy.__defaults__ = function.__defaults__
+        # Machine code of two processes may meet in a third one, which knows functions by these names.
+        copy.__qualname__, copy.__module__ = f"{function.__name__}_{key[:16]}", __name__
+        _functions[key] = numba.njit(copy, forceinline=True, **FLAGS)
+    return _functions[key]
+
+
+@functools.lru_cache(maxsize=4096)
+def global_names(code: types.CodeType) -> tuple[str, ...]:
+    """Return the names that code reads as globals, its inner functions included; not those of attributes."""
+    found = {i.argval: None for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found.update(dict.fromkeys(global_names(constant)))
+    return tuple(found)
+
+
+def references(function: types.FunctionType) -> dict[str, Any]:
+    """Return the globals and the variables of enclosing functions that a function uses, by name."""
+    found = {n: function.__globals__[n] for n in global_names(function.__code__) if n in function.__globals__}
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return {**found, **{name: cell.cell_contents for name, cell in cells}}
+
+
+def digest(function: Any) -> str:
+    """Return a digest of a function's code and of all that it refers to.
+
+    Raises:
+        NotCompiledError: If it refers to something without content to compare.
+    """
+    return hashlib.sha256(repr(_content(function, ())).encode()).hexdigest()
+
+
+def _content(value: Any, above: tuple[Any, ...]) -> Any:
+    """Return nested tuples of strings that two values share if they are the same to compiled code."""
+    function = getattr(value, "py_func", value)  # of a function that the user has compiled
+    if isinstance(function, types.FunctionType):
+        if function in above:
+            return ("recursion", above.index(function))
+        used = {name: _content(value, (*above, function)) for name, value in references(function).items()}
+        return (_code(function.__code__), repr(function.__defaults__), *used.items())
+    if isinstance(value, np.ndarray):
+        return (str(value.dtype), value.shape, hashlib.sha256(np.ascontiguousarray(value)).hexdigest())
+    if isinstance(value, tuple):
+        return (type(value).__qualname__, *(_content(part, above) for part in value))
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic):
+        return (type(value).__qualname__, repr(value))
+    if isinstance(value, types.ModuleType):
+        return ("module", value.__name__)
+    if isinstance(value, types.BuiltinFunctionType | np.ufunc):
+        return ("built-in", getattr(value, "__module__", None), value.__name__)
+    if isinstance(value, type):
+        return ("class", value.__module__, value.__qualname__, getattr(value, "_fields", ()))
+    raise NotCompiledError(f"it refers to {value!r}, which is no number, array, or function")
+
+
+@functools.lru_cache(maxsize=4096)
+def _code(code: types.CodeType) -> Any:
+    constants = tuple(
+        _code(c) if isinstance(c, types.CodeType) else (type(c).__name__, repr(c)) for c in code.co_consts
+    )
+    return (code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars)
+
+
+@functools.cache
+def _versions() -> str:
+    import numba
+
+    from bai_gym.sampling import episode, index
+
+    sources = "".join(Path(module.__file__ or "").read_text(encoding="utf-8") for module in (episode, index))
+    return f"{numba.__version__} {sys.version} {hashlib.sha256(sources.encode()).hexdigest()}"
+
+
+def _first_rows(argument: Any) -> Any:
+    """Return an argument of a loop for no episodes, of the same type."""
+    if isinstance(argument, tuple):
+        return tuple(_first_rows(part) for part in argument)
+    return argument[:0] if isinstance(argument, np.ndarray) else argument
+
+
+def _first_line(error: Exception) -> str:
+    """Return the relevant line of Numba's message."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    telling = [line for line in lines if not line.startswith(("Failed in", "File ", "During:", "[", "^", "def "))]
+    return (telling or lines or [type(error).__name__])[0][:200]
 
 
 @contextmanager
@@ -146,215 +277,17 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-@signals_held()
-@_no_collection()
-def _compile(template: Any, signature: Any, parts: dict[str, Any], kind: type[State], *, has_arrays: bool) -> Any:
-    """Return the machine code of a template whose parts are other functions; from disk, if it is there.
-
-    Args:
-        template: The function.
-        signature: Its type.
-        parts: The functions that take the place of global names.
-        kind: The fields of the state.
-        has_arrays: Whether it receives the arrays of the state, too.
-    """
-    import numba
-
-    from bai_gym.sampling.addresses import state_maker
-
-    digests = [*(_digest(part) for part in (template, *parts.values())), repr(kind.layout())]
-    digest = hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
-    key = f"{template.__name__}_{digest}{_library_digest()}"
-    if key not in _rules:
-        names = {name: value for name, value in _references(template).items() if isinstance(value, types.FunctionType)}
-        inner = {name: _dispatcher(value) for name, value in {**names, **parts}.items()}
-        inner["state"] = state_maker(kind.layout(), has_arrays)
-        bound = _bound(template, inner, f"{digest}{_library_digest()}")
-        options = {"error_model": "numpy"}
-        try:
-            try:
-                _rules[key] = numba.njit(signature, cache=True, **options)(bound)
-            except (OSError, RuntimeError):  # no writable folder
-                _rules[key] = numba.njit(signature, **options)(bound)
-        except Exception as error:  # mostly NumbaError, but Numba can raise anything
-            raise NotCompiled(_first_line(error)) from None
-    return _rules[key]
-
-
-def _first_line(error: Exception) -> str:
-    """Return the relevant line of Numba's message."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    telling = [line for line in lines if not line.startswith(("Failed in", "File ", "During:", "[", "^", "def "))]
-    return (telling or lines or [type(error).__name__])[0][:200]
-
-
-class CompiledPlayer:
-    """The player's three loops, compiled."""
-
-    def __init__(self) -> None:
-        """Compile the loops, or load them from disk."""
-        import numba
-        from numba.core.types import FunctionType
-
-        f8, i8, void = numba.float64, numba.int64, numba.void
-        generator = numba.types.npy_rng
-        floats, ints, vector, numbers = f8[:, ::1], i8[:, ::1], f8[::1], i8[::1]
-        self.indices_type = i8(i8, i8, i8, i8, i8, i8, i8)
-        self.choose_type = i8(i8, i8, i8, generator)
-        pointers = (FunctionType(self.indices_type), *(2 * (FunctionType(self.choose_type),)), i8)
-        features = numba.types.Array(f8, 3, "C", readonly=True)  # read-only in environments
-        samples = numba.types.Array(f8, 1, "C", readonly=True)  # read-only where they are a file
-        state = (floats, ints, features, generator)
-        arms = (i8, floats, floats, ints, samples, generator)
-        self._signatures = {
-            "play": void(*arms, *state, *pointers, vector, i8),
-            "choose_all": void(numbers, *state, *pointers),
-            "update_all": void(numbers, vector, *state, pointers[0], i8),
-        }
-
-    def __getattr__(self, name: str) -> Any:
-        """Compile a loop when it is first needed."""
-        if name.startswith("_") or name not in self._signatures:
-            raise AttributeError(name)
-        with _LOCK, note("the loop of sequential agents"):
-            loop = _compile(getattr(player, name), self._signatures[name], {}, State, has_arrays=False)
-
-        def enter(*arguments: Any) -> None:
-            with signals_held():
-                loop(*arguments)
-
-        setattr(self, name, enter)
-        return enter
-
-
-@cache
-@signals_held()
-@_no_collection()
-def compiled_player() -> CompiledPlayer | None:
-    """Return the compiled player; None where Numba is switched off, or cannot be imported."""
-    try:
-        import numba
-    except ImportError as error:
-        warnings.warn(f"Numba cannot be imported ({error}): sequential agents run uncompiled, slowly", stacklevel=3)
-        return None
-    return None if numba.core.config.DISABLE_JIT else CompiledPlayer()
-
-
 @contextmanager
-def note(name: str) -> Iterator[None]:
-    """Report a long compilation on standard error; loading from disk is silent."""
-    from numba.core import event
+def _note(name: str) -> Iterator[None]:
+    """Report a long compilation on standard error; loading from disk takes less, and is silent."""
 
     def say() -> None:
         print(f"bai-gym compiles {name}; this happens once on this machine", file=sys.stderr, flush=True)
 
     timer = threading.Timer(NOTE_AFTER, say)
     timer.daemon = True
+    timer.start()
     try:
-        with event.install_listener("numba:compile", _starter()(timer)):
-            yield
+        yield
     finally:
         timer.cancel()
-
-
-@cache
-def _starter() -> Callable[[threading.Timer], Any]:
-    """Return the class of what starts a timer when something is compiled.
-
-    One class for all timers: with a class of its own, which refers to it, a timer would be freed by a collection, which
-    calls Python from C. An exception that a signal handler raises there is lost.
-    """
-    from numba.core import event
-
-    class Starter(event.Listener):  # type: ignore[misc]
-        def __init__(self, timer: threading.Timer) -> None:
-            self._timer = timer
-
-        def on_start(self, event: Any) -> None:
-            if self._timer.ident is None:
-                self._timer.start()
-
-        def on_end(self, event: Any) -> None:
-            pass
-
-    return Starter
-
-
-def nothing(e: Any, s: Any, rng: Any) -> int:
-    """Placeholder for a missing function of a rule."""
-    return 0
-
-
-def no_index(pulls: float, mean: float, variance: float, s: Any) -> float:
-    """Placeholder for a missing index of a rule."""
-    return 0.0
-
-
-def compile_rule(rule: Rule, agent: str) -> tuple[Any, Any, Any] | None:
-    """Return a rule's functions as the player calls them: index, choice (with its stopping rule) and refresh.
-
-    Where one of them cannot be compiled, None is returned, with a warning that names it.
-
-    Raises:
-        AgentError: If an index does not return a number.
-    """
-    built = compiled_player()
-    _check_index(rule.index, rule.state, agent)
-    if built is None:
-        return None
-    current: Callable[..., Any] | None = None
-    try:
-        with _LOCK, note(f"the functions of {agent}"):
-            current = rule.index or no_index
-            kind = rule.state if rule.index is not None else State
-            indices = _compile(_indices, built.indices_type, {"function": current}, kind, has_arrays=False)
-            current = rule.choose or nothing
-            template: Callable[..., int] = _choose
-            parts: dict[str, Callable[..., Any]] = {"function": current}
-            if rule.stops is not None:
-                template, parts = _choose_or_stop, {"function": rule.choose or pull_leader, "stops": rule.stops}
-            kind = rule.state if rule.choose is not None or rule.stops is not None else State
-            choose = _compile(template, built.choose_type, parts, kind, has_arrays=True)
-            current = rule.refresh or nothing
-            kind = rule.state if rule.refresh is not None else State
-            refresh = _compile(_choose, built.choose_type, {"function": current}, kind, has_arrays=True)
-    except NotCompiled as error:
-        name = getattr(current, "__qualname__", repr(current))
-        warnings.warn(
-            f"{name} of {agent} cannot be compiled ({error}): it runs uncompiled, slowly; use numbers, NumPy arrays, "
-            "math and plain functions of module level only",
-            stacklevel=2,
-        )
-        return None
-    return indices, choose, refresh
-
-
-def precompile(rule: Rule, agent: str) -> None:
-    """Compile a rule and the player, so that worker processes find both on disk."""
-    if compile_rule(rule, agent) is not None and (built := compiled_player()) is not None:
-        _ = built.play
-
-
-def _check_index(function: Callable[..., Any] | None, kind: type[State], agent: str) -> None:
-    """Try an index once.
-
-    Raises:
-        AgentError: If it returns anything but a number.
-    """
-    if function is None:
-        return
-    with np.errstate(all="ignore"):
-        try:
-            value = function(2.0, 0.5, 0.25, kind.of(**dict.fromkeys(kind.numbers, 1.0)))
-        except (ArithmeticError, ValueError, IndexError):  # outside its range, which is the rule's own business
-            return
-        except TypeError as error:
-            raise AgentError(f"{_named(function, agent)}: {error}") from None
-    if not isinstance(value, int | float | np.number) or isinstance(value, bool) or math.isnan(float(value)):
-        shown = " ".join(repr(value).split())[:60]
-        raise AgentError(f"{_named(function, agent)} must return a number, not {shown}")
-
-
-def _named(function: Callable[..., Any], agent: str) -> str:
-    called = getattr(function, "__qualname__", repr(function))
-    return f"{called}(pulls, mean, variance, s), the index of {agent},"

@@ -2,47 +2,25 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from bai_gym.bandits.table import ArmTable
+from bai_gym.bandits.draws import Draws
 from bai_gym.errors import AgentError
-from bai_gym.sampling import player
-from bai_gym.sampling.compiler import compile_rule, compiled_player, no_index, nothing
-from bai_gym.sampling.episode import (
-    ARMS,
-    DUE,
-    END,
-    FEATURES,
-    HEADER,
-    LINE,
-    LOST,
-    MADE,
-    NODES,
-    PULLED,
-    RUNNING,
-    STATE,
-    STOP,
-    STOPPED,
-    TIE,
-    TO_FIRST,
-    TREE,
-    WAIT,
-    WAITING,
-    WIDTH,
-    episode,
-    int_width,
-    lines,
-    numbers_of,
-)
-from bai_gym.sampling.sequential import Outcome, Rule, Sequential, pull_leader
-from bai_gym.sampling.state import State, States, sizes_of
-from bai_gym.sampling.tournament import nodes
+from bai_gym.sampling import index, loops
+from bai_gym.sampling.compiler import Loops, NotCompiledError, can_compile, compile_loops
+from bai_gym.sampling.episode import TO_FIRST, WAIT
+from bai_gym.sampling.sequential import Outcome, Rule, Sequential
+from bai_gym.sampling.state import State, initial_states
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["Engine"]
+__all__ = ["Engine", "precompile"]
+
+NOT_COMPILED: set[tuple[Rule, str]] = set()  # rules that cannot be compiled, of which there has been a warning
 
 
 class Engine:
@@ -54,61 +32,52 @@ class Engine:
         made: Pulls made in every episode so far; with a window, only those of the window count.
         features: ``(N, K, d)`` features of all arms; None: there are none.
         variances: Whether variances are kept.
+
+    Raises:
+        AgentError: If the index of the rule does not return a number, or an initial value has no field or not its
+            shape.
     """
 
     def __init__(
         self, request: Sequential, statistics: Statistics, made: int, features: FloatArray | None, *, variances: bool
     ) -> None:
-        """Lay out the rows of the episodes."""
+        """Lay out the episodes."""
         self._request, rule = request, request.rule
+        _check_index(rule.index, rule.state, request.agent)
         batch, arms = statistics.pulls.shape
         made = made if request.window is None else int(request.window.pulls[0].sum())
-        size = nodes(arms) if rule.index is not None else 2
-        sizes = sizes_of(rule.state, request.values, arms, request.agent)
-        ends = lines(len(rule.state.numbers)) + np.cumsum([lines(size) for size in sizes], dtype=np.int64)
-        sections = np.array([[end - lines(size), size] for end, size in zip(ends, sizes, strict=True)], np.int64)
-        width = lines(arms)
-        at = LINE + 4 * width
-        tree = at + (int(ends[-1]) if sizes else lines(len(rule.state.numbers)))
-        self._floats = _rows(batch, lines(tree + 2 * size))
-        self._ints = np.zeros((batch, int_width(arms, len(sizes))), np.int64)
-        self._features = _features(features, request.arms, arms)
-        head = self._ints[:, :HEADER]
-        head[:, [ARMS, WIDTH, TREE, NODES]] = arms, width, tree, size
-        head[:, FEATURES] = self._features.shape[2]
-        head[:, [MADE, DUE, PULLED, END]] = made, made, -1, made + request.steps
-        head[:, TIE] = TO_FIRST if request.tie == "first" else 0
-        self._ints[:, HEADER : HEADER + arms] = 1
-        self._ints[:, HEADER + arms :] = sections.ravel()
-        self._stats = self._floats[:, LINE:at].reshape(batch, 4, width)[:, :, :arms]  # a view
         exact = statistics.sums
         whole = np.rint(exact)
         # Sums of whole rewards are whole, up to rounding in the means.
         sums = np.where(np.abs(exact - whole) <= 1e-9 * np.maximum(statistics.pulls, 1), whole, exact)
-        for place, values in enumerate((statistics.pulls, statistics.means, statistics.variances, sums)):
-            self._stats[:, place] = values
-        self._states = States(rule.state, self._floats[:, at:tree], sections)
-        for name, value in {**rule.state.defaults, **request.values}.items():
-            _set(self._states[name], value, name, request.agent)
-        self._has = (
-            player.INDEXED * (rule.index is not None)
-            | player.CHOOSES * (rule.choose is not None or rule.stops is not None)
-            | player.REFRESHES * (rule.refresh is not None)
-            | player.ONLY_DROPS * rule.only_drops
-            | player.VARIANCES * variances
-        )
-        functions = compile_rule(rule, request.agent)
-        self._player: Any = player if functions is None else compiled_player()
-        self._compiled = functions is not None
-        self._functions = functions or _uncompiled(rule)
+        given = (statistics.pulls, statistics.means, statistics.variances, sums)
+        self._pulls, self._means, self._variances, self._sums = (np.array(x, np.float64, order="C") for x in given)
+        self._active = np.ones((batch, arms), np.int8)
+        self._features = _features(features, request.arms, arms)
+        blocks = 0 if rule.index is None else -(-arms // index.BLOCK)
+        self._indices, self._largest = np.full((batch, index.BLOCK * blocks), -np.inf), np.zeros((batch, blocks))
+        self._progress = np.tile([made, made, -1, loops.RUNNING], (batch, 1))
+        self._last = np.zeros(batch)
+        self._end = made + request.steps
+        self._keeps_variances = variances
+        self._states = initial_states(rule.state, request.values, batch, arms, request.agent)
+        self._plain = not can_compile() or (rule, request.agent) in NOT_COMPILED
 
     @property
-    def _state(self) -> tuple[Any, ...]:
-        return self._floats, self._ints, self._features, self._request.rng, *self._functions, self._has
+    def _arguments(self) -> tuple[Any, ...]:
+        """What every loop receives, see :data:`bai_gym.sampling.loops.ARGUMENTS`."""
+        numbers = self._states.numbers
+        return (
+            *(self._pulls, self._means, self._variances, self._sums, self._active, self._features),
+            *(self._indices, self._largest, self._progress, self._last),
+            numbers.view(np.recarray) if self._plain else numbers,
+            tuple(self._states.arrays.values()) or (np.zeros((len(self._last), 0)),),
+            *(self._end, TO_FIRST if self._request.tie == "first" else 0, self._request.rng, self._keeps_variances),
+        )
 
     def advance(
         self,
-        table: ArmTable | None,
+        draws: Draws | None,
         rng: np.random.Generator,
         steps: int,
         pull: Callable[[IntArray, IntArray], FloatArray],
@@ -116,19 +85,19 @@ class Engine:
         """Play until every episode has made a number of pulls since the start of the request, or has stopped.
 
         Args:
-            table: All K arms, as compiled code draws from them; None: draw by ``pull``, in all episodes at a time.
+            draws: How the loop draws rewards of all K arms; None: draw by ``pull``, in all episodes at a time.
             rng: Source of the rewards.
             steps: Pulls since the start.
             pull: Returns the ``(m,)`` rewards of ``(m,)`` slots of ``(m,)`` episodes.
         """
-        until = int(self._ints[0, END]) - self._request.steps + steps
-        if table is not None and self._compiled:
-            arms = table.take(self._request.arms)
+        until = self._end - self._request.steps + steps
+        if draws is not None:
+            candidates = () if self._request.arms is None else (self._request.arms,)
             while True:
-                self._player.play(*arms, rng, *self._state, np.ones(5 * player.LANES), until)
+                self._call("play", tuple(draws.arms), *candidates, rng, until, draws=draws)
                 if not self._supply():
                     return
-        while (self._ints[~self.stopped, MADE] < until).any():
+        while (self._progress[~self.stopped, loops.MADE] < until).any():
             slots = self.choose()
             rows = np.flatnonzero(slots >= 0)
             rewards = np.zeros(slots.size)
@@ -141,64 +110,83 @@ class Engine:
         Args:
             supply: Whether episodes that wait are supplied; if not, ``WAIT`` is returned for them.
         """
-        chosen = np.full(len(self._ints), WAIT)
+        chosen = np.full(len(self._last), WAIT)
         while True:
-            with np.errstate(all="ignore"):
-                self._player.choose_all(chosen, *self._state)
+            self._call("choose_all", chosen)
             if not (supply and self._supply()):
                 return chosen
 
     def update(self, slots: IntArray, rewards: FloatArray) -> None:
         """Record ``(N,)`` rewards of the nonnegative slots."""
-        indices, _, _ = self._functions
-        with np.errstate(all="ignore"):
-            self._player.update_all(slots, rewards, *self._state[:4], indices, self._has)
+        self._call("update_all", slots, rewards)
+
+    def _call(self, name: str, *arguments: Any, draws: Draws | None = None) -> None:
+        """Call a loop; as plain Python, where it cannot be compiled."""
+        rule, agent = self._request.rule, self._request.agent
+        chosen = self._request.arms is not None
+        if not self._plain:
+            try:
+                return loops_of(rule, agent, draws, chosen).call(name, *arguments, *self._arguments)
+            except NotCompiledError as error:
+                self._plain = True
+                NOT_COMPILED.add((rule, agent))
+                warnings.warn(
+                    f"the rule of {agent} cannot be compiled ({error}): it runs uncompiled, slowly; use numbers, NumPy "
+                    "arrays, math and plain functions of module level only",
+                    stacklevel=2,
+                )
+        loops_of(rule, agent, draws, chosen, plain=True).call(name, *arguments, *self._arguments)
 
     def _supply(self) -> bool:
         """Supply waiting episodes; return whether there are any."""
-        states = self._ints[:, STATE]
-        if (states == LOST).any():
-            arm, arms = self._ints[states == LOST, PULLED][0], self._stats.shape[2]
+        states = self._progress[:, loops.STATE]
+        if (states == loops.LOST).any():
+            arm, arms = self._progress[states == loops.LOST, loops.PULLED][0], self._pulls.shape[1]
             chooser = getattr(self._request.rule.choose, "__qualname__", "choose")
             raise AgentError(f"{chooser} of {self._request.agent} chose arm {arm}; arms are numbered 0 to {arms - 1}")
-        waiting = np.flatnonzero(states == WAITING)
+        waiting = np.flatnonzero(states == loops.WAITING)
         if waiting.size == 0:
             return False
         if self._request.supply is None:
             raise AgentError(f"choose of {self._request.agent} returned WAIT, and its request has no supply")
         self._request.supply(waiting, self._states, self.statistics)
-        self._ints[waiting, STATE] = RUNNING
+        self._progress[waiting, loops.STATE] = loops.RUNNING
         return True
 
     @property
     def steps_made(self) -> int:
         """The most pulls that an episode has made since the start of the request."""
-        return int(self._ints[:, MADE].max()) - int(self._ints[0, END]) + self._request.steps
+        return int(self._progress[:, loops.MADE].max()) - self._end + self._request.steps
 
     @property
     def statistics(self) -> Statistics:
         """``(N, k)`` statistics of the candidates, as copies."""
-        pulls, means, variances = (self._stats[:, place].copy() for place in range(3))
-        return Statistics(pulls.astype(np.int64), means, variances)
+        return Statistics(self._pulls.astype(np.int64), self._means.copy(), self._variances.copy())
 
     @property
     def stopped(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """``(N,)`` bool: the episodes that the rule has ended."""
-        return np.asarray(self._ints[:, STATE] == STOPPED)
+        return np.asarray(self._progress[:, loops.STATE] == loops.STOPPED)
 
     @property
     def active(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """``(N, k)`` bool: the arms that the rule has not dropped."""
-        arms = self._stats.shape[2]
-        return np.asarray(self._ints[:, HEADER : HEADER + arms] == 1)
+        return np.asarray(self._active == 1)
 
-    def state(self) -> tuple[FloatArray, IntArray]:
-        """Return the rows of the episodes as copies, for :meth:`restore`; the generator is not part of them."""
-        return self._floats.copy(), self._ints.copy()
+    @property
+    def _changing(self) -> tuple[np.ndarray, ...]:
+        statistics = (self._pulls, self._means, self._variances, self._sums)
+        own = (self._active, self._indices, self._largest, self._progress, self._last)
+        return (*statistics, *own, self._states.numbers, *self._states.arrays.values())
 
-    def restore(self, state: tuple[FloatArray, IntArray]) -> None:
+    def state(self) -> tuple[np.ndarray, ...]:
+        """Return the episodes as copies, for :meth:`restore`; the generator is not part of them."""
+        return tuple(array.copy() for array in self._changing)
+
+    def restore(self, state: tuple[np.ndarray, ...]) -> None:
         """Go back to an earlier state."""
-        self._floats[...], self._ints[...] = state
+        for array, earlier in zip(self._changing, state, strict=True):
+            array[...] = earlier
 
     @property
     def outcome(self) -> Outcome:
@@ -206,23 +194,50 @@ class Engine:
         return Outcome(self.statistics, self._states.copy(), self.stopped, self.active)
 
 
-def _set(field: FloatArray, value: FloatArray | float, name: str, agent: str) -> None:
-    """Set a field of all states to its initial value.
+def loops_of(rule: Rule, agent: str, draws: Draws | None, has_candidates: bool, *, plain: bool = False) -> Loops:
+    """Return the loop that plays a rule with a kind of arms, or without arms those of single steps.
 
     Raises:
-        AgentError: If the shapes do not agree.
+        NotCompiledError: If a function refers to something that has no content to compare.
     """
-    try:
-        field[...] = value
-    except ValueError:
-        raise AgentError(f"{name} of {agent} has the shape {np.shape(value)}, which is not {field.shape}") from None
+    functions = {name: getattr(rule, name) for name in ("index", "choose", "refresh", "stops")}
+    functions = {name: function for name, function in functions.items() if function is not None}
+    if rule.index is not None:
+        functions |= {function.__name__: function for function in (index.arm_of_largest_index, index.largest_of_block)}
+    if draws is None:
+        return compile_loops(loops.steps(rule), functions, f"the steps of {agent}", plain=plain)
+    text = loops.player(rule, draws.arms._fields, has_candidates=has_candidates)
+    return compile_loops(text, {**functions, "draw": draws.draw}, f"the loop of {agent}", plain=plain)
 
 
-def _rows(number: int, width: int) -> FloatArray:
-    """Return rows of zeros, a multiple of a cache line wide, that begin with one."""
-    numbers = np.zeros(number * width + LINE)
-    start = -(numbers.ctypes.data // 8) % LINE
-    return numbers[start : start + number * width].reshape(number, width)
+def precompile(rule: Rule, agent: str) -> None:
+    """Compile a rule for Gaussian arms, so that worker processes find it on disk."""
+
+
+def _check_index(function: Callable[..., Any] | None, kind: type[State], agent: str) -> None:
+    """Try an index once.
+
+    Raises:
+        AgentError: If it returns anything but a number.
+    """
+    if function is None:
+        return
+    s, _ = kind.of(**dict.fromkeys(kind.numbers, 1))
+    with np.errstate(all="ignore"):
+        try:
+            value = function(2.0, 0.5, 0.25, s)
+        except (ArithmeticError, ValueError, IndexError):  # outside its range, which is the rule's own business
+            return
+        except TypeError as error:
+            raise AgentError(f"{_named(function, agent)}: {error}") from None
+    if not isinstance(value, int | float | np.number) or isinstance(value, bool) or math.isnan(float(value)):
+        shown = " ".join(repr(value).split())[:60]
+        raise AgentError(f"{_named(function, agent)} must return a number, not {shown}")
+
+
+def _named(function: Callable[..., Any], agent: str) -> str:
+    called = getattr(function, "__qualname__", repr(function))
+    return f"{called}(pulls, mean, variance, s), the index of {agent},"
 
 
 def _features(features: FloatArray | None, arms: IntArray | None, k: int) -> FloatArray:
@@ -232,28 +247,4 @@ def _features(features: FloatArray | None, arms: IntArray | None, k: int) -> Flo
     if arms is not None:
         return np.ascontiguousarray(np.take_along_axis(features, arms[:, :, None], axis=1))
     same = features.strides[0] == 0 or len(features) == 1
-    return np.ascontiguousarray(features[:1] if same else features)
-
-
-def _uncompiled(rule: Rule) -> tuple[Any, Any, Any]:
-    """Return the functions of a rule as the player calls them."""
-
-    def state(f: FloatArray, q: IntArray) -> State:
-        return rule.state(numbers_of(f, q), q[HEADER + q[ARMS] :].reshape(-1, 2))
-
-    def indices(number: int, pulls: Any, means: Any, variances: Any, found: Any, p: Any, step: int) -> int:
-        s = rule.state(p, np.zeros((0, 2), np.int64))
-        for k in range(number):
-            found[k] = (rule.index or no_index)(pulls[k], means[k], variances[k], s)
-        return 0
-
-    def choose(f: Any, q: Any, x: Any, rng: np.random.Generator) -> int:
-        e, s = episode(f, q, x), state(f, q)
-        if rule.stops is not None and rule.stops(e, s):
-            return STOP
-        return int((rule.choose or pull_leader)(e, s, rng))
-
-    def refresh(f: Any, q: Any, x: Any, rng: np.random.Generator) -> int:
-        return int((rule.refresh or nothing)(episode(f, q, x), state(f, q), rng))
-
-    return indices, choose, refresh
+    return np.require(features[:1] if same else features, requirements=["C", "W"])  # one type of array to Numba

@@ -11,18 +11,12 @@ import numpy as np
 from bai_gym.errors import AgentError
 from bai_gym.sampling.episode import Episode
 from bai_gym.sampling.state import State, States
-from bai_gym.sampling.tournament import leader
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["Outcome", "Rule", "Sequential", "pull_leader"]
+__all__ = ["Outcome", "Rule", "Sequential"]
 
 Index = Callable[[float, float, float, Any], float]
-Choose = Callable[[Episode, Any, np.random.Generator], int]
-
-
-def pull_leader(e: Episode, s: State, rng: np.random.Generator) -> int:
-    """Return the arm of largest index."""
-    return leader(e.tournament)
+Choose = Callable[[Episode, Any, Any, np.random.Generator], int]
 
 
 @dataclass(frozen=True)
@@ -34,23 +28,23 @@ class Rule:
 
     Attributes:
         index: ``index(pulls, mean, variance, s)``: the index of an arm by its own statistics and the numbers of the
-            state (not its arrays). The engine keeps the largest. None: there is none.
-        choose: ``choose(e, s, rng)``: the arm to pull, given an :class:`~bai_gym.sampling.episode.Episode` and the
-            state. ``STOP`` ends the episode, ``WAIT`` asks for :attr:`Sequential.supply`. None: the arm of largest
-            index.
-        refresh: ``refresh(e, s, rng)``: called before the first choice, and again when as many pulls have been made as
-            it returned. It may change the state, and drop arms by ``e.active[arm] = 0``; then all indices are computed
-            again, unless :attr:`only_drops` is True.
+            state. The engine keeps it up to date, and knows the arm of the largest, ``e.leader``. None: there is none.
+        choose: ``choose(e, s, w, rng)``: the arm to pull, given an :class:`~bai_gym.sampling.episode.Episode` and the
+            numbers ``s`` and arrays ``w`` of the state. ``STOP`` ends the episode, ``WAIT`` asks for
+            :attr:`Sequential.supply`. None: the arm of largest index.
+        refresh: ``refresh(e, s, w, rng)``: called before the first choice, and again when as many pulls have been made
+            as it returned. It may change the state, and drop arms by ``e.active[arm] = 0``; then all indices are
+            computed again, unless :attr:`only_drops` is True.
         only_drops: Whether `refresh` changes no index but those of the arms that it drops.
-        stops: ``stops(e, s)``: whether the episode ends, asked before each choice.
-        state: The fields of ``s``: a subclass of :class:`~bai_gym.sampling.state.State`.
+        stops: ``stops(e, s, w)``: whether the episode ends, asked before each choice.
+        state: The fields of ``s`` and ``w``: a subclass of :class:`~bai_gym.sampling.state.State`.
     """
 
     index: Index | None = None
     choose: Choose | None = None
     refresh: Choose | None = None
     only_drops: bool = False
-    stops: Callable[[Episode, Any], bool] | None = None
+    stops: Callable[[Episode, Any, Any], bool] | None = None
     state: type[State] = State
 
     def __post_init__(self) -> None:

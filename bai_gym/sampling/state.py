@@ -8,20 +8,21 @@ A rule declares its fields once::
         gaps: PerArm  # distances to the largest mean
         ends: Vector  # pulls at which the phases end
 
-and its functions read and write them as ``s.a``, ``s.leader = arm``, ``s.gaps[arm]``, in compiled code and in plain
-Python. A :class:`bai_gym.sampling.Sequential` request gives initial values by the same names; a field that is not
-given starts at its default, ``bound: float = math.inf``, or at 0.
+Its functions read and write the numbers as ``s.a``, ``s.leader = arm``, and the arrays as ``w.gaps[arm]``: ``s`` is a
+row of a structured array, ``w`` a tuple of arrays. A :class:`bai_gym.sampling.Sequential` request gives initial values
+by the same names; a field that is not given starts at its default, ``bound: float = math.inf``, or at 0.
 """
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self, get_type_hints
 
 import numpy as np
 
 from bai_gym.errors import AgentError
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import FloatArray
 
 __all__ = ["PerArm", "State", "States", "Vector"]
 
@@ -30,45 +31,20 @@ PerArm = Annotated[FloatArray, "arms"]
 Vector = Annotated[FloatArray, "vector"]
 """Type of a field of as many numbers as the value that a request gives."""
 
-NUMBERS: dict[Any, str] = {float: "float", int: "int", bool: "bool"}
+NUMBERS: dict[Any, str] = {float: "f8", int: "i8", bool: "?"}
 ARRAYS: dict[Any, str] = {PerArm: "arms", Vector: "vector"}
-
-
-class _Number:
-    """A field of one number, which is stored as a float."""
-
-    def __init__(self, place: int, kind: Any) -> None:
-        self.place, self.kind = place, kind
-
-    def __get__(self, state: State | None, owner: Any) -> Any:
-        return self if state is None else self.kind(state._numbers[self.place])
-
-    def __set__(self, state: State, value: float) -> None:
-        state._numbers[self.place] = value
-
-
-class _Array:
-    """A field of several numbers."""
-
-    def __init__(self, place: int) -> None:
-        self.place = place
-
-    def __get__(self, state: State | None, owner: Any) -> Any:
-        if state is None:
-            return self
-        start, size = state._sections[self.place]
-        return state._numbers[start : start + size]
 
 
 class State:
     """Fields of a rule in one episode; a subclass declares them, and inherits those of its base.
 
     Types of fields are ``float``, ``int``, ``bool``, :data:`PerArm` and :data:`Vector`; single numbers may have a
-    default. Functions of a rule receive a state; they do not make one.
+    default. The class is a declaration: functions of a rule receive its numbers and its arrays.
 
-    Args:
-        numbers: The numbers of all fields, those of single numbers first.
-        sections: ``(V, 2)`` start and size of each array among the numbers.
+    Attributes:
+        numbers: Type of each field of one number, in the notation of NumPy.
+        arrays: ``"arms"`` or ``"vector"``, for each array.
+        defaults: Defaults of numbers.
 
     Raises:
         AgentError: If a subclass declares a field of another type.
@@ -87,80 +63,76 @@ class State:
             if name in State.__annotations__:
                 continue
             if name in vars(cls):
-                cls.defaults[name] = float(vars(cls)[name])
+                cls.defaults[name] = vars(cls)[name]
             if kind in NUMBERS:
-                setattr(cls, name, _Number(len(cls.numbers), kind))
                 cls.numbers[name] = NUMBERS[kind]
             elif kind in ARRAYS:
-                setattr(cls, name, _Array(len(cls.arrays)))
                 cls.arrays[name] = ARRAYS[kind]
             else:
                 allowed = "float, int, bool, PerArm or Vector"
                 raise AgentError(f"field {name} of {cls.__name__} must have the type {allowed}, not {kind!r}")
 
-    def __init__(self, numbers: FloatArray, sections: IntArray) -> None:
-        """Refer to the numbers of an episode."""
-        self._numbers, self._sections = numbers, sections
+    @classmethod
+    def dtype(cls) -> np.dtype[Any]:
+        """Return the type of a row of numbers; a state without any has one that is not used."""
+        return np.dtype(list(cls.numbers.items()) or [("unused", "f8")], align=True)
 
     @classmethod
-    def of(cls, **values: float | FloatArray) -> Self:
-        """Return a state of its own with these values, for examples and tests; other fields have their defaults.
+    def of(cls, **values: float | FloatArray) -> tuple[Self, Self]:
+        """Return the numbers and the arrays of a state with these values, for examples and tests.
 
         Args:
-            **values: Numbers, and ``(L,)`` arrays.
+            **values: Numbers, and ``(L,)`` arrays; other numbers have their defaults, other arrays are empty.
         """
-        arrays = [np.asarray(values.get(name, ()), np.float64) for name in cls.arrays]
-        sizes = np.array([array.size for array in arrays], np.int64)
-        starts = len(cls.numbers) + np.cumsum(sizes) - sizes
-        single = [float(values.get(name, cls.defaults.get(name, 0.0))) for name in cls.numbers]
-        return cls(np.concatenate([single, *arrays]), np.stack([starts, sizes], axis=1).reshape(-1, 2))
-
-    @classmethod
-    def layout(cls) -> tuple[tuple[str, str], ...]:
-        """Return names and types of all fields, single numbers first: all that compiled code depends on."""
-        return (*cls.numbers.items(), *cls.arrays.items())
+        rows = np.zeros(1, cls.dtype()).view(np.recarray)
+        for name in cls.numbers:
+            rows[name] = values.get(name, cls.defaults.get(name, 0))
+        arrays = (np.array(values.get(name, ()), np.float64) for name in cls.arrays)
+        w: Any = namedtuple("Arrays", list(cls.arrays))(*arrays)  # type: ignore[misc]
+        s: Any = rows[0]
+        return s, w
 
 
 class States:
     """The states of N episodes: an array for each field, ``states["leader"]``.
 
     Args:
-        kind: The declared fields.
-        rows: ``(N, W)`` numbers of the episodes; arrays of fields are views of them.
-        sections: ``(V, 2)`` start and size of each array in a row.
+        numbers: ``(N,)`` rows of the fields of one number.
+        arrays: ``(N, L)`` values of each array, by name.
     """
 
-    def __init__(self, kind: type[State], rows: FloatArray, sections: IntArray) -> None:
-        """Refer to the rows."""
-        self._kind, self._rows, self._sections = kind, rows, sections
+    def __init__(self, numbers: np.ndarray, arrays: dict[str, FloatArray]) -> None:
+        """Refer to the values."""
+        self.numbers, self.arrays = numbers, arrays
 
-    def __getitem__(self, name: str) -> FloatArray:
+    def __getitem__(self, name: str) -> np.ndarray:
         """Return ``(N,)`` values of a field, or ``(N, L)`` of an array; writing to them changes the states."""
-        if name in self._kind.numbers:
-            return self._rows[:, list(self._kind.numbers).index(name)]
-        start, size = self._sections[list(self._kind.arrays).index(name)]
-        return self._rows[:, start : start + size]
+        return self.arrays[name] if name in self.arrays else self.numbers[name]
 
     def values(self) -> dict[str, FloatArray | float]:
         """Return all fields by name, as the initial values of another request."""
-        return {name: self[name] for name in (*self._kind.numbers, *self._kind.arrays)}
+        names = [name for name in self.numbers.dtype.names or () if name != "unused"]
+        return {name: self[name] for name in (*names, *self.arrays)}
 
     def copy(self) -> States:
         """Return a copy, of which later pulls change nothing."""
-        return States(self._kind, self._rows.copy(), self._sections)
+        return States(self.numbers.copy(), {name: array.copy() for name, array in self.arrays.items()})
 
 
-def sizes_of(kind: type[State], values: Mapping[str, FloatArray | float], arms: int, agent: str) -> list[int]:
-    """Return the length of each array of a state.
+def initial_states(
+    kind: type[State], values: Mapping[str, FloatArray | float], batch: int, arms: int, agent: str
+) -> States:
+    """Return the states of N episodes at the start.
 
     Args:
         kind: The declared fields.
         values: Initial values by name, which define the length of a :data:`Vector`.
+        batch: N.
         arms: k.
         agent: Name, for messages.
 
     Raises:
-        AgentError: If there is no such field, or a vector has no value.
+        AgentError: If there is no such field, a vector has no value, or the shape of a value is not that of its field.
     """
     for name in values:
         if name not in kind.numbers and name not in kind.arrays:
@@ -169,4 +141,13 @@ def sizes_of(kind: type[State], values: Mapping[str, FloatArray | float], arms: 
     missing = [name for name, length in kind.arrays.items() if length == "vector" and name not in values]
     if missing:
         raise AgentError(f"{agent} gives no value for {missing[0]} of {kind.__name__}, whose length would be unknown")
-    return [arms if length == "arms" else np.shape(values[name])[-1] for name, length in kind.arrays.items()]
+    lengths = {name: arms if length == "arms" else np.shape(values[name])[-1] for name, length in kind.arrays.items()}
+    arrays = {name: np.zeros((batch, length)) for name, length in lengths.items()}
+    states = States(np.zeros(batch, kind.dtype()), arrays)
+    for name, value in {**kind.defaults, **values}.items():
+        field = states[name]
+        try:
+            field[...] = value
+        except ValueError:
+            raise AgentError(f"{name} of {agent} has the shape {np.shape(value)}, which is not {field.shape}") from None
+    return states

@@ -1,0 +1,200 @@
+"""The loops of sequential agents, as text: a module for each rule, and one for each rule and kind of arms.
+
+A loop is put together from the parts that the rule needs; :mod:`bai_gym.sampling.compiler` then has Numba compile it,
+once. It is text because what stands in a register must not be read back from memory, and because a function that takes
+arrays costs more than most rules unless it is inlined. The same text runs as plain Python.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import textwrap
+from collections.abc import Iterable
+
+from bai_gym.sampling.sequential import Rule
+
+__all__ = ["DUE", "LOST", "MADE", "PULLED", "RUNNING", "STATE", "STOPPED", "WAITING", "player", "steps"]
+
+MADE, DUE, PULLED, STATE = range(4)  # columns of `progress`
+RUNNING, STOPPED, WAITING, LOST = range(4)  # states; lost: the rule chose an arm that does not exist
+
+# What each loop receives of N episodes: (N, k) pulls, means, variances, sums of rewards, and 1 for active arms; (N or
+# 1, k, d) features; (N, 8 B) indices and (N, B) the largest of eight; (N, 4) progress; (N,) last rewards; (N,) numbers
+# and a tuple of (N, L) arrays of the rule's state; pulls at the end; the tie rule; the generator of the agent; whether
+# variances are kept.
+ARGUMENTS = """
+    pulls, means, variances, sums, active, features, values, largest, progress, last, numbers, arrays, end, tie, rng,
+    keeps_variances
+"""
+
+HEADER = '''"""A loop of bai-gym, made by bai_gym/sampling/loops.py."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bai_gym.sampling.episode import Episode
+from bai_gym.sampling.index import Index
+
+'''
+
+PLAYER = '''
+@compiled
+def play(arms, {candidates}rewards, until,{arguments}):
+    """Play every episode until it has made its pulls, has stopped, or waits."""
+    k, bandit = pulls.shape[1], {arms}(*arms)
+    for n in range(pulls.shape[0]):
+        if progress[n, 3] != 0 or progress[n, 0] >= until:
+            continue
+{episode}
+        while made < until:
+{choose}
+            if arm < 0 or arm >= k:
+                state = {pause}
+                break
+            reward = draw(bandit, n, {drawn}, rewards)
+{record}
+        progress[n, 0], progress[n, 1], progress[n, 2], progress[n, 3], last[n] = made, due, pulled, state, reward
+'''
+
+STEPS = '''
+@compiled
+def choose_all(chosen,{arguments}):
+    """Replace `WAIT` in `chosen` by the next arm of the episode, `STOP`, or again `WAIT`."""
+    k = pulls.shape[1]
+    for n in range(pulls.shape[0]):
+        if chosen[n] == -2 and progress[n, 3] == 1:
+            chosen[n] = -1
+        if chosen[n] != -2:  # it has chosen, and others have waited
+            continue
+{episode}
+{choose}
+        if arm < 0 or arm >= k:
+            state = {pause}
+        chosen[n] = arm
+        progress[n, 1], progress[n, 2], progress[n, 3] = due, arm, state
+
+
+@compiled
+def update_all(chosen, told,{arguments}):
+    """Record a reward of every episode with a nonnegative arm."""
+    k = pulls.shape[1]
+    for n in range(pulls.shape[0]):
+        if chosen[n] < 0:
+            continue
+{episode}
+        arm, reward = chosen[n], told[n]
+{record}
+        progress[n, 0], progress[n, 2], last[n] = made, pulled, reward
+'''
+
+EPISODE = """
+pull, mean, variance, total, on = pulls[n], means[n], variances[n], sums[n], active[n]
+x, index_of = features[n if features.shape[0] > 1 else 0], Index(values[n], largest[n])
+s, w = numbers[n], {arrays}({rows})
+made, due, pulled, state = progress[n, 0], progress[n, 1], progress[n, 2], progress[n, 3]
+reward, leader = last[n], -1
+"""
+
+SEEN = "Episode(k, pull, mean, variance, on, x, index_of, leader, made, end, pulled, reward, tie)"
+
+REFRESH = f"""
+if made >= due:
+    due = refresh({SEEN}, s, w, rng)
+"""
+
+NO_REFRESH = """
+if made >= due:
+    due = 2**62
+"""
+
+FILL = """
+    for a in range(k):
+        if on[a] == 0:
+            index_of.value[a] = -np.inf
+        elif {computes}:
+            index_of.value[a] = index(pull[a], mean[a], variance[a], s)
+    for block in range(largest.shape[1]):
+        index_of.largest[block] = largest_of_block(index_of.value, block)
+"""
+
+LEADER = """
+leader = arm_of_largest_index(index_of, pull, tie, rng)
+"""
+
+STOPS = f"""
+if stops({SEEN}, s, w):
+    arm = -1
+else:
+    arm = {{choice}}
+"""
+
+# The mean is sum / pulls, so equal means of whole rewards are exactly equal; an arm with a constant reward has variance
+# 0. Variances by Welford's update, with the variance in the place of the sum of squares.
+RECORD = """
+count, before = pull[arm] + 1.0, mean[arm]
+whole = total[arm] + reward
+now = before if reward == before else whole / count
+spread = 0.0
+if keeps_variances and count > 1.0:
+    spread = (variance[arm] * (count - 2.0) + (reward - before) * (reward - now)) / (count - 1.0)
+    variance[arm] = spread
+pull[arm], mean[arm], total[arm] = count, now, whole
+made, pulled = made + 1, arm
+"""
+
+RENEW = """
+index_of.value[arm] = index(count, now, spread, s)
+index_of.largest[arm >> 3] = largest_of_block(index_of.value, arm >> 3)
+"""
+
+
+def player(rule: Rule, arm_fields: Iterable[str], *, has_candidates: bool) -> str:
+    """Return the module of a loop that plays episodes of a rule.
+
+    Args:
+        rule: The rule.
+        arm_fields: The names of the arrays that it draws rewards from.
+        has_candidates: Whether the loop receives the ``(N, k)`` arms of a bandit that the rule chooses from.
+    """
+    arms, definition = _named_tuple("Arms", arm_fields)
+    candidates, drawn = ("candidates, ", "candidates[n, arm]") if has_candidates else ("", "arm")
+    return HEADER + definition + _filled(PLAYER, rule, "            ", arms=arms, candidates=candidates, drawn=drawn)
+
+
+def steps(rule: Rule) -> str:
+    """Return the module of two loops: one lets a rule choose in every episode, the other records rewards."""
+    return HEADER + _filled(STEPS, rule, "        ")
+
+
+def _filled(text: str, rule: Rule, indent: str, **parts: str) -> str:
+    """Return the text with its parts; what is done in each step has that indentation."""
+    arrays, definition = _named_tuple("Arrays", rule.state.arrays)
+    rows = ", ".join(f"arrays[{place}][n]" for place in range(max(len(rule.state.arrays), 1)))
+    choose = f"choose({SEEN}, s, w, rng)" if rule.choose is not None else "leader"
+    decide = REFRESH if rule.refresh is not None else NO_REFRESH
+    if rule.index is not None:
+        decide += FILL.format(computes="pulled < 0" if rule.only_drops else "True") + LEADER
+    decide += STOPS.format(choice=choose) if rule.stops is not None else f"arm = {choose}"
+    return definition + text.format(
+        arguments=ARGUMENTS,
+        episode=_block(EPISODE.format(arrays=arrays, rows=rows), "        "),
+        choose=_block(decide, indent),
+        record=_block(RECORD + (RENEW if rule.index is not None else ""), indent),
+        pause=f"{STOPPED} if arm == -1 else {WAITING} if arm == -2 else {LOST}",
+        **parts,
+    )
+
+
+def _block(text: str, indent: str) -> str:
+    return textwrap.indent("\n".join(line for line in text.splitlines() if line), indent)
+
+
+def _named_tuple(name: str, fields: Iterable[str]) -> tuple[str, str]:
+    """Return name and definition of a tuple of arrays.
+
+    The name has a digest of the fields, because Numba knows compiled functions by the names of their types.
+    """
+    fields = tuple(fields) or ("none",)
+    name = f"{name}_{hashlib.sha256(repr(fields).encode()).hexdigest()[:8]}"
+    return name, f"\nclass {name}(NamedTuple):\n" + "".join(f"    {field}: np.ndarray\n" for field in fields) + "\n"
