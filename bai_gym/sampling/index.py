@@ -60,16 +60,29 @@ def arm_of_largest_index(index: Index, pulls: FloatArray, to_first: int, rng: np
         to_first: 1: of several arms, the one of fewest pulls, then the first one; 0: one of them at random.
         rng: Breaks ties.
     """
-    largest = largest_index(index)
+    value, largest = index.value, index.largest
+    block, top = 0, largest[0]
+    for other in range(1, largest.size):  # selects, no branches: which arm comes next is hard to predict
+        block = other if largest[other] > top else block
+        top = largest[other] if largest[other] > top else top
+    best, found = BLOCK * block, 0
+    for arm in range(BLOCK * block, BLOCK * block + BLOCK):
+        best = arm if value[arm] == top else best
+        found += value[arm] == top
+    for other in range(largest.size):
+        found += largest[other] == top
+    return best if found == 2 else tied_arm(value, top, pulls, to_first, rng)
+
+
+def tied_arm(value: FloatArray, top: float, pulls: FloatArray, to_first: int, rng: np.random.Generator) -> int:
+    """Return one of several arms of largest index."""
     best, ties = 0, 0.0
-    for block in range(index.largest.size):
-        if index.largest[block] == largest:
-            for arm in range(BLOCK * block, BLOCK * (block + 1)):
-                if index.value[arm] == largest:
-                    ties += 1.0
-                    if ties == 1.0 or (pulls[arm] < pulls[best] if to_first else rng.random() * ties < 1.0):
-                        best = arm
-    return best if best < pulls.size else 0  # where all are out
+    for arm in range(pulls.size):
+        if value[arm] == top:
+            ties += 1.0
+            if ties == 1.0 or (pulls[arm] < pulls[best] if to_first else rng.random() * ties < 1.0):
+                best = arm
+    return best
 
 
 def second_of_largest_index(index: Index, first: int) -> int:

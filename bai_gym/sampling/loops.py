@@ -16,6 +16,7 @@ from bai_gym.sampling.sequential import Rule
 __all__ = ["DUE", "LOST", "MADE", "PULLED", "RUNNING", "STATE", "STOPPED", "WAITING", "player", "steps"]
 
 MADE, DUE, PULLED, STATE = range(4)  # columns of `progress`
+LANES = 2  # episodes that are played side by side, so that their latencies overlap
 RUNNING, STOPPED, WAITING, LOST = range(4)  # states; lost: the rule chose an arm that does not exist
 
 # What each loop receives of N episodes: (N, k) pulls, means, variances, sums of rewards, and 1 for active arms; (N or
@@ -43,18 +44,23 @@ PLAYER = '''
 def play(arms, {candidates}rewards, until,{arguments}):
     """Play every episode until it has made its pulls, has stopped, or waits."""
     k, bandit = pulls.shape[1], {arms}(*arms)
-    for n in range(pulls.shape[0]):
-        if progress[n, 3] != 0 or progress[n, 0] >= until:
-            continue
+    for begin in range(0, pulls.shape[0], {lanes}):
+        stop = min(begin + {lanes}, pulls.shape[0])
+        running = True
+        while running:
+            running = False
+            for n in range(begin, stop):
+                if progress[n, 3] != 0 or progress[n, 0] >= until:
+                    continue
 {episode}
-        while made < until:
 {choose}
-            if arm < 0 or arm >= k:
-                state = {pause}
-                break
-            reward = draw(bandit, n, {drawn}, rewards)
+                if arm < 0 or arm >= k:
+                    progress[n, 1], progress[n, 2], progress[n, 3] = due, arm, {pause}
+                    continue
+                reward = draw(bandit, n, {drawn}, rewards)
 {record}
-        progress[n, 0], progress[n, 1], progress[n, 2], progress[n, 3], last[n] = made, due, pulled, state, reward
+                progress[n, 0], progress[n, 1], progress[n, 2], last[n] = made, due, pulled, reward
+                running = True
 '''
 
 STEPS = '''
@@ -70,9 +76,9 @@ def choose_all(chosen,{arguments}):
 {episode}
 {choose}
         if arm < 0 or arm >= k:
-            state = {pause}
+            progress[n, 3] = {pause}
         chosen[n] = arm
-        progress[n, 1], progress[n, 2], progress[n, 3] = due, arm, state
+        progress[n, 1], progress[n, 2] = due, arm
 
 
 @compiled
@@ -89,11 +95,11 @@ def update_all(chosen, told,{arguments}):
 '''
 
 EPISODE = """
-pull, mean, variance, total, on = pulls[n], means[n], variances[n], sums[n], active[n]
-x, index_of = features[n if features.shape[0] > 1 else 0], Index(values[n], largest[n])
+pull, mean, variance, total = borrowed(pulls[n]), borrowed(means[n]), borrowed(variances[n]), borrowed(sums[n])
+on, x = borrowed(active[n]), borrowed(features[n if features.shape[0] > 1 else 0])
+index_of = Index(borrowed(values[n]), borrowed(largest[n]))
 s, w = numbers[n], {arrays}({rows})
-made, due, pulled, state = progress[n, 0], progress[n, 1], progress[n, 2], progress[n, 3]
-reward, leader = last[n], -1
+made, due, pulled, reward, leader = progress[n, 0], progress[n, 1], progress[n, 2], last[n], -1
 """
 
 SEEN = "Episode(k, pull, mean, variance, on, x, index_of, leader, made, end, pulled, reward, tie)"
@@ -159,18 +165,19 @@ def player(rule: Rule, arm_fields: Iterable[str], *, has_candidates: bool) -> st
     """
     arms, definition = _named_tuple("Arms", arm_fields)
     candidates, drawn = ("candidates, ", "candidates[n, arm]") if has_candidates else ("", "arm")
-    return HEADER + definition + _filled(PLAYER, rule, "            ", arms=arms, candidates=candidates, drawn=drawn)
+    parts = {"arms": arms, "candidates": candidates, "drawn": drawn, "lanes": str(LANES)}
+    return HEADER + definition + _filled(PLAYER, rule, 16, **parts)
 
 
 def steps(rule: Rule) -> str:
     """Return the module of two loops: one lets a rule choose in every episode, the other records rewards."""
-    return HEADER + _filled(STEPS, rule, "        ")
+    return HEADER + _filled(STEPS, rule, 8)
 
 
-def _filled(text: str, rule: Rule, indent: str, **parts: str) -> str:
+def _filled(text: str, rule: Rule, indent: int, **parts: str) -> str:
     """Return the text with its parts; what is done in each step has that indentation."""
     arrays, definition = _named_tuple("Arrays", rule.state.arrays)
-    rows = ", ".join(f"arrays[{place}][n]" for place in range(max(len(rule.state.arrays), 1)))
+    rows = ", ".join(f"borrowed(arrays[{place}][n])" for place in range(max(len(rule.state.arrays), 1)))
     choose = f"choose({SEEN}, s, w, rng)" if rule.choose is not None else "leader"
     decide = REFRESH if rule.refresh is not None else NO_REFRESH
     if rule.index is not None:
@@ -178,7 +185,7 @@ def _filled(text: str, rule: Rule, indent: str, **parts: str) -> str:
     decide += STOPS.format(choice=choose) if rule.stops is not None else f"arm = {choose}"
     return definition + text.format(
         arguments=ARGUMENTS,
-        episode=_block(EPISODE.format(arrays=arrays, rows=rows), "        "),
+        episode=_block(EPISODE.format(arrays=arrays, rows=rows), indent),
         choose=_block(decide, indent),
         record=_block(RECORD + (RENEW if rule.index is not None else ""), indent),
         pause=f"{STOPPED} if arm == -1 else {WAITING} if arm == -2 else {LOST}",
@@ -186,8 +193,8 @@ def _filled(text: str, rule: Rule, indent: str, **parts: str) -> str:
     )
 
 
-def _block(text: str, indent: str) -> str:
-    return textwrap.indent("\n".join(line for line in text.splitlines() if line), indent)
+def _block(text: str, indent: int) -> str:
+    return textwrap.indent("\n".join(line for line in text.splitlines() if line), indent * " ")
 
 
 def _named_tuple(name: str, fields: Iterable[str]) -> tuple[str, str]:
