@@ -15,6 +15,7 @@ import gc
 import hashlib
 import importlib.util
 import os
+import re
 import sys
 import threading
 import types
@@ -39,7 +40,17 @@ _loops: dict[tuple[str, bool], Loops] = {}
 
 
 class NotCompiledError(Exception):
-    """A function cannot be compiled."""
+    """A function cannot be compiled.
+
+    Args:
+        function: Its name.
+        reason: Why.
+    """
+
+    def __init__(self, function: str, reason: str) -> None:
+        """Keep the name."""
+        super().__init__(reason)
+        self.function = function
 
 
 class Loops:
@@ -84,7 +95,7 @@ class Loops:
                     self._module = _in_memory(self._text, self._functions)
                     self._module[name](*empty)
             except Exception as error:  # mostly NumbaError, but Numba can raise anything
-                raise NotCompiledError(_first_line(error)) from None
+                raise NotCompiledError(_culprit(error) or "the rule", _first_line(error)) from None
         self._ready.add(name)
 
 
@@ -226,7 +237,14 @@ def digest(function: Any) -> str:
     Raises:
         NotCompiledError: If it refers to something without content to compare.
     """
-    return hashlib.sha256(repr(_content(function, ())).encode()).hexdigest()
+    try:
+        return hashlib.sha256(repr(_content(function, ())).encode()).hexdigest()
+    except _NoContentError as error:
+        raise NotCompiledError(getattr(function, "__name__", repr(function)), str(error)) from None
+
+
+class _NoContentError(Exception):
+    """There is something that has no content to compare."""
 
 
 def _content(value: Any, above: tuple[Any, ...]) -> Any:
@@ -249,7 +267,7 @@ def _content(value: Any, above: tuple[Any, ...]) -> Any:
         return ("built-in", getattr(value, "__module__", None), value.__name__)
     if isinstance(value, type):
         return ("class", value.__module__, value.__qualname__, getattr(value, "_fields", ()))
-    raise NotCompiledError(f"it refers to {value!r}, which is no number, array, or function")
+    raise _NoContentError(f"it refers to {value!r}, which is no number, array, or function")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -282,6 +300,12 @@ def _first_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith(("Failed in", "File ", "During:", "[", "^", "def "))]
     return (telling or lines or [type(error).__name__])[0][:200]
+
+
+def _culprit(error: Exception) -> str | None:
+    """Return the name of the innermost function that Numba's message names."""
+    names = re.findall(r"<function (\w+?)(?:_[0-9a-f]{16})? at", str(error))
+    return names[-1] if names else None
 
 
 @contextmanager

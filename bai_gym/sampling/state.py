@@ -15,6 +15,7 @@ by the same names; a field that is not given starts at its default, ``bound: flo
 
 from __future__ import annotations
 
+import hashlib
 from collections import namedtuple
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self, get_type_hints
@@ -31,6 +32,7 @@ PerArm = Annotated[FloatArray, "arms"]
 Vector = Annotated[FloatArray, "vector"]
 """Type of a field of as many numbers as the value that a request gives."""
 
+UNUSED = "unused_"
 NUMBERS: dict[Any, str] = {float: "f8", int: "i8", bool: "?"}
 ARRAYS: dict[Any, str] = {PerArm: "arms", Vector: "vector"}
 
@@ -74,8 +76,12 @@ class State:
 
     @classmethod
     def dtype(cls) -> np.dtype[Any]:
-        """Return the type of a row of numbers; a state without any has one that is not used."""
-        return np.dtype(list(cls.numbers.items()) or [("unused", "f8")], align=True)
+        """Return the type of a row of numbers.
+
+        A last field that is not used has a name that no other type has: Numba would else convert rows into shorter ones.
+        """
+        own = hashlib.sha256(repr(cls.numbers).encode()).hexdigest()[:8]
+        return np.dtype([*cls.numbers.items(), (f"{UNUSED}{own}", "?")], align=True)
 
     @classmethod
     def of(cls, **values: float | FloatArray) -> tuple[Self, Self]:
@@ -111,7 +117,7 @@ class States:
 
     def values(self) -> dict[str, FloatArray | float]:
         """Return all fields by name, as the initial values of another request."""
-        names = [name for name in self.numbers.dtype.names or () if name != "unused"]
+        names = [name for name in self.numbers.dtype.names or () if not name.startswith(UNUSED)]
         return {name: self[name] for name in (*names, *self.arrays)}
 
     def copy(self) -> States:

@@ -26,10 +26,9 @@ from bai_gym.sampling import (
     State,
     States,
     Vector,
-    compiler,
+    engine,
     larger,
-    leader,
-    leader_without,
+    second_of_largest_index,
     total,
 )
 from bai_gym.statistics import FloatArray, IntArray, Statistics
@@ -56,12 +55,14 @@ def own_mean(pulls: float, mean: float, variance: float, s: Numbers) -> float:
     return mean
 
 
-def runner_up_half_of_the_time(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
-    best = leader(e.tournament)
-    return best if e.made % 2 == 0 else leader_without(e.tournament, best, rng)
+def runner_up_half_of_the_time(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
+    if e.made % 2 == 0:
+        return e.leader
+    second = second_of_largest_index(e.index, e.leader)
+    return second if second >= 0 else e.leader
 
 
-def halve_the_width(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
+def halve_the_width(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
     if e.pulled >= 0:
         s.width /= 2.0
         e.active[leader_of_smallest_mean(e)] = 0
@@ -69,13 +70,13 @@ def halve_the_width(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
     return e.made + 10
 
 
-def drop_the_worst(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
+def drop_the_worst(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
     if e.pulled >= 0:
         e.active[leader_of_smallest_mean(e)] = 0
     return e.made + 10
 
 
-def fewest_pulls_left(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
+def fewest_pulls_left(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
     least = 0
     for arm in range(e.pulls.size):
         if e.active[arm] > e.active[least] or (e.active[arm] == e.active[least] and e.pulls[arm] < e.pulls[least]):
@@ -91,7 +92,7 @@ def leader_of_smallest_mean(e: Episode) -> int:
     return worst
 
 
-def lead_is_large(e: Episode, s: Numbers) -> bool:
+def lead_is_large(e: Episode, s: Numbers, w: Numbers) -> bool:
     best, second = -np.inf, -np.inf
     for mean in e.mean:
         best, second = max(best, mean), max(second, min(best, mean))
@@ -138,7 +139,7 @@ def play(
         return bandit.pull(rows * bandit.num_arms + slots, rewards)
 
     for point in (*points, steps):
-        engine.advance(bandit.table() if table else None, rewards, point, pull)
+        engine.advance(bandit.draws() if table else None, rewards, point, pull)
         assert engine.steps_made <= point
     return engine.outcome
 
@@ -155,7 +156,7 @@ def same(one: Outcome, other: Outcome) -> None:
 @pytest.fixture
 def uncompiled(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Switch compiled code off."""
-    return lambda: monkeypatch.setattr(compiler, "compiled_player", lambda: None)
+    return lambda: monkeypatch.setattr(engine, "can_compile", lambda: False)
 
 
 @pytest.mark.each("name", RULES)
@@ -177,12 +178,12 @@ def test_compiled_uncompiled_and_stepwise_rules_choose_alike(name: str, uncompil
         assert (whole.states["count"] == 6).all() and len(set(whole.statistics.pulls[1].tolist())) > 2
 
 
-def sum_of_means(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
+def sum_of_means(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
     s.count = total(e.mean)
     return e.made % e.pulls.size
 
 
-def largest_mean(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
+def largest_mean(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
     s.count = -np.inf
     for arm in range(e.mean.size):
         s.count = larger(e.mean[arm], s.count)
@@ -276,7 +277,7 @@ def test_candidates_and_a_window_of_their_own() -> None:
         window=window,
     )
     engine = Engine(request, window, 11, None, variances=True)
-    engine.advance(bandit.table(), np.random.default_rng(0), 3, lambda rows, slots: np.zeros(0))
+    engine.advance(bandit.draws(), np.random.default_rng(0), 3, lambda rows, slots: np.zeros(0))
     # Arm 2 leads with a mean of 7, and pays 5.
     found = engine.outcome.statistics
     assert found.pulls.tolist() == [[5, 0]]
@@ -284,7 +285,7 @@ def test_candidates_and_a_window_of_their_own() -> None:
     np.testing.assert_allclose(found.variances[0, 0], (0.5 + 2 * (7 - 5.8) ** 2 + 3 * (5 - 5.8) ** 2) / 4)
 
 
-def wait_for_a_number(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
+def wait_for_a_number(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
     if s.count == 0.0:
         return WAIT
     arm = int(s.count) - 1
@@ -305,7 +306,7 @@ def test_waiting_episodes_are_supplied_together() -> None:
     assert played.stopped.all() and asked == [[0, 1, 2]] * 4
 
 
-def stop_or_wait(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
+def stop_or_wait(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
     s.count += 1.0
     if e.mean[0] > 0.5:
         return STOP if s.count == 1.0 else 0  # asked once more, it would pull
@@ -318,7 +319,7 @@ def test_an_episode_that_has_stopped_stays_so_while_others_wait() -> None:
     assert played.stopped.tolist() == [True, False] and played.statistics.pulls.tolist() == [[1, 1], [1, 4]]
 
 
-def choose_in_turn(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
+def choose_in_turn(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
     s.count += 1.0
     return int(s.count) % 2 if s.count > 0.0 else WAIT
 
@@ -356,7 +357,7 @@ def joins_text(pulls: float, mean: float, variance: float, s: Numbers) -> float:
     return float(str(mean))
 
 
-def out_of_range(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
+def out_of_range(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
     return 17
 
 
@@ -399,11 +400,11 @@ def test_a_rule_needs_an_index_or_a_choice() -> None:
         Rule(stops=lead_is_large)
 
 
-def uses_everything(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
+def uses_everything(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
     s.count = int(s.count) + 1
     s.seen = not s.seen
-    for arm in range(s.scores.size):
-        s.scores[arm] += 10.0 * arm + s.table[arm % s.table.size]
+    for arm in range(w.scores.size):
+        w.scores[arm] += 10.0 * arm + w.table[arm % w.table.size]
     return e.made % e.pulls.size
 
 
@@ -436,10 +437,10 @@ def test_fields_and_defaults_are_those_of_all_bases() -> None:
         level: float = 3.5
         last: int
 
-    s = Both.of(table=[4.0, 5.0], scores=[6.0], last=2)
-    assert (s.bound, s.level, s.last, s.table.tolist(), s.scores.tolist()) == (7.0, 3.5, 2, [4.0, 5.0], [6.0])
-    s.last, s.scores[0] = 9, 1.0
-    assert (s.last, s.scores[0], s.bound, s.width) == (9, 1.0, 7.0, 0.0) and Numbers.of(table=[]).level == 2.5
+    s, w = Both.of(table=[4.0, 5.0], scores=[6.0], last=2)
+    assert (s.bound, s.level, s.last, w.table.tolist(), w.scores.tolist()) == (7.0, 3.5, 2, [4.0, 5.0], [6.0])
+    s.last, w.scores[0] = 9, 1.0
+    assert (s.last, w.scores[0], s.bound, s.width) == (9, 1.0, 7.0, 0.0) and Numbers.of(table=[])[0].level == 2.5
 
 
 def test_a_field_of_another_type_is_refused() -> None:
@@ -464,9 +465,9 @@ class MoreDefaults(Defaults):
 
 
 def test_every_default_counts_those_of_a_base_included() -> None:
-    for s in (Defaults.of(third=1.0), MoreDefaults.of(third=1.0)):
+    for s, _ in (Defaults.of(third=1.0), MoreDefaults.of(third=1.0)):
         assert (s.first, s.second, s.third) == (0.25, 3, 1.0)
-    assert MoreDefaults.of().fourth == 2.0
+    assert MoreDefaults.of()[0].fourth == 2.0
 
 
 class Limit(State):
@@ -474,7 +475,7 @@ class Limit(State):
     count: int
 
 
-def until_limit(e: Episode, s: Limit, rng: np.random.Generator) -> int:
+def until_limit(e: Episode, s: Limit, w: Limit, rng: np.random.Generator) -> int:
     s.count += 1
     return STOP if e.made >= s.limit else e.made % 2
 
