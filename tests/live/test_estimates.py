@@ -31,6 +31,21 @@ def test_ends_are_where_the_evidence_is_twenty_to_one() -> None:
     assert np.isnan(Estimates.of(few, 2, rewards=COUNTS).lasting).all()
 
 
+def test_constant_rewards_at_and_near_the_bounds_have_intervals() -> None:
+    for low, width in ((0.0, 1.0), (0.0, 100.0), (-3.0, 0.5)):
+        rewards = Rewards.of(f"bounded({low}, {low + width})")
+        for share in (0.0, 1e-300, 1e-12, 0.09, 0.5, 0.905, 0.91, 0.92, 1.0 - 1e-12, 1.0 - 2.0**-53, 1.0):
+            value = min(low + width * share, low + width)
+            for pulls in (1, 2, 3, 1000):
+                for arms in (2, 20, 200):
+                    log = [Pull(0, value)] * pulls
+                    lower, upper = Estimates.of(log, arms, rewards=rewards).lasting[0]
+                    slack = 1e-12 * width
+                    assert low - slack <= lower <= value + slack, (rewards, share, pulls)
+                    assert value - slack <= upper <= low + width + slack, (rewards, share, pulls)
+                    assert pulls < 1000 or upper - lower < 0.3 * width, (rewards, share)
+
+
 def test_whoever_watches_rarely_sees_a_lasting_interval_miss() -> None:
     rng, missed, fixed, streams = np.random.default_rng(1), 0, 0, 150
     for _ in range(streams):
