@@ -1,6 +1,6 @@
 """How often do intervals at all times miss the mean of any arm, or of the recommended one? A table of docs/mixtures.md.
 
-    python benchmarks/lasting.py              # 2,000 runs, 1,000 pulls of each of 2, 20 and 200 arms: some three minutes
+    python benchmarks/lasting.py              # 2,000 runs, 1,000 pulls of each of 2, 20 and 200 arms: three minutes
     python benchmarks/lasting.py --runs 200   # a first look
 
 All arms have the same mean, and take turns. The recommended arm is that of largest mean. One looks once, at the end, or
