@@ -48,7 +48,8 @@ class NM(IndifferenceAgent):
     simulation.
 
     Args:
-        delta: Allowed error probability, above 0 and below 1 - 1/K. Default 0.1.
+        delta: Allowed error probability, above 0 and below 1 - 1/K. Default 0.1. With ``variance="spherical"`` it is
+            proved under sphericity alone, which the agent does not check: tables carry a note.
         indifference: Width of the zone, positive, in the unit of the reward. Default 0.1.
         first_pulls: n_0, items of the first stage, at least 2. Default 10.
         variance: ``"spherical"`` (default) or ``"max"``, as above.
@@ -64,6 +65,14 @@ class NM(IndifferenceAgent):
     uses_variances: ClassVar[bool] = False
     uses_pairs: ClassVar[bool] = True
     rule: ClassVar[Rule] = Rule(index=fewest_pulls, stops=has_all_items, state=SecondStage)
+
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """A sentence for tables where ``delta`` depends on sphericity, of which rewards alone never assure."""
+        if self.variance == "max":
+            return ()
+        proved = "its delta is proved if all differences of two arms have the same variance (sphericity)"
+        return (f"{self.name}: {proved}, which it does not check; variance=max needs no such assumption",)
 
     def begin(self, info: ProblemInfo) -> None:
         """Find the constant."""

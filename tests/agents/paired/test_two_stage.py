@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
+import bai_gym
 from bai_gym.agents import KN, NM
 from bai_gym.bandits import PairedGaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
@@ -69,6 +70,18 @@ def test_kn_screens_by_the_variances_of_differences(both: Play) -> None:
             for i in active:
                 pulls[i] += 1
         assert played.pulls[number].tolist() == pulls and {int(played.recommendation[number])} == active, number
+
+
+def test_tables_say_that_delta_depends_on_sphericity() -> None:
+    keywords: dict[str, Any] = {"means": [1.0, 0.0, 0.0], "variances": [1.0] * 3, "correlation": 0.5}
+    for variance, noted in (("spherical", True), ("max", False)):
+        agent = NM(indifference=1.0, variance=variance)
+        found = bai_gym.evaluate(agent, "BAI-PairedCustom-v0", budget=100, runs=10, env_kwargs=keywords)
+        study = bai_gym.identify(
+            lambda arm, item: float(arm == 0) + item, 3, 90, agent, items=np.arange(30.0).tolist(), seed=0
+        )
+        for said in (found.notes, study.notes):
+            assert any("sphericity" in note and "delta" in note for note in said) == noted, (variance, said)
 
 
 def test_constant_by_simulation() -> None:
