@@ -154,7 +154,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             BaiGymError: If an argument is invalid; the message is one line.
         """
         self.render_mode = check_render_mode(render_mode, self.metadata["render_modes"])
-        self.problem = make_problem(problem, keywords)
+        self.problem = make_problem(problem, keywords, BestArmEnv.__init__)
         self.num_arms = self.problem.num_arms
         self.episode_spec = EpisodeSpec.of(
             self.num_arms,
