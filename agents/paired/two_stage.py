@@ -10,12 +10,15 @@ from scipy.special import stdtrit
 
 from bai_gym.agents.fixed_confidence.indifference import IndifferenceAgent
 from bai_gym.agents.tools.scanning import fewest_pulls
+from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Rule, Sequential, State
 from bai_gym.theory import nelson_matejcik_constant
 from bai_gym.validation import choice
 
 __all__ = ["NM"]
+
+ROUNDING = 1e-9  # of variances: correlations are computed from their factors
 
 
 class SecondStage(State):
@@ -92,3 +95,29 @@ class NM(IndifferenceAgent):
         pulls = np.ceil(items * self.num_arms / self.batch_size) * self.batch_size
         self.values = {"total": np.ceil(pulls / self.num_arms) * self.num_arms}
         return super().sequential(steps, **options)
+
+    def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
+        """Return notes if the confidence guarantee does not cover the rewards or the means of a bandit."""
+        notes = super().unmet_assumptions(bandit)
+        rows = range(0 if self.variance == "max" else len(bandit.means))
+        extremes = next((found for row in rows if (found := unequal_differences(bandit, row)) is not None), None)
+        if extremes is None:
+            return notes
+        least, most = extremes
+        return (
+            *notes,
+            f"{self.name}: its confidence is proved for differences of arms that all have the same variance, and here "
+            f"variances are from {least:.4g} to {most:.4g}; variance='max' is proved for any",
+        )
+
+
+def unequal_differences(bandit: Bandit, row: int) -> tuple[float, float] | None:
+    """Return the least and the largest variance of a difference of two arms; None if equal, or unknown."""
+    covariance = bandit.item_covariance(row)
+    if covariance is None:
+        return None
+    diagonal = np.diagonal(covariance)
+    variances = diagonal[:, None] + diagonal - 2.0 * covariance
+    of_pairs = variances[np.triu_indices_from(variances, 1)]
+    least, most = float(of_pairs.min()), float(of_pairs.max())
+    return (least, most) if most - least > ROUNDING * diagonal.max() else None

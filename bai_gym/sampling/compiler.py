@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.content.values import UnknownContentError, Values
+from bai_gym.content.values import UnknownContentError, Values, closure_of, global_names
 from bai_gym.errors import AgentError
 from bai_gym.sampling import episode as rows
 from bai_gym.sampling import player
@@ -83,8 +83,9 @@ def _digest(function: Any) -> str:
 
 def _references(function: types.FunctionType) -> dict[str, Any]:
     """Return the global names and the variables of enclosing functions that a function uses, with their values."""
-    closure = inspect.getclosurevars(function)
-    return {**closure.globals, **closure.nonlocals}
+    names = function.__globals__
+    read = {name: names[name] for name in global_names(function.__code__) & names.keys()}
+    return {**read, **dict(closure_of(function))}
 
 
 @cache
