@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-from bai_gym import evaluate
+from bai_gym import evaluate, identify
 from bai_gym.agents import KN, NM
 from bai_gym.bandits import FeatureBandit, PairedFiniteBandit, PairedGaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
@@ -77,7 +77,7 @@ def test_tables_say_that_delta_depends_on_sphericity() -> None:
     for variance, noted in (("spherical", True), ("max", False)):
         agent = NM(indifference=1.0, variance=variance)
         found = evaluate(agent, "BAI-PairedCustom-v0", budget=100, runs=10, env_kwargs=keywords)
-        study = bai_gym.identify(
+        study = identify(
             lambda arm, item: float(arm == 0) + item, 3, 90, agent, items=np.arange(30.0).tolist(), seed=0
         )
         for said in (found.notes, study.notes):
