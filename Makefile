@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-lowest lint docs figure leaderboard catalogue format release clean
+.PHONY: help demo test test-all test-lowest test-kernels lint docs figure leaderboard catalogue format release clean
 
 help:  ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -34,6 +34,20 @@ test: $(TEST)/ready  ## run the fast tests; PYTEST_ARGS="-k gaussian" runs some
 
 test-all: $(TEST)/ready  ## run all tests: statistics at full size, clusters, browser, notebooks, pages too
 	OMP_NUM_THREADS=1 $(TEST)/$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# NumPy and SciPy take one of several kernels of OpenBLAS, by the processor, and each rounds differently. `make test` plays
+# the one that is taken here.
+KERNEL_TESTS := tests/agents/structured tests/agents/tools/test_ridge.py tests/bandits/test_drifting.py \
+	tests/bandits/test_linear.py tests/designs tests/gaussian_process tests/problems/test_gaussian_process.py \
+	tests/problems/test_linear.py tests/regression tests/theory/test_linear_time.py \
+	$(patsubst %,tests/agents/bayesian/test_%.py,acquisition bayes_gap pi_bai rue warm_up)
+test-kernels: $(TEST)/ready  ## run the tests of linear algebra with every other kernel that this processor can run
+	@kernels=$$($(TEST)/$(BIN)/python .ci/kernels.py) || exit; \
+	for kernel in $$kernels; do \
+		echo "OPENBLAS_CORETYPE=$$kernel"; \
+		OPENBLAS_CORETYPE=$$kernel OMP_NUM_THREADS=1 $(TEST)/$(BIN)/python -m pytest -q -m "not slow" $(PYTEST_ARGS) \
+			$(KERNEL_TESTS) || exit; \
+	done
 
 # Old versions warn of what newer ones have mended, or use what is deprecated by now: here warnings are no errors.
 test-lowest: $(LOWEST)/ready  ## run the fast tests with the lowest versions that pyproject.toml allows

@@ -1,4 +1,7 @@
-"""Agents that are named by where they are: ``mine.py:Thirds`` in a file, ``package.module:Thirds`` in a module."""
+"""Agents that are named by where they are.
+
+``mine.py:Thirds`` is in a file, ``package.module:Thirds`` in a module, and ``model.zip`` a model of stable-baselines3.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +21,16 @@ from typing import Any
 from bai_gym.content.sources import files_of_import
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError, unknown_name
 
-__all__ = ["file_of", "is_reference", "load", "split_reference"]
+__all__ = ["as_agent", "file_of", "is_reference", "load", "split_reference"]
 
 METHODS = ("act", "allocate", "plan")
 SUFFIX = ".py"
+MODEL = ".zip"
 
 
 def is_reference(name: str) -> bool:
     """Return whether a name refers to a file or a module."""
-    return ":" in name or name.endswith(SUFFIX)
+    return ":" in name or name.endswith((SUFFIX, MODEL))
 
 
 def split_reference(text: str) -> tuple[str, str] | None:
@@ -43,6 +47,8 @@ def split_reference(text: str) -> tuple[str, str] | None:
 
 def file_of(reference: str) -> Path | None:
     """Return the file in which a reference looks for its agent; None if there is none."""
+    if reference.endswith(MODEL):
+        return None  # no code
     place = reference.rpartition(":")[0]
     if place.endswith(SUFFIX):
         return Path(place).resolve()
@@ -59,12 +65,16 @@ def load(reference: str) -> Callable[..., Any]:
 
     Args:
         reference: ``"<path>.py:<name>"`` or ``"<module>:<name>"``, the name of a class, of a function that returns an
-            agent, or of an agent.
+            agent, of an agent, or of a model; or ``"<path>.zip"``, what ``model.save`` has written.
 
     Raises:
         UnknownNameError: If there is no such file, module or name.
         AgentError: If the file cannot be run, or the name is that of something else.
     """
+    if reference.endswith(MODEL):
+        from bai_gym.agents.learned.sb3 import SB3Agent  # imports agents, which need the registry
+
+        return functools.partial(SB3Agent, path=reference)
     place, colon, name = reference.rpartition(":")
     if not colon:
         raise ParameterError(f"agent {reference!r} names a file without an agent: write {reference}:NAME")
@@ -78,7 +88,16 @@ def load(reference: str) -> Callable[..., Any]:
         raise AgentError(
             f"{reference} is a {type(value).__name__}: name a class, an agent, or a function that returns an agent"
         )
-    return functools.partial(_copy, reference, value) if _is_instance(value) else value
+    return functools.partial(_copy, reference, as_agent(value)) if _is_instance(value) else value
+
+
+def as_agent(value: Any) -> Any:
+    """Return a trained model, which has ``predict`` and does not act, as an agent; all else as it is."""
+    if inspect.isclass(value) or not callable(getattr(value, "predict", None)) or _acts(value):
+        return value
+    from bai_gym.agents.learned.sb3 import SB3Agent
+
+    return SB3Agent(model=value)
 
 
 def _copy(reference: str, agent: Any, **parameters: Any) -> Any:
@@ -88,7 +107,11 @@ def _copy(reference: str, agent: Any, **parameters: Any) -> Any:
 
 
 def _is_instance(value: Any) -> bool:
-    return not inspect.isclass(value) and any(callable(getattr(value, method, None)) for method in METHODS)
+    return not inspect.isclass(value) and (_acts(value) or callable(getattr(value, "predict", None)))
+
+
+def _acts(value: Any) -> bool:
+    return any(callable(getattr(value, method, None)) for method in METHODS)
 
 
 def _may_be_agent(value: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 import gymnasium as gym
 
-from bai_gym.agents.loading import file_of, is_reference, split_reference
+from bai_gym.agents.loading import as_agent, file_of, is_reference, split_reference
 from bai_gym.agents.registry import build, find, is_shared, names
 from bai_gym.benchmark.cells import Cell, Checkpoints
 from bai_gym.benchmark.protocol import check_agent, describe
@@ -60,7 +60,8 @@ def agent_source(agent: Any) -> AgentSource:
 
     Args:
         agent: A registered name (with parameters in brackets, if any: ``"SHAdaVar(delta=0.1)"``), a reference to a
-            file or a module (``"mine.py:Thirds"``, ``"package.module:Thirds"``), a class, or an instance.
+            file or a module (``"mine.py:Thirds"``, ``"package.module:Thirds"``), the file of a model of
+            stable-baselines3 (``"model.zip"``), a class, an instance, or a trained model, which has ``predict``.
 
     Raises:
         UnknownNameError: If there is no agent of that name.
@@ -84,6 +85,7 @@ def agent_source(agent: Any) -> AgentSource:
         source = AgentSource(agent)
         first, remedy = agent, "give an instance, if it needs arguments"
     else:
+        agent = as_agent(agent)
         source = AgentSource(functools.partial(copy.deepcopy, agent))
         first, remedy = source.make, "every chunk of runs plays with a copy of its own: give the class instead"
     try:
@@ -274,7 +276,9 @@ def evaluate(
     Args:
         agent: A name (``"SHAdaVar"``, ``"SHAdaVar(delta=0.1)"``), a reference to a file or a module
             (``"mine.py:Thirds"``, ``"package.module:Thirds"``), a class, or an instance; anything that has
-            ``act(observation)``, or ``allocate(observation)`` and ``recommend(observation)``.
+            ``act(observation)``, or ``allocate(observation)`` and ``recommend(observation)``. Or a model that was
+            trained with stable-baselines3 or sb3-contrib, as it is, or the file of one (``"model.zip"``): see
+            :class:`bai_gym.agents.SB3Agent`. Its oracle knowledge is the prior, on which it was trained.
         env: A registered id, or an environment object, as ``gym.make`` returns it.
         budget: Pulls per episode, over all arms, or money where they have costs; None: the environment's.
         runs: Independent episodes, at least 1.

@@ -1,6 +1,6 @@
 """How fast are optimal designs, how near the optimum do they come, and what does rounding cost?
 
-    python benchmarks/designs.py            # about half a minute
+    python benchmarks/designs.py            # about two minutes
     python benchmarks/designs.py --quick    # fewer instances, for a look
 
 One core: linear algebra is held to one thread, and times are those of the processor. Ends with exit code 1 where 1,000
@@ -31,6 +31,7 @@ from bai_gym.designs import (  # noqa: E402
     round_design,
     variances,
     wynn,
+    xy_optimal,
 )
 
 LIMIT_SECONDS, LIMIT_EXCESS = 5.0, 0.01
@@ -98,6 +99,22 @@ def roundings(batch: int, size: int, width: int) -> None:
         print(f"{'greedy, ' + criterion:24}" + "".join(cells))
 
 
+def differences(batch: int, size: int, width: int) -> None:
+    """Print how far XY-designs are above the optimum, of which a tolerance of 0.1 % gives a bound from below."""
+    x = np.random.default_rng(3).standard_normal((batch, size, width))
+    x /= np.linalg.norm(x, axis=-1, keepdims=True)
+    started = time.process_time()
+    design = xy_optimal(x)
+    seconds = (time.process_time() - started) / batch
+    few = xy_optimal(x[:100], tolerance=1e-3, max_iterations=20_000)
+    excess = design.max_variance[:100] * (1.0 + few.excess) / few.max_variance - 1.0
+    print(
+        f"K = {size:3}, d = {width:2}: {1000 * seconds:8.2f} ms,{design.iterations.mean():5.0f} steps (at most "
+        f"{design.iterations.max()}), excess {np.median(excess):.4f} in the median, {excess.max():.4f} at most, "
+        f"proved: {design.excess.max():.4f}; {(design.weights > 0).sum(axis=-1).mean():.1f} arms"
+    )
+
+
 def main() -> int:
     """Print the tables; return the exit code."""
     parser = argparse.ArgumentParser(description="Speed and quality of optimal designs.")
@@ -108,6 +125,9 @@ def main() -> int:
     for size, width in SIZES:
         limits[size, width] = solvers(batch if size < 200 else batch // 10, size, width)
     roundings(batch, 64, 10)
+    print("\nxy_optimal, arms on the sphere: time for each design")
+    for size, width, count in ((8, 3, 500), (16, 5, 500), (20, 10, 500), (50, 5, 100), (64, 10, 100), (128, 20, 20)):
+        differences(max(count * batch // 1000, 10), size, width)
     seconds, excess = limits[64, 10]
     good = seconds <= LIMIT_SECONDS * batch / 1000 and excess <= LIMIT_EXCESS
     print(

@@ -113,3 +113,16 @@ def test_legs_for_other_systems_and_pythons_are_left_out(
     monkeypatch.setattr(sys, "argv", ["steps.py", "made", "unknown"])
     with pytest.raises(SystemExit, match=r"secrets\.token.*forge alone"):
         steps.main(project)
+
+
+def test_each_kernel_of_openblas_that_can_run_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    specification = importlib.util.spec_from_file_location("kernels", SCRIPT.with_name("kernels.py"))
+    assert specification is not None and specification.loader is not None
+    kernels = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(kernels)
+    usual = kernels.taken(None)  # empty where another library is used
+    assert not usual or all(kernel in usual.split() for kernel in kernels.taken(usual.split()[0]).split())
+    # New cannot run, Zen is Haswell, and Unknown what is taken anyway.
+    answers = {None: "Skylake", "Old": "Old", "Haswell": "Haswell", "Zen": "Haswell", "Unknown": "Skylake", "New": ""}
+    monkeypatch.setattr(kernels, "taken", answers.__getitem__)
+    assert kernels.others(("Old", "Haswell", "Zen", "Unknown", "New")) == ["Old", "Haswell"]

@@ -23,6 +23,8 @@ __all__ = ["RHO", "Belief", "believe", "best_shares", "correctness", "surest_sha
 
 SHRINKAGE = 4.0  # degrees of freedom with which the pooled noise variance enters that of an arm
 SMALLEST = 1e-9  # of variances, relative to those that were seen
+NARROWEST = 1e-70  # of standard deviations, relative to the largest one or difference of means
+LARGEST = 2.0**500  # of means, relative to the same
 STEPS, RATE, NOISY_RATE = 30, 0.4, 0.1  # of Adam
 DECAYS = 0.9, 0.999  # of Adam's averages
 FLAT = 1e-7  # slopes far below this do not move Adam
@@ -102,7 +104,16 @@ class RHO(Agent):
         return best_mean(Statistics(seen.pulls, means, seen.variances), self.tie, self.rng)
 
     def _believe(self, statistics: Statistics) -> Belief:
-        return believe(statistics, self.prior_mean, self.prior_sd, self.sigma)
+        """Return the posteriors in a unit of each episode, in which no square vanishes or overflows.
+
+        No choice depends on the unit.
+        """
+        unit = unit_of(statistics, self.prior_mean, self.prior_sd, self.sigma)
+        statistics = Statistics(statistics.pulls, statistics.means / unit, statistics.variances / unit / unit)
+        mean = None if self.prior_mean is None else self.prior_mean / unit
+        prior_sd = None if self.prior_sd is None else np.maximum(self.prior_sd / unit, NARROWEST)
+        sigma = None if self.sigma is None else np.maximum(self.sigma / unit, NARROWEST)
+        return believe(statistics, mean, prior_sd, sigma)
 
 
 class Belief(NamedTuple):
@@ -131,10 +142,30 @@ def epoch_sizes(budget: int, num_arms: int, epochs: int) -> list[int]:
     return [int(size) for size in np.diff(ends, prepend=0)]
 
 
+def unit_of(
+    statistics: Statistics, prior_mean: float | None, prior_sd: float | None, sigma: float | None
+) -> FloatArray:
+    """Return ``(N, 1)`` units, powers of 2: the largest difference of means or standard deviation is 1 to 2 of them.
+
+    Where means are more than ``LARGEST`` times as large, these are.
+    """
+    means = statistics.means
+    centre = means[:, :1] if prior_mean is None else prior_mean
+    sizes = np.concatenate([np.abs(means - centre), np.sqrt(statistics.variances), np.abs(means) / LARGEST], axis=1)
+    given = max(prior_sd or 0.0, sigma or 0.0)
+    largest = np.maximum(sizes.max(axis=1, keepdims=True), given)
+    return np.asarray(np.ldexp(1.0, np.frexp(np.where(largest > 0.0, largest, 1.0))[1] - 1))
+
+
 def believe(
-    statistics: Statistics, prior_mean: float | None = None, prior_sd: float | None = None, sigma: float | None = None
+    statistics: Statistics,
+    prior_mean: float | FloatArray | None = None,
+    prior_sd: float | FloatArray | None = None,
+    sigma: float | FloatArray | None = None,
 ) -> Belief:
     """Return the posteriors; what is None is estimated from the data of all arms (empirical Bayes).
+
+    What is given is one number, or ``(N, 1)``.
 
     Args:
         statistics: ``(N, K)``, at least one pull of each arm.
@@ -146,7 +177,7 @@ def believe(
     """
     pulls, means = statistics.pulls, statistics.means
     num_arms = pulls.shape[1]
-    centre = means.mean(axis=1, keepdims=True) if prior_mean is None else np.full((len(pulls), 1), prior_mean)
+    centre = means.mean(axis=1, keepdims=True) if prior_mean is None else np.broadcast_to(prior_mean, (len(pulls), 1))
     spread = ((means - centre) ** 2).sum(axis=1, keepdims=True) / (num_arms - (prior_mean is None))
     if sigma is None:
         freedom = pulls - 1
@@ -155,14 +186,14 @@ def believe(
         seen = spread + pooled
         least = SMALLEST * np.where(seen > 0.0, seen, 1.0)
         noise = (freedom * statistics.variances + SHRINKAGE * pooled) / (freedom + SHRINKAGE)
-        noise = np.maximum(noise, least)
+        noise = np.maximum(noise, np.maximum(least, NARROWEST**2))
     else:
-        noise = np.full(pulls.shape, sigma**2)
+        noise = np.broadcast_to(sigma**2, pulls.shape)
     if prior_sd is None:
         of_noise = (noise / pulls).mean(axis=1, keepdims=True)
         prior = np.maximum(spread - of_noise, math.sqrt(2.0 / (num_arms - 1)) * of_noise)
     else:
-        prior = np.full(centre.shape, prior_sd**2)
+        prior = np.broadcast_to(prior_sd**2, centre.shape)
     weight = pulls * prior / (pulls * prior + noise)
     return Belief(centre + weight * (means - centre), prior * noise / (pulls * prior + noise), noise)
 

@@ -10,12 +10,15 @@ from scipy.special import stdtrit
 
 from bai_gym.agents.fixed_confidence.indifference import IndifferenceAgent
 from bai_gym.agents.tools.scanning import fewest_pulls
+from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Rule, Sequential, State
 from bai_gym.theory import nelson_matejcik_constant
 from bai_gym.validation import choice
 
 __all__ = ["NM"]
+
+ROUNDING = 1e-9  # of variances: correlations are computed from their factors
 
 
 class SecondStage(State):
@@ -48,7 +51,8 @@ class NM(IndifferenceAgent):
     simulation.
 
     Args:
-        delta: Allowed error probability, above 0 and below 1 - 1/K. Default 0.1.
+        delta: Allowed error probability, above 0 and below 1 - 1/K. Default 0.1. With ``variance="spherical"`` it is
+            proved under sphericity alone, which the agent does not check: tables carry a note.
         indifference: Width of the zone, positive, in the unit of the reward. Default 0.1.
         first_pulls: n_0, items of the first stage, at least 2. Default 10.
         variance: ``"spherical"`` (default) or ``"max"``, as above.
@@ -64,6 +68,14 @@ class NM(IndifferenceAgent):
     uses_variances: ClassVar[bool] = False
     uses_pairs: ClassVar[bool] = True
     rule: ClassVar[Rule] = Rule(index=fewest_pulls, stops=has_all_items, state=SecondStage)
+
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """A sentence for tables where ``delta`` depends on sphericity, of which rewards alone never assure."""
+        if self.variance == "max":
+            return ()
+        proved = "its delta is proved if all differences of two arms have the same variance (sphericity)"
+        return (f"{self.name}: {proved}, which it does not check; variance=max needs no such assumption",)
 
     def begin(self, info: ProblemInfo) -> None:
         """Find the constant."""
@@ -83,3 +95,29 @@ class NM(IndifferenceAgent):
         pulls = np.ceil(items * self.num_arms / self.batch_size) * self.batch_size
         self.values = {"total": np.ceil(pulls / self.num_arms) * self.num_arms}
         return super().sequential(steps, **options)
+
+    def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
+        """Return notes if the confidence guarantee does not cover the rewards or the means of a bandit."""
+        notes = super().unmet_assumptions(bandit)
+        rows = range(0 if self.variance == "max" else len(bandit.means))
+        extremes = next((found for row in rows if (found := unequal_differences(bandit, row)) is not None), None)
+        if extremes is None:
+            return notes
+        least, most = extremes
+        return (
+            *notes,
+            f"{self.name}: its confidence is proved for differences of arms that all have the same variance, and here "
+            f"variances are from {least:.4g} to {most:.4g}; variance='max' is proved for any",
+        )
+
+
+def unequal_differences(bandit: Bandit, row: int) -> tuple[float, float] | None:
+    """Return the least and the largest variance of a difference of two arms; None if equal, or unknown."""
+    covariance = bandit.item_covariance(row)
+    if covariance is None:
+        return None
+    diagonal = np.diagonal(covariance)
+    variances = diagonal[:, None] + diagonal - 2.0 * covariance
+    of_pairs = variances[np.triu_indices_from(variances, 1)]
+    least, most = float(of_pairs.min()), float(of_pairs.max())
+    return (least, most) if most - least > ROUNDING * diagonal.max() else None

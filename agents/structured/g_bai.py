@@ -89,12 +89,12 @@ class XYBAI(GBAI):
     estimates: Xiong, Camilleri, Fazel, Jain and Jamieson (2024).
 
     Args:
-        iterations: Steps of Frank-Wolfe for the design, see :func:`bai_gym.designs.xy_optimal`; default 200.
+        iterations: Most steps for the design, see :func:`bai_gym.designs.xy_optimal`; default 1000.
 
     Requires no oracle knowledge. Minimum budget: min(K, d).
     """
 
-    iterations: int = 200
+    iterations: int = 1000
 
     name: ClassVar[str] = "XY-BAI"
 

@@ -33,7 +33,7 @@ class MixedDesignAgent(Agent):
     largest x^T thetahat is recommended; none is ever dropped.
     """
 
-    iterations: int = 200
+    iterations: int = 1000
 
     needs_features: ClassVar[bool] = True
     uses_variances: ClassVar[bool] = False

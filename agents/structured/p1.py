@@ -35,7 +35,7 @@ class P1RAGE(MixedDesignAgent):
 
     Args:
         rounds: Most rounds of a virtual elimination, default 15 as in the authors' code.
-        iterations: Steps of Frank-Wolfe for each design, see :func:`bai_gym.designs.xy_optimal`; default 200.
+        iterations: Most steps for each design, see :func:`bai_gym.designs.xy_optimal`; default 1000.
 
     Requires no oracle knowledge. Minimum budget: the larger of min(K, d) and 2 + ceil(log2 min(K, d)), which is at
     least E; below it, where that is allowed, there are at most n epochs.
@@ -76,7 +76,7 @@ class P1Peace(MixedDesignAgent):
     Paper: Xiong, Camilleri, Fazel, Jain and Jamieson (2024), P1-Peace of its experiments.
 
     Args:
-        iterations: Steps of Frank-Wolfe for each design, see :func:`bai_gym.designs.xy_optimal`; default 200.
+        iterations: Most steps for each design, see :func:`bai_gym.designs.xy_optimal`; default 1000.
 
     Requires no oracle knowledge. Minimum budget: as that of P1-RAGE.
     """

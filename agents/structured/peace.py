@@ -42,7 +42,7 @@ class PeaceRho(Agent):
     Algorithms for Combinatorial and Linear Bandits", fixed-budget algorithm.
 
     Args:
-        iterations: Steps of Frank-Wolfe for each design, see :func:`bai_gym.designs.xy_optimal`; default 200.
+        iterations: Most steps for each design, see :func:`bai_gym.designs.xy_optimal`; default 1000.
         order: ``"turns"`` (default): the pulls of a round take turns among its arms. ``"random"``: in random order, as
             in the code of Xiong et al. (2024). It matters only where means change with time.
 
@@ -51,7 +51,7 @@ class PeaceRho(Agent):
     where that is allowed, there is one round.
     """
 
-    iterations: int = 200
+    iterations: int = 1000
     order: str = "turns"
 
     name: ClassVar[str] = "Peace-rho"
@@ -127,7 +127,7 @@ class MixedPeace(MixedDesignAgent):
     Bandits with Robustness to Non-stationarity", Mixed-Peace of its experiments.
 
     Args:
-        iterations: Steps of Frank-Wolfe for each design, see :func:`bai_gym.designs.xy_optimal`; default 200.
+        iterations: Most steps for each design, see :func:`bai_gym.designs.xy_optimal`; default 1000.
 
     Requires no oracle knowledge. Minimum budget: the larger of min(K, d) and 2 + ceil(log2 min(K, d)), which is at
     least the number of rounds; below it, where that is allowed, there are at most n rounds.

@@ -15,7 +15,7 @@ __all__ = ["SLACK", "BoolArray", "SetDesigns", "longest_prefix", "num_halvings"]
 
 BoolArray = npt.NDArray[np.bool_]
 
-SLACK = 0.01  # relative: Frank-Wolfe comes near rho from above, never to it
+SLACK = 0.01  # relative: designs come as near rho from above, which `xy_optimal` proves of each
 
 
 class SetDesigns:
@@ -23,7 +23,7 @@ class SetDesigns:
 
     Args:
         features: ``(N, K, d)``.
-        iterations: Steps of Frank-Wolfe, see :func:`bai_gym.designs.xy_optimal`.
+        iterations: Most steps, see :func:`bai_gym.designs.xy_optimal`.
     """
 
     def __init__(self, features: FloatArray, iterations: int) -> None:

@@ -178,15 +178,16 @@ def bounded_upper_end(n: float, mean: float, level: float) -> float:
     """Return the largest x with log E(x) <= level, for rewards in [0, 1].
 
     It is beyond the x of the largest likelihood ratio, N d(mean, x) = level. The root of the convex function is found
-    between two points by secants, halving the value of an end that stays (the Illinois method).
+    between two points by secants, halving the value of an end that stays (the Illinois method). An end within 1e-12 of
+    1 is 1: a point halfway there would be rounded to 1, where the likelihood of a reward below 1 has no logarithm.
     """
     low = bernoulli_upper_bound(mean, level / n)
-    if low >= 1.0:
+    if 1.0 - low <= EDGE:
         return 1.0
-    step = max(low - mean, 1e-12)
+    step = max(low - mean, EDGE)
     high = min(low + step, 0.5 * (1.0 + low))
     below, above = log_bounded(n, n * mean, low) - level, log_bounded(n, n * mean, high) - level
-    while above < 0.0 and 1.0 - high > 1e-12:
+    while above < 0.0 and 1.0 - high > EDGE:
         low, below, step = high, above, 2.0 * step
         high = min(low + step, 0.5 * (1.0 + low))
         above = log_bounded(n, n * mean, high) - level

@@ -76,7 +76,7 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
                 raise ParameterError(f"{env} has no torch batch: choose an id of a fixed budget and one best arm")
             source, keywords = entry.family, {**entry.keywords, **keywords}
             budget = entry.budget if budget is None else budget
-        self.problem = make_problem(source, keywords)
+        self.problem = make_problem(source, keywords, TorchVectorEnv.__init__)
         self.num_envs = integer(num_envs, "num_envs", least=1)
         self.num_arms = self.problem.num_arms
         if self.problem.candidates is not None:

@@ -57,6 +57,10 @@ class Bandit(ABC):
         """How many pulls of an arm are without replacement, after which its mean is exact; None: there is no end."""
         return None
 
+    def item_covariance(self, row: int) -> FloatArray | None:
+        """Return the ``(K, K)`` covariance of paired arms on an item, of one instance; None where it is unknown."""
+        return None
+
     @property
     def batch(self) -> int:
         """Number of instances N."""

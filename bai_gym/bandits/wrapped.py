@@ -85,6 +85,10 @@ class WrappedBandit(Bandit):
         """Return the rewards of all arms on items."""
         return self.inner.item_rewards(rows, items)
 
+    def item_covariance(self, row: int) -> FloatArray | None:
+        """Return the covariance of the rewards of paired arms on an item."""
+        return self.inner.item_covariance(row)
+
     def limits(self) -> tuple[float, float]:
         """Return the limits of the rewards."""
         return self.inner.limits()

@@ -35,8 +35,9 @@ def run(
     agent: Annotated[
         list[str] | None,
         typer.Option(
-            help="Agent, repeatable; parameters in brackets: 'SHAdaVar(delta=0.1)'. Your own: mine.py:Thirds, or "
-            "package.module:Thirds. [default: some that fit the task and require no oracle knowledge]",
+            help="Agent, repeatable; parameters in brackets: 'SHAdaVar(delta=0.1)'. Your own: mine.py:Thirds, "
+            "package.module:Thirds, or model.zip of stable-baselines3. [default: some that fit the task "
+            "and require no oracle knowledge]",
             autocompletion=AGENTS,
         ),
     ] = None,

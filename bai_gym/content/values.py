@@ -6,6 +6,7 @@ bytes depend on line numbers, on which strings are one object, and on what the p
 
 from __future__ import annotations
 
+import dis
 import functools
 import hashlib
 import sys
@@ -18,7 +19,7 @@ import numpy as np
 
 from bai_gym.content.homes import home_of_class, home_of_file, home_of_module
 
-__all__ = ["UnknownContentError", "Values"]
+__all__ = ["UnknownContentError", "Values", "closure_of", "global_names"]
 
 _IGNORED = frozenset(
     {
@@ -37,6 +38,7 @@ _IGNORED = frozenset(
         "_abc_impl",  # cache of isinstance
     }
 )
+_READ_GLOBALS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
 _PLAIN = (bool, int, float, complex, str, bytes, types.NoneType, types.EllipsisType, types.NotImplementedType)
 _DESCRIPTORS = (
     types.ClassMethodDescriptorType,
@@ -186,10 +188,10 @@ class Values:
         self._tell("function", "" if self._compiled else home)
         self._visit_instructions(function.__code__)
         self._parts("defaults", function.__defaults__, function.__kwdefaults__)
-        self._items("closure", dict(_closure(function)))
+        self._items("closure", dict(closure_of(function)))
         if self._compiled or home is None:
             used = _names(function.__code__)
-            for name in sorted(used & names.keys()):
+            for name in sorted(global_names(function.__code__) & names.keys()):
                 self._visit_used(name, names[name], used)
         if not self._compiled:
             self._items("attributes", {name: v for name, v in vars(function).items() if name != "__wrapped__"})
@@ -292,7 +294,7 @@ def _named(value: Any) -> str:
     return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
 
 
-def _closure(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
+def closure_of(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
     """Yield the variables of enclosing functions that a function uses; those without a value are left out."""
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
@@ -302,6 +304,13 @@ def _closure(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _names(code: types.CodeType) -> frozenset[str]:
-    """Return the names that code uses, that of its inner functions too."""
+    """Return the names of globals and attributes that code uses, also in its inner functions."""
     inner = (_names(each) for each in code.co_consts if isinstance(each, types.CodeType))
     return frozenset(code.co_names).union(*inner)
+
+
+def global_names(code: types.CodeType) -> frozenset[str]:
+    """Return the names that code reads as globals, also in its inner functions; attributes are not among them."""
+    inner = (global_names(each) for each in code.co_consts if isinstance(each, types.CodeType))
+    read = (each.argval for each in dis.get_instructions(code) if each.opname in _READ_GLOBALS)
+    return frozenset(read).union(*inner)

@@ -5,10 +5,10 @@
 
 Everything works on batches: the arm axis is last but one in features and last elsewhere, and the axes before it are
 broadcast. Features may have any rank: designs live on the span of the active arms (:func:`project`). The functions
-state sources and guarantees. Designs by Frank-Wolfe: :func:`g_optimal`, :func:`frank_wolfe` (FWG), :func:`wynn`; for
-all differences of arms: :func:`xy_optimal`, for that of two: :func:`contrast_weights`; with a certificate, for any
-directions or for the differences of tens of thousands of candidates: :func:`minimax_design`, :func:`pair_design`, which
-take one instance; pull by pull:
+state sources and guarantees. Designs by Frank-Wolfe: :func:`g_optimal`, :func:`frank_wolfe` (FWG), :func:`wynn`; with
+a certificate, for all differences of arms: :func:`xy_optimal`, and for any directions or for the differences of tens of
+thousands of candidates: :func:`minimax_design`, :func:`pair_design`, which take one instance; for the difference of two
+arms: :func:`contrast_weights`; pull by pull:
 :func:`greedy_allocation`; starting designs: :func:`basis_design`; roundings that depend on the features:
 :func:`exchange_design`; fewer arms: :func:`reduce_support`.
 """

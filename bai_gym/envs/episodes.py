@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -23,15 +24,22 @@ from bai_gym.validation import flag
 __all__ = ["Episodes", "make_problem"]
 
 
-def make_problem(problem: Problem | str, keywords: dict[str, Any]) -> Problem:
+def make_problem(problem: Problem | str, keywords: dict[str, Any], init: Callable[..., None]) -> Problem:
     """Return a problem, built from the name of its family if necessary.
+
+    Args:
+        problem: The name, or a problem.
+        keywords: Keywords of the family.
+        init: The ``__init__`` of the environment: those are the keywords that it does not have.
 
     Raises:
         UnknownNameError: If there is no such family.
         ParameterError: Neither a name nor a problem, unknown keywords, or values outside their range.
     """
     if isinstance(problem, str):
-        return build(problem, **keywords)
+        own = inspect.signature(init).parameters.values()
+        named = [each.name for each in own if each.kind is not each.VAR_KEYWORD]
+        return build(problem, named[2:], **keywords)  # without self and the problem
     if not isinstance(problem, Problem):
         raise ParameterError(f"problem must be the name of a family or a Problem, not a {type(problem).__name__}")
     if keywords:

@@ -105,9 +105,15 @@ class BestArmEnv(gym.Env[Observation, Any]):
     ## Episode end
     Terminates with the recommendation: after exactly ``budget`` + 1 steps, or when the agent stops. With fixed
     confidence it is truncated by the pull that uses up the budget; otherwise it never is. The ``info`` of the
-    recommendation holds ``correct``, ``simple_regret`` and ``correct_recommendation``; no earlier ``info`` does. In a
+    recommendation holds ``correct``, ``simple_regret`` and ``correct_recommendation``; no other ``info`` does. In a
     real experiment (`BAI-Function-v0`) the true means are unknown: there ``info`` holds ``estimate``, the reward of
     that name, which is the only one possible.
+
+    A truncated episode ends without a recommendation, so its last ``info`` has no ``correct``. Tables of
+    :func:`bai_gym.compare` ask the agent for a recommendation at the cap, count whether that is correct, and show the
+    share of truncated runs beside. To judge one of your own in the same way, before the next ``reset``, with ``spec``
+    for ``env.unwrapped.episode_spec``:
+    ``spec.task.correct(env.unwrapped.problem_info({"complexity"}).means, np.array([recommendation]))[0]``.
 
     ## Arguments
     ``problem``: a family name or a :class:`bai_gym.problems.Problem`, fixed by the id. ``budget``: pulls, at least 1,
@@ -154,7 +160,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             BaiGymError: If an argument is invalid; the message is one line.
         """
         self.render_mode = check_render_mode(render_mode, self.metadata["render_modes"])
-        self.problem = make_problem(problem, keywords)
+        self.problem = make_problem(problem, keywords, BestArmEnv.__init__)
         self.num_arms = self.problem.num_arms
         self.episode_spec = EpisodeSpec.of(
             self.num_arms,

@@ -97,7 +97,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self._mode = _check_mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self._mode}
         self.render_mode = None
-        self.problem = make_problem(problem, keywords)
+        self.problem = make_problem(problem, keywords, BestArmVectorEnv.__init__)
         self.num_envs = num_envs
         self.num_arms = self.problem.num_arms
         self.episode_spec = EpisodeSpec.of(

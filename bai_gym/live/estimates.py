@@ -18,7 +18,7 @@ from bai_gym.statistics import FloatArray, IntArray, Statistics
 __all__ = ["Estimates", "Pull"]
 
 
-_EVER = 0.05  # probability that a lasting interval ever misses its mean
+_EVER = 0.05  # probability that any lasting interval ever misses its mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +87,15 @@ class Estimates:
 
     @cached_property
     def lasting(self) -> FloatArray:
-        """``(K, 2)`` ends of intervals that hold with probability 95 % at all times at once, however often one looks.
+        """``(K, 2)`` ends of intervals that all contain their means at all times, with probability at least 95 %.
 
-        They hold if rewards are independent and of the kind given; rewards of which nothing is known are taken for
-        normal. NaN where nothing can be said, as of counts. See :mod:`bai_gym.agents.tools.mixtures`.
+        They hold jointly, each at level 1 - 0.05 / K (the inequality of Bonferroni): also that of an arm which was
+        chosen by the rewards, such as the recommended one, and however often one looks. They assume independent rewards
+        of the kind given; **real ones are taken for normal**, of unknown variances, and nothing is proved for others.
+        NaN where nothing can be said, as of counts. See :mod:`bai_gym.agents.tools.mixtures`.
         """
         ends = np.full((self.pulls.size, 2), np.nan)
-        rewards, level = self.rewards, math.log(1.0 / _EVER)
+        rewards, level = self.rewards, math.log(self.pulls.size / _EVER)
         known = np.flatnonzero(self.pulls).tolist() if rewards.kind != "counts" else []
         for arm in known:
             n, mean, error = float(self.pulls[arm]), float(self.means[arm]), float(self.standard_errors[arm])

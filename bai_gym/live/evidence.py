@@ -7,14 +7,15 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bai_gym.bandits.executor.functions import one_line
-from bai_gym.errors import OutputError, ParameterError
+from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 from bai_gym.live.estimates import Estimates, Pull
 from bai_gym.live.page import evidence_page
-from bai_gym.live.summary import lead_sentence, summary
+from bai_gym.live.summary import lasting_sentence, lead_sentence, summary
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
@@ -29,8 +30,9 @@ class Identification:
     """The recommended arm and its evidence.
 
     The standard errors are those of fixed samples. The agent chose the samples adaptively, so means are slightly biased
-    downwards, and an interval of two standard errors is a guide, not a proof. The lasting intervals hold whatever the
-    agent chose and however often one looks.
+    downwards, and an interval of two standard errors is a guide, not a proof. The lasting intervals hold jointly for
+    all arms, so also for the recommended one, whatever the agent chose and however often one looks; those of real
+    rewards assume normal distributions.
 
     Attributes:
         recommendation: The arm that the agent recommends, 0 to K-1.
@@ -157,7 +159,10 @@ class Identification:
 
     @property
     def lasting(self) -> FloatArray:
-        """``(K, 2)`` ends of 95 % intervals that hold at all times at once; NaN where nothing is known."""
+        """``(K, 2)`` ends of intervals that all hold at all times, with probability at least 95 %; NaN: none is known.
+
+        Those of real rewards assume normal distributions.
+        """
         return self.estimates.lasting
 
     @property
@@ -226,11 +231,33 @@ class Identification:
         except OSError as error:
             raise OutputError(f"{path} cannot be written: {error.strerror}") from None
 
+    def to_pandas(self) -> Any:
+        """Return the evidence as a pandas data frame, a row for each arm, 0 to K-1.
+
+        Its columns are ``name``, ``pulls``, ``mean``, ``standard_error``, ``lower`` and ``upper``, the ends of the
+        interval of one look at one arm, and ``lasting_lower`` and ``lasting_upper``, those of the intervals that all
+        hold at all times, with probability at least 95 %. If rewards are real, these assume normal distributions. NaN
+        where nothing can be estimated.
+
+        Raises:
+            MissingPackageError: If pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingPackageError("to_pandas() needs pandas; pip install pandas") from error
+        columns = {"name": list(self.names), "pulls": self.pulls, "mean": self.means}
+        columns |= {"standard_error": self.standard_errors}
+        columns |= {"lower": self.intervals[:, 0], "upper": self.intervals[:, 1]}
+        columns |= {"lasting_lower": self.lasting[:, 0], "lasting_upper": self.lasting[:, 1]}
+        return pandas.DataFrame(columns)
+
     def __str__(self) -> str:
-        """Show the recommendation, and the arms by decreasing mean."""
+        """Show the recommendation, the arms by decreasing mean, and what the intervals assume."""
         verb = "recommends" if self.ended else "has not ended; best so far:"
         title = f"{self.agent} {verb} arm {self.name} after {self.use}"
-        return "\n".join([title, *self.table, lead_sentence(self.estimates, self.names, self.order), *self.notes])
+        lead = lead_sentence(self.estimates, self.names, self.order)
+        return "\n".join([title, *self.table, lead, lasting_sentence(self.estimates), *self.notes])
 
     @property
     def use(self) -> str:

@@ -95,6 +95,7 @@ class Page:
         rows: The arms, in the order of the table; at least one has been pulled.
         rates: Whether all rewards are 0 or 1, so that means are shown in per cent.
         growth: A figure below the table; None: there is none.
+        lasting: What the intervals at all times promise, and what they assume.
         details: Items of a list for those who know the library.
     """
 
@@ -105,6 +106,7 @@ class Page:
     rows: Sequence[PageRow]
     rates: bool
     growth: Growth | None
+    lasting: str
     details: Sequence[str]
 
 
@@ -128,9 +130,7 @@ def evidence_page(page: Page) -> str:
 their 95 % intervals, and bars behind them the share of the observations.</p>
 {"" if page.growth is None else _figure(page.growth)}
 <p>Where more observations were made of the alternatives that did well, the averages of the others are slightly too low,
-so intervals and probabilities are a guide, not a proof. The intervals "at all times" are a proof, if
-observations are of the kind that is stated below: each misses the true average of its alternative with a probability of
-at most 5 %, however often one looks, and however many observations were made of which alternative.</p>
+so intervals of one look and probabilities are a guide, not a proof. {html.escape(page.lasting)}</p>
 <details><summary>Details for analysts</summary><ul>{details}</ul></details>"""
     return html_page(page.title, body, _STYLE)
 

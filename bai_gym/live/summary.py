@@ -12,7 +12,7 @@ from bai_gym.live.page import Growth, Page, PageRow, amount
 from bai_gym.live.posterior import Posterior
 from bai_gym.statistics import IntArray, Statistics
 
-__all__ = ["lead_sentence", "summary"]
+__all__ = ["lasting_sentence", "lead_sentence", "summary"]
 
 _ENOUGH = 0.95  # probability of being best with which one can decide
 _LOOKS = 24  # points of the figure
@@ -79,7 +79,7 @@ def summary(
     ]
     title = f"{names[first]} is recommended" if ended else f"{names[first]} is ahead so far"
     decision, growth = _decision(posterior, names, first, rates), _growth(log, names, before)
-    return Page(title, decision, sentences, headings, rows, rates, growth, details)
+    return Page(title, decision, sentences, headings, rows, rates, growth, lasting_sentence(estimates), details)
 
 
 def lead_sentence(estimates: Estimates, names: Sequence[str], order: IntArray, *, rates: bool = False) -> str:
@@ -95,6 +95,21 @@ def lead_sentence(estimates: Estimates, names: Sequence[str], order: IntArray, *
         return f"{above}; no interval can be estimated."
     sentence = f"{above} (95 % interval {_range(low, high, rates)})."
     return sentence if low > 0.0 else f"{sentence} The interval includes 0: the two may be equally good."
+
+
+def lasting_sentence(estimates: Estimates) -> str:
+    """Return what the intervals at all times promise, and what they assume."""
+    rewards = estimates.rewards
+    if rewards.kind == "counts":
+        return "For counts no intervals at all times are known."
+    assumed = f"that are {rewards.words}"
+    if rewards.kind == "real":
+        assumed = "that are normally distributed; for others nothing is proved"
+    return (
+        f"With a probability of at least 95 % all {estimates.pulls.size} intervals at all times contain their true "
+        "averages whenever one looks, also that of the recommended one. "
+        f"They assume independent observations {assumed}."
+    )
 
 
 def _control_sentence(estimates: Estimates, posterior: Posterior, names: Sequence[str], arm: int, control: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from bai_gym.errors import ParameterError, unknown_name
@@ -88,27 +88,21 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
 """Classes and functions that make a problem, by the name of the family; ids accept their keywords."""
 
 
-OF_EPISODES = (
-    "budget",
-    "reward",
-    "task",
-    "m",
-    "num_bandits",
-    "epsilon",
-    "threshold",
-    "fixed_confidence",
-    "pull_cost",
-    "costs",
-    "pairs",
-)
-"""Keywords of every environment, except ``render_mode``."""
-
-
-def build(family: str, *, instance: str = "random", instance_seed: int | None = None, **keywords: Any) -> Problem:
+def build(
+    family: str,
+    others: Iterable[str] = (),
+    /,
+    *,
+    instance: str = "random",
+    instance_seed: int | None = None,
+    **keywords: Any,
+) -> Problem:
     """Return the problem of a family.
 
     Args:
         family: A key of :data:`FAMILIES`.
+        others: Keywords that the caller has taken, such as those of an environment; the error for an unknown keyword
+            lists them, too.
         instance: ``"random"``: fresh instance per episode. ``"fixed"``: fixed instance, drawn once from
             ``instance_seed``.
         instance_seed: Seed of the fixed instance, at least 0; 0 unless given.
@@ -124,7 +118,7 @@ def build(family: str, *, instance: str = "random", instance_seed: int | None = 
     allowed = inspect.signature(builder).parameters
     for keyword in keywords:
         if keyword not in allowed:
-            names = ", ".join([*allowed, "instance", "instance_seed", *OF_EPISODES, "render_mode"])
+            names = ", ".join([*allowed, "instance", "instance_seed", *others])
             raise ParameterError(f"{keyword!r} is not a keyword of the {family} environments; allowed: {names}")
     if choice(instance, ("random", "fixed"), "instance") == "random":
         if instance_seed is not None:

@@ -298,7 +298,8 @@ def _episode(environment: Environment) -> str:
     if spec.fixed_confidence:
         text = (
             f"The agent decides when to stop and recommend, which terminates the episode. The pull that exhausts the "
-            f"cap of {spec.budget:,} truncates it, without a recommendation."
+            f"cap of {spec.budget:,} truncates it, without a recommendation: the last `info` then has no `correct`. "
+            "Tables ask the agent for a recommendation at the cap, and count whether that is correct."
         )
     else:
         text = (
@@ -308,7 +309,7 @@ def _episode(environment: Environment) -> str:
     truth = "`estimate`" if spec.reward == "estimate" else "`correct`, `simple_regret` and `correct_recommendation`"
     return (
         f'{text} `info["phase"]` is `"explore"`, `"recommend"` or `"done"`; the `info` of `reset` declares the kind of '
-        f'rewards, `info["rewards"]`. Only the last `info` reveals the truth: {truth}.'
+        f'rewards, `info["rewards"]`. Only the `info` of the recommendation reveals the truth: {truth}.'
     )
 
 

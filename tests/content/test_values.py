@@ -78,6 +78,25 @@ def test_what_a_process_has_changed_since_is_seen() -> None:
     assert found[0] == found[2] != found[1]
 
 
+def test_an_attribute_is_not_the_global_of_its_name() -> None:
+    code = """
+def function(s):
+    def inner():
+        return LEVEL
+    return [s.a for _ in "a"], inner()
+"""
+
+    def of(compiled: bool, **values: Any) -> str:
+        names = dict(values)
+        exec(code, names)
+        return Values(compiled=compiled).digest(names["function"])
+
+    for compiled in (False, True):
+        one = of(compiled, a=1, LEVEL=1)
+        assert one == of(compiled, a=2, LEVEL=1) == of(compiled, LEVEL=1) == of(compiled, a=threading.Lock(), LEVEL=1)
+        assert one != of(compiled, a=1, LEVEL=2)
+
+
 def test_own_code_is_told_from_the_librarys() -> None:
     for value, own in ((np.mean, False), (IDS, False), (digest, True), ([functools.partial(digest)], True)):
         values = Values()

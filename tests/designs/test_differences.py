@@ -63,7 +63,7 @@ def test_for_one_pair_it_is_a_linear_program(size: int, width: int) -> None:
     # Elfving's theorem: the least variance of x - x' is the square of the least sum |w| with sum w x = x - x'.
     features = sphere(5, size, width)
     candidates = np.arange(size) < 2
-    for x, found in zip(features, xy_optimal(features, candidates, max_iterations=5000).max_variance, strict=True):
+    for x, found in zip(features, xy_optimal(features, candidates, tolerance=5e-3).max_variance, strict=True):
         program = linprog(np.ones(2 * size), A_eq=np.hstack([x.T, -x.T]), b_eq=x[0] - x[1])
         assert program.fun**2 * (1 - 1e-6) <= found <= program.fun**2 * 1.005
 
@@ -80,7 +80,7 @@ def test_a_third_arm_tells_two_apart() -> None:
     # (1, 0) and (cos w, sin w) differ in the second direction nearly alone: the unit vector there gets the weight.
     w = 0.1
     features = np.array([[1.0, 0.0], [np.cos(w), np.sin(w)], [0.0, 1.0]])
-    design = xy_optimal(features, np.array([True, True, False]), max_iterations=2000)
+    design = xy_optimal(features, np.array([True, True, False]), tolerance=1e-3)
     # sum |w| = (1 - cos w) + sin w, by the unit vectors alone.
     share = np.sin(w) / (1.0 - np.cos(w) + np.sin(w))
     assert design.weights[2] == pytest.approx(share, abs=0.01)
@@ -88,20 +88,40 @@ def test_a_third_arm_tells_two_apart() -> None:
 
 
 @pytest.mark.parametrize(("size", "width"), [(8, 3), (16, 5), (20, 10)])
-def test_it_comes_near_the_optimum(size: int, width: int) -> None:
+def test_it_is_as_near_the_optimum_as_the_certificate_says(size: int, width: int) -> None:
     features = sphere(10, size, width, seed=1)
-    excess = xy_optimal(features).max_variance / np.array([optimum(x) for x in features]) - 1.0
-    assert (excess > -1e-6).all() and (excess < 0.1).all() and excess.mean() < 0.05
+    least = np.array([optimum(x) for x in features])
+    for tolerance in (1e-2, 2e-3):
+        design = xy_optimal(features, tolerance=tolerance, max_iterations=10_000)
+        assert (design.excess <= tolerance * (1 + 1e-9)).all(), tolerance
+        assert (design.max_variance / least - 1.0 <= design.excess + 1e-6).all(), tolerance
+        assert (design.max_variance >= least * (1.0 - 1e-6)).all(), tolerance
+    # A design that was left early is proved less, and the proof holds.
+    early = xy_optimal(features, max_iterations=5)
+    assert (early.excess > 1e-2).all() and (early.max_variance / least - 1.0 <= early.excess + 1e-6).all()
+
+
+def test_instances_of_all_kinds_are_solved() -> None:
+    rng = np.random.default_rng(6)
+    kinds = {
+        "lengths": rng.standard_normal((20, 20, 5)) * np.exp(1.5 * rng.standard_normal((20, 20, 1))),
+        "integers": rng.integers(-1, 2, (20, 12, 4)).astype(float),
+        "clusters": sphere(20, 4, 3)[:, rng.integers(0, 4, 12)] + 1e-3 * rng.standard_normal((20, 12, 3)),
+        "few": sphere(20, 4, 9),
+    }
+    for kind, features in kinds.items():
+        for candidates in (None, np.arange(features.shape[1]) < 3):
+            design = xy_optimal(features, candidates)
+            assert (design.excess <= 1e-2 * (1 + 1e-9)).all(), (kind, design.excess.max(), design.iterations.max())
 
 
 def test_the_variance_is_that_of_the_weights() -> None:
-    # 200 steps with V^-1 renewed every 50.
     features = sphere(6, 9, 4, seed=2)
     candidates = np.random.default_rng(0).random((6, 9)) < 0.6
     candidates[:, 0] = True
     design = xy_optimal(features, candidates)
     np.testing.assert_allclose(design.weights.sum(axis=-1), 1.0)
-    assert (design.weights >= 0).all() and (design.iterations == 200).all()
+    assert (design.weights >= 0).all()
     for x, weights, mask, variance in zip(features, design.weights, candidates, design.max_variance, strict=True):
         assert largest(x, weights, mask) == pytest.approx(variance)
 
@@ -118,12 +138,15 @@ def test_arms_of_no_use_have_no_weight() -> None:
 
 def test_instances_stop_at_their_targets() -> None:
     features = sphere(3, 10, 4, seed=3)
-    free = xy_optimal(features, max_iterations=300)
+    free = xy_optimal(features)
     targets = free.max_variance * np.array([0.0, 1.2, 1.05])
-    design = xy_optimal(features, target=targets, max_iterations=300)
-    assert design.iterations[0] == 300 and (design.iterations[1:] < 300).all()
+    design = xy_optimal(features, target=targets)
+    assert (design.iterations < free.iterations).all()
     assert (design.max_variance[1:] <= targets[1:]).all()
-    assert design.max_variance[0] == free.max_variance[0]
+    for target in (0.5, 0.9, 0.97):  # out of reach, which is proved before the optimum is found
+        design = xy_optimal(features, target=target * free.max_variance)
+        assert (design.max_variance / (1.0 + design.excess) > target * free.max_variance).all(), target
+        assert (design.iterations < free.iterations).all(), target
 
 
 def test_one_batch_is_many_instances() -> None:
@@ -140,7 +163,7 @@ def test_where_there_is_nothing_to_compare() -> None:
     features = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
     for candidates in ([True, False, False], [True, True, False]):  # one arm, and one arm twice
         design = xy_optimal(features, np.array(candidates))
-        assert design.max_variance == 0.0 and design.iterations == 0
+        assert design.max_variance == 0.0 and design.excess == 0.0 and design.iterations == 0
         np.testing.assert_allclose(design.weights, basis_design(features))
     nothing = xy_optimal(np.zeros((4, 3)))
     np.testing.assert_allclose(nothing.weights, 0.25)

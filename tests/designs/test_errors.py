@@ -88,6 +88,7 @@ def test_options_of_all_solvers(solve: Callable[..., Any], option: str, values: 
         (lambda: designs.reduce_support(X, [1.0, 1.0, 1.0]), "add up to 1, not 3"),
         (lambda: designs.xy_optimal(X, np.zeros(3, bool)), "active"),
         (lambda: designs.xy_optimal(X, target=[1.0, 2.0]), "target"),
+        (lambda: designs.xy_optimal(X, tolerance=0.0), "tolerance"),
         (lambda: designs.xy_optimal(X, max_iterations=-1), "max_iterations"),
         *((lambda arm=arm: designs.contrast_weights(X, arm, 0), "first and second") for arm in (3, -1, 0.5, "one")),
         (lambda: designs.contrast_weights(np.zeros((3, 4, 2)), [0, 1], 1), "first and second"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,9 @@ from gymnasium.utils.env_checker import check_env
 from bai_gym import datasets
 from bai_gym.envs.registration import IDS, Registration, register_all
 from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.envs.vector import BestArmVectorEnv
+from bai_gym.errors import ParameterError
 
 # What a checker may say. Rewards, and so means and variances, have no bound that holds for every problem.
 ALLOWED = (
@@ -47,6 +51,17 @@ def make(entry: Registration, **keywords: Any) -> gym.Env[Any, Any]:
     if entry.data is not None and datasets.find(entry.data) is None:
         pytest.skip(f"the data set {entry.data} is not here: set BAI_GYM_DATA to the folder that has it")
     return gym.make(entry.id, **keywords)
+
+
+@pytest.mark.each("make", [gym.make, gym.make_vec])
+def test_an_unknown_keyword_lists_all_that_are_allowed(make: Callable[..., Any]) -> None:
+    taken = {"budget", *inspect.signature(EpisodeSpec.of).parameters} - {"num_arms", "arm_names", "candidates"}
+    for entry in IDS:
+        with pytest.raises(ParameterError, match="'batchsize' is not a keyword") as caught:
+            make(entry.id, batchsize=3)
+        allowed = str(caught.value).rpartition("allowed: ")[2].split(", ")
+        assert {*taken, *entry.keywords, "pairs", "instance", "instance_seed"} <= set(allowed), entry.id
+        assert len(allowed) == len(set(allowed)) and not {"self", "problem", "keywords"} & set(allowed)
 
 
 def complaints(caught: list[warnings.WarningMessage]) -> list[str]:

@@ -127,6 +127,18 @@ def test_the_cap_truncates_and_reveals_nothing(kind: str) -> None:
             env.step(pulled(env, 1))
 
 
+@pytest.mark.each("kind", ["FC", "FC-top-m", "FC-best-of-each"])
+def test_a_recommendation_at_the_cap_can_be_judged_as_tables_do(kind: str) -> None:
+    env = make(**KINDS[kind])
+    _, info = env.reset(seed=0)
+    while info["phase"] != "done":
+        *_, info = env.step(pulled(env, 1))
+    task, truth = env.unwrapped.episode_spec.task, env.unwrapped.problem_info({"complexity"}).means
+    right = task.correct_recommendation(truth)
+    assert task.correct(truth, right).tolist() == [True]
+    assert task.correct(truth, 1 - right if kind == "FC-top-m" else 0 * right).tolist() == [False]
+
+
 @pytest.mark.each(("kind", "action"), [("FC", 5), ("FC-top-m", [4, 0, 1, 1, 0]), ("FC-best-of-each", [4, 1, 0])])
 def test_an_agent_may_stop_at_once(kind: str, action: Any) -> None:
     env = make(**KINDS[kind])

@@ -13,6 +13,7 @@ import bai_gym
 from bai_gym.errors import ParameterError
 from bai_gym.live.estimates import Pull
 from bai_gym.live.evidence import Identification
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import Statistics
 
 
@@ -80,6 +81,34 @@ def test_the_page_says_whether_to_decide(tmp_path: Path) -> None:
         text, _ = saved(identification(ones, of), tmp_path)
         assert re.search(words, text), (ones, text)
     assert "0: the two may be equally good" in text and "split equally among" in text
+
+
+def test_text_page_and_data_frame_show_the_same_intervals_at_all_times_and_what_they_assume(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    for rewards, assumed in (
+        ("real", "observations that are normally distributed"),
+        ("bounded(-1, 3)", "observations that are numbers from -1 to 3"),
+        ("binary", "observations that are 0 or 1"),
+        ("counts", "For counts no intervals at all times are known"),
+    ):
+        log = [Pull(arm, float(rng.random() < 0.4 + 0.1 * arm)) for _ in range(60) for arm in range(3)]
+        given: dict[str, Any] = {"agent": "X", "budget": 180, "seed": 5, "names": ("a", "b", "c")}
+        found = Identification.of(1, log, 3, rewards=Rewards.of(rewards), **given)
+        text, rows = saved(found, tmp_path)
+        assert assumed in text and assumed in str(found), rewards
+        frame = pytest.importorskip("pandas") and found.to_pandas()
+        assert frame.name.tolist() == ["a", "b", "c"] and frame.pulls.tolist() == [60] * 3
+        ends = frame[["lasting_lower", "lasting_upper"]].to_numpy()
+        np.testing.assert_array_equal(ends, found.lasting)
+        if rewards == "counts":
+            assert np.isnan(ends).all() and rows[1][4] == "not estimable"
+            continue
+        assert "all 3 intervals" in text and "all 3 intervals" in str(found)
+        lines = str(found).splitlines()[2:]
+        for arm, row, line in zip(found.order, rows[1:], lines, strict=False):
+            shown = [float(value) for value in re.findall(r"-?[\d.]+", row[4])]
+            assert shown == pytest.approx(100.0 * ends[arm], rel=5e-3), rewards  # rates, in per cent
+            assert line.endswith("  {:.4g} to {:.4g}".format(*ends[arm])), rewards
 
 
 def test_other_rewards_and_a_study_that_runs(tmp_path: Path) -> None:

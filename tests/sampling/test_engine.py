@@ -390,6 +390,14 @@ def test_what_cannot_be_compiled_runs_uncompiled_with_a_warning() -> None:
     same(slow, play(Rule(state=Numbers, index=own_mean), GaussianBandit(means, 0.0), 20))
 
 
+def test_a_rule_is_compiled_where_a_global_has_the_name_of_one_of_its_fields(monkeypatch: pytest.MonkeyPatch) -> None:
+    bandit = GaussianBandit(np.random.default_rng(0).random((5, 3)), 0.0)
+    plain = play(Rule(state=Numbers, index=bound), bandit, 20)
+    for value in (object(), len, bound):  # no number; functions, which stand for themselves in compiled code
+        monkeypatch.setitem(bound.__globals__, "width", value)  # which reads s.width
+        same(plain, play(Rule(state=Numbers, index=bound), bandit, 20))
+
+
 def test_an_arm_that_does_not_exist_is_refused() -> None:
     with pytest.raises(AgentError, match="^out_of_range of Mine chose arm 17; arms are numbered 0 to 1$"):
         play(Rule(state=Numbers, choose=out_of_range), GaussianBandit([[0.0, 1.0]]), 3, agent="Mine")

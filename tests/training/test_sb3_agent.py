@@ -295,6 +295,53 @@ def test_a_changed_file_is_another_agent(models: Path, tmp_path: Path, monkeypat
     assert len(pickle.dumps(relative)) < 1000
 
 
+@pytest.mark.each("name", ["arms", "ppo", "dqn"])
+def test_a_model_in_memory_plays_as_its_file_does(models: Path, name: str, tmp_path: Path) -> None:
+    *_, algorithm, policy = MODELS[name]
+    envs = SB3VecEnv(ENV, num_envs=4, budget=BUDGET)
+    keywords: dict[str, Any] = {"learning_starts": 8, "buffer_size": 99} if algorithm is DQN else {"n_steps": 8}
+    if algorithm is PPO:
+        keywords |= {"batch_size": 16}
+    model = algorithm(policy, envs, device="cpu", seed=1, **keywords).learn(64)
+    model.save(tmp_path / "same")
+    for deterministic in (True, False):
+        saved = SB3Agent.load(tmp_path / "same", deterministic=deterministic, device="cpu")
+        held = SB3Agent(model=model, label=saved.label, deterministic=deterministic)
+        assert played(held) == played(saved) == played(held, workers=2)
+    assert played(str(tmp_path / "same.zip")) == played(SB3Agent.load(tmp_path / "same"))
+    first = compare([model], ENV, budgets=[BUDGET], runs=40, out=tmp_path / "out")
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("chunks/*/*.parquet")}
+    again = compare([model, "SR"], ENV, budgets=[BUDGET], runs=40, out=tmp_path / "out")
+    assert before and {path: path.stat().st_mtime_ns for path in before} == before  # played before: resumed
+    assert again[0].errors == first[0].errors
+    model.learn(64)  # trained on, it is another agent
+    compare([model], ENV, budgets=[BUDGET], runs=40, out=tmp_path / "out")
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("chunks/*/*.parquet")} != before
+
+
+def test_recurrent_and_maskable_models_act_as_by_themselves(tmp_path: Path) -> None:
+    contrib = pytest.importorskip("sb3_contrib")
+    envs = SB3VecEnv(ENV, num_envs=4, budget=BUDGET)
+    for algorithm, policy, learning in (
+        (contrib.RecurrentPPO, "MultiInputLstmPolicy", {}),
+        (contrib.MaskablePPO, "MultiInputPolicy", {"use_masking": False}),
+    ):
+        model = algorithm(policy, envs, n_steps=16, batch_size=16, learning_rate=0.01, device="cpu", seed=1)
+        model.learn(128, **learning).save(tmp_path / "model")
+        batch = gym.make_vec(ENV, 16, budget=BUDGET)
+        for agent in (SB3Agent(model=model), SB3Agent.load(tmp_path / "model")):
+            seen, _ = batch.reset(seed=0)
+            agent.reset(batch.unwrapped.problem_info(agent.knows), np.random.default_rng(0))
+            state, begins = None, np.ones(16, bool)
+            for _ in range(BUDGET + 1):
+                expected, state = model.predict(seen, state=state, episode_start=begins, deterministic=True)
+                np.testing.assert_array_equal(agent.act(seen), expected)
+                seen, *_ = batch.step(expected)
+                begins = np.zeros(16, bool)
+        found = compare([model, "SR"], ENV, budgets=[BUDGET], runs=20, workers=2)
+        assert [row.agent for row in found] == [algorithm.__name__, "SR"]
+
+
 # ------------------------------------------------------------------------------------------------ mistakes
 
 

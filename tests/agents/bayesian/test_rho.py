@@ -125,6 +125,27 @@ def test_scale_and_shift_of_the_rewards_do_not_matter() -> None:
     np.testing.assert_allclose(best_shares(other, 40, last), best_shares(belief, 40, last), atol=1e-6)
 
 
+def test_rewards_of_any_size_are_planned_for() -> None:
+    # A power of 2 changes no rounding, so it changes no pull, even where its fourth power is 0.
+    means = np.tile([1.0, 2.0, 3.0], (20, 1))
+    expected: dict[str, Any] = {}
+    for scale in (1.0, 2.0**-400, 2.0**160):
+        for objective in ("value", "pcs"):
+            agent = RHO(objective=objective, epochs=4)
+            agent.reset(ProblemInfo(3, 90, 20), np.random.default_rng(0))
+            rollout = play_blocks(agent, GaussianBandit(scale * means, scale**2), 90, np.random.default_rng(1))
+            pulls = expected.setdefault(objective, rollout.statistics.pulls)
+            np.testing.assert_array_equal(rollout.statistics.pulls, pulls, err_msg=f"{scale} {objective}")
+    # Variances that are almost 0 beside means and parameters of all sizes; warnings are errors here.
+    given: list[dict[str, Any]] = [{}, {"prior_sd": 1.0}, {"sigma": 1.0}, {"prior_sd": 1e-200, "sigma": 1e-200}]
+    for size in (0.0, 1e-300, 1.0, 3e49):
+        for keywords in given:
+            agent = RHO(epochs=4, **keywords)
+            agent.reset(ProblemInfo(3, 90, 20), np.random.default_rng(0))
+            rollout = play_blocks(agent, GaussianBandit(size * means, 1e-320), 90, np.random.default_rng(1))
+            assert (rollout.statistics.pulls.sum(axis=1) == 90).all(), (size, keywords)
+
+
 def test_shares_for_the_probability_raise_it() -> None:
     belief, last = beliefs(40, 5), np.full((40, 5), 0.2)
     rng = np.random.default_rng(0)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
+from bai_gym import evaluate, identify
 from bai_gym.agents import KN, NM
-from bai_gym.bandits import PairedGaussianBandit
+from bai_gym.bandits import FeatureBandit, PairedFiniteBandit, PairedGaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.problems import ProblemInfo
 from bai_gym.theory import nelson_matejcik_constant
@@ -71,6 +72,18 @@ def test_kn_screens_by_the_variances_of_differences(both: Play) -> None:
         assert played.pulls[number].tolist() == pulls and {int(played.recommendation[number])} == active, number
 
 
+def test_tables_say_that_delta_depends_on_sphericity() -> None:
+    keywords: dict[str, Any] = {"means": [1.0, 0.0, 0.0], "variances": [1.0] * 3, "correlation": 0.5}
+    for variance, noted in (("spherical", True), ("max", False)):
+        agent = NM(indifference=1.0, variance=variance)
+        found = evaluate(agent, "BAI-PairedCustom-v0", budget=100, runs=10, env_kwargs=keywords)
+        study = identify(
+            lambda arm, item: float(arm == 0) + item, 3, 90, agent, items=np.arange(30.0).tolist(), seed=0
+        )
+        for said in (found.notes, study.notes):
+            assert any("sphericity" in note and "delta" in note for note in said) == noted, (variance, said)
+
+
 def test_constant_by_simulation() -> None:
     # The largest of nine differences from a common normal variable, over a chi-square estimate: 400,000 draws.
     rng, size = np.random.default_rng(0), 400_000
@@ -80,6 +93,38 @@ def test_constant_by_simulation() -> None:
     assert below == pytest.approx(0.9, abs=4 * np.sqrt(0.09 / size))
     # With two arms it is a quantile of Student's t.
     assert nelson_matejcik_constant(2, 0.95, 10) == pytest.approx(-stdtrit(9, 0.05), abs=1e-6)
+
+
+def test_a_note_says_that_variances_of_differences_are_unequal() -> None:
+    means, cluster, noisy = [0.3, 0.0, 0.0, 0.0], np.full((4, 4), 0.9), np.diag([16.0, 1.0, 1.0, 1.0])
+    cluster[0], cluster[:, 0] = 0.0, 0.0
+    np.fill_diagonal(cluster, 1.0)
+    # Equal variances of differences: v_i + v_j - 2 c_ij with c_ij = (v_i + v_j) / 2 - 1, though the arms differ.
+    variances = np.array([1.0, 1.2, 1.5, 2.0])
+    alike = (variances[:, None] + variances) / 2.0 - 1.0
+    np.fill_diagonal(alike, variances)
+    sphere = PairedGaussianBandit(means, covariance=alike)
+    pair = PairedGaussianBandit([0.3, 0.0], covariance=[[1.0, 0.1], [0.1, 9.0]])
+    for bandit in (PairedGaussianBandit(means, 2.0, correlation=0.7), sphere, pair):
+        assert not NM(indifference=0.3).unmet_assumptions(bandit)
+    for bandit, ends in (
+        (PairedGaussianBandit(means, correlation=cluster), "from 0.2 to 2;"),
+        (PairedGaussianBandit(means, covariance=noisy), "from 2 to 17;"),
+        (PairedGaussianBandit([means, means], [[2.0] * 4, [2.0, 1.0, 1.0, 1.0]], correlation=0.0), "from 2 to 3;"),
+    ):
+        for seen in (bandit, FeatureBandit(bandit, np.eye(4))):
+            (note,) = NM(indifference=0.3).unmet_assumptions(seen)
+            assert ends in note
+            assert not NM(indifference=0.3, variance="max").unmet_assumptions(seen)
+
+
+def test_a_note_on_the_items_of_a_matrix_stands_in_tables() -> None:
+    # Differences of the three columns are 1 and -1, 2 and -2, 3 and -3.
+    bandit = PairedFiniteBandit(np.array([[1.0, 0.0, 3.0], [-1.0, 0.0, -3.0]]), np.array([[0, 1, 2]]), replace=True)
+    assert any("from 1 to 9;" in note for note in NM().unmet_assumptions(bandit))
+    unequal = {"paired": True, "means": [1.0, 0.0, 0.0], "covariance": np.diag([1.0, 1.0, 4.0])}
+    notes = evaluate("NM", "BAI-Custom-v0", budget=100, runs=2, env_kwargs=unequal).notes
+    assert any("from 2 to 5;" in note for note in notes)
 
 
 @pytest.mark.slow

@@ -30,24 +30,27 @@ def plain(features: np.ndarray, rewards: np.ndarray, alpha: float, ridge: float,
     k, d = x.shape
     active, size_past, rho_past, rho, phase = list(range(k)), d * (d + 1) + 1, 1.0, 1.0, 1
     while len(active) > 1:
-        v, b, size = np.eye(d), np.zeros(d), d
+        v, b, size, before = np.eye(d), np.zeros(d), d, made.copy()
         pairs = np.array([x[i] - x[j] for i in active for j in active if i > j])
         while rho / size >= alpha * rho_past / size_past:
             solved = np.linalg.solve(v, x.T)
             seen = (pairs @ solved) ** 2 / (1.0 + (x.T * solved).sum(axis=0))
             largest = ((pairs @ np.linalg.inv(v) * pairs).sum(axis=1)[:, None] - seen).max(axis=0)
-            arm = int(largest.argmin())
+            helpful = np.flatnonzero(largest <= largest.min() * (1.0 + 1e-9))  # equally so, up to rounding
+            arm = int(helpful[(made - before)[helpful].argmin()])
             rho = largest[arm]
             v, b, size = v + np.outer(x[arm], x[arm]), b + x[arm] * rewards[arm, made[arm]], size + 1
             made[arm] += 1
             pulled.append(arm)
         size_past, rho_past = size, rho
-        inverse = np.linalg.inv(v - (1.0 - ridge) * np.eye(d))
+        # Few arms may span the differences that are left, and not the space: least squares then has no inverse.
+        inverse = np.linalg.pinv(v - (1.0 - ridge) * np.eye(d), rcond=1e-9, hermitian=True)
+        spanned = np.abs(pairs @ inverse @ (v - (1.0 - ridge) * np.eye(d)) - pairs).max() < 1e-6
         level, dropped = math.log(2 * math.pi**2 * k**2 * phase**2 / (6 * delta)), []
         for i in active:
             for j in active:
                 y = x[j] - x[i]
-                if i != j and math.sqrt(2 * y @ inverse @ y * level) <= y @ inverse @ b:
+                if i != j and spanned and math.sqrt(2 * y @ inverse @ y * level) <= y @ inverse @ b:
                     dropped.append(i)
         active = [arm for arm in active if arm not in dropped]
         phase += 1

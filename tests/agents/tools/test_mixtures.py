@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -21,6 +22,7 @@ from bai_gym.agents.tools.mixtures import (
     student_level,
     student_threshold,
 )
+from bai_gym.sampling import compiler
 
 
 def log_gaussian(n: float, mean: float, x: float, variance: float = 1.0) -> float:
@@ -157,6 +159,37 @@ def test_intervals_end_where_the_evidence_suffices() -> None:
             assert log_bounded(n, n * mean, end) == pytest.approx(4.0, abs=1e-6), (n, mean)
         else:
             assert log_bounded(n, n * mean, 1.0 - 1e-9) <= 4.0, (n, mean)
+
+
+def test_ends_are_the_same_compiled_and_never_fail_near_the_bounds() -> None:
+    compiled = compiler._dispatcher(bounded_upper_end)
+
+    @numba.njit
+    def ends(cases: np.ndarray) -> np.ndarray:
+        found = np.empty(len(cases))
+        for number in range(len(cases)):
+            found[number] = compiled(cases[number, 0], cases[number, 1], cases[number, 2])
+        return found
+
+    rng = np.random.default_rng(4)
+    # 0.91 with two arms, whose Kullback-Leibler bound is the number below 1, and the like; then extremes and others.
+    cases = [(1.0, 0.91, math.log(20)), (1.0, 0.9046, math.log(20)), (2.0, 0.57, 30.0), (4663.0, 0.99994895326, 6.2378)]
+    cases += [(1.0, mean, math.log(20)) for mean in np.linspace(0.85, 0.95, 1001)]
+    near = [0.0, 5e-324, 1e-300, 1e-17, 1e-12, 1e-9, 0.01]
+    for n in (1.0, 2.0, 3.0, 50.0, 1e3, 1e6, 1e9, 1e12):
+        for level in (0.5, math.log(20), math.log(4000), 40.0):
+            cases += [(n, mean, level) for one in near for mean in (one, 1.0 - one)] + [(n, 1.0 - 2.0**-53, level)]
+    for _ in range(3000):
+        n = float(rng.choice([1, 2, 3, rng.integers(1, 50), rng.integers(1, 5000), 10 ** rng.integers(3, 10)]))
+        mean = float(rng.choice([rng.random(), 1.0 - 10.0 ** -rng.uniform(1, 17), rng.integers(0, n + 1) / n]))
+        cases.append((n, mean, float(rng.uniform(0.5, 40.0))))
+    plain = np.array([bounded_upper_end(*case) for case in cases])
+    means = np.array(cases)[:, 1]
+    assert ((means <= plain) & (plain <= 1.0)).all()
+    np.testing.assert_allclose(ends(np.array(cases)), plain, rtol=0.0, atol=1e-9)
+    for (n, mean, level), end in zip(cases, plain.tolist(), strict=True):
+        if end == 1.0 and n <= 5000.0:  # nothing that the interval need not have is in it
+            assert log_bounded(n, n * mean, 1.0 - 1e-11) <= level + 1e-6, (n, mean, level)
 
 
 @pytest.mark.slow
