@@ -77,9 +77,7 @@ def test_tables_say_that_delta_depends_on_sphericity() -> None:
     for variance, noted in (("spherical", True), ("max", False)):
         agent = NM(indifference=1.0, variance=variance)
         found = evaluate(agent, "BAI-PairedCustom-v0", budget=100, runs=10, env_kwargs=keywords)
-        study = identify(
-            lambda arm, item: float(arm == 0) + item, 3, 90, agent, items=np.arange(30.0).tolist(), seed=0
-        )
+        study = identify(lambda arm, item: float(arm == 0) + item, 3, 90, agent, items=np.arange(30.0).tolist(), seed=0)
         for said in (found.notes, study.notes):
             assert any("sphericity" in note and "delta" in note for note in said) == noted, (variance, said)
 
