@@ -142,7 +142,11 @@ def _plain(text: str, functions: Mapping[str, Callable[..., Any]]) -> dict[str, 
 def _in_memory(text: str, functions: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
     import numba
 
-    names = {"compiled": numba.njit(**FLAGS), "borrowed": borrowed(), **{name: jitted(function) for name, function in functions.items()}}
+    names = {
+        "compiled": numba.njit(**FLAGS),
+        "borrowed": borrowed(),
+        **{name: jitted(function) for name, function in functions.items()},
+    }
     exec(compile(text, "<loop of bai-gym>", "exec"), names)
     return names
 

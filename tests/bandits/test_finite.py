@@ -70,9 +70,9 @@ def compiled(arms: FiniteBandit, rng: np.random.Generator) -> tuple[FloatArray, 
     def never(rows: object, slots: object) -> FloatArray:
         raise AssertionError("rewards of a table are drawn in compiled code")
 
-    engine.advance(arms.table(), rng, FIRST, never)
+    engine.advance(arms.draws(), rng, FIRST, never)
     first = engine.statistics.sums[:, 0]
-    engine.advance(arms.table(), rng, FIRST + SECOND, never)
+    engine.advance(arms.draws(), rng, FIRST + SECOND, never)
     return first, engine.statistics.sums[:, 0] - first
 
 

@@ -97,7 +97,7 @@ def compiled(bandit: Bandit, blocks: Sequence[Sequence[int]], rng: np.random.Gen
             arms = np.full((bandit.batch, 1), arm)
             request = Sequential(Rule(index=wanted_first), count, "first", rng, arms=arms)
             engine = Engine(request, total.take(arms), int(total.pulls[0].sum()), None, variances=True)
-            engine.advance(bandit.table(), rng, count, never)
+            engine.advance(bandit.draws(), rng, count, never)
             for name in ("pulls", "means", "variances"):
                 getattr(total, name)[:, arm] = getattr(engine.statistics, name)[:, 0]
     return total
@@ -219,7 +219,7 @@ def test_all_ways_to_pull_give_the_same_rewards_on_the_same_items(make: Callable
     found = [
         play(one, blocks, np.random.default_rng(2)) for play, one in zip((by_blocks, by_pulls), copies, strict=False)
     ]
-    if started.table() is not None:
+    if started.draws() is not None:
         found.append(compiled(copies[2], ((0, 0, 0), *blocks), np.random.default_rng(3)))
     for other in found[1:]:
         np.testing.assert_allclose(other.means, found[0].means, rtol=1e-12, atol=1e-12)
@@ -266,15 +266,15 @@ def test_factors_give_the_correlations_with_few_random_numbers() -> None:
         (PairedGaussianBandit(np.zeros(4), correlation=-1 / 3), negative, 3),
     ):
         np.testing.assert_allclose(bandit.correlations, expected, atol=1e-12)
-        assert int(bandit.table().samples[3]) == factors
+        assert bandit.draws().arms.loadings.shape[1] == factors
 
 
 def test_an_arm_behind_a_block_that_was_drawn_at_once_is_pulled_in_plain_python() -> None:
     bandit = gaussian(2)
     by_blocks(bandit, [(5, 5, 0)], np.random.default_rng(0))
-    assert bandit.table() is None
+    assert bandit.draws() is None
     by_pulls(bandit, [(0, 0, 5)], np.random.default_rng(0))
-    assert bandit.table() is not None
+    assert bandit.draws() is not None
 
 
 def test_instances_are_replaced_before_or_between_single_pulls() -> None:

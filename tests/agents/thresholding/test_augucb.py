@@ -53,7 +53,7 @@ TABLE = [
 
 def test_the_rounds_of_the_paper_by_hand() -> None:
     # The rule is driven beyond the budget of 10,000 to see all rounds.
-    table, rng = GaussianBandit(np.full(100, 0.5), 0.0).table(), np.random.default_rng(0)
+    table, rng = GaussianBandit(np.full(100, 0.5), 0.0).draws(), np.random.default_rng(0)
     for form in ("printed", "code"):
         engine = at_the_threshold(AugUCB(tie="first", width=form), 100, 10_000, 39_900)
         for m, (psi, end, s, log) in enumerate(TABLE):

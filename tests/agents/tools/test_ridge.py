@@ -80,7 +80,7 @@ def play(x: np.ndarray, ridge: Ridge, lam: float, pulls: int, *, begin: Statisti
     features = np.broadcast_to(x, (batch, *x.shape[1:]))
     engine = Engine(request, begin, int(begin.pulls[0].sum()), features, variances=False)
     bandit = GaussianBandit(np.full((batch, arms), 2.0), 1.0)
-    engine.advance(bandit.table(), np.random.default_rng(2), pulls + 1, lambda rows, slots: np.zeros(0))
+    engine.advance(bandit.draws(), np.random.default_rng(2), pulls + 1, lambda rows, slots: np.zeros(0))
     played = engine.outcome
     assert (played.statistics.pulls.sum(axis=1) == max(pulls, begin.pulls[0].sum())).all() and played.stopped.all()
     return played
@@ -127,7 +127,7 @@ def test_the_plain_regression_follows_its_definition() -> None:
         request = Sequential(rule, 61, "first", np.random.default_rng(1), start(3, lam))
         engine = Engine(request, begin, 5 * first, np.broadcast_to(x, (2, 5, 3)), variances=False)
         bandit = GaussianBandit(np.full((2, 5), 2.0), 1.0)
-        engine.advance(bandit.table(), np.random.default_rng(2), 61, lambda rows, slots: np.zeros(0))
+        engine.advance(bandit.draws(), np.random.default_rng(2), 61, lambda rows, slots: np.zeros(0))
         states, statistics = engine.outcome.states, engine.outcome.statistics
         for n in range(2):
             scores, m, log_det = direct(x[0], lam, statistics.pulls[n], statistics.sums[n])
