@@ -69,20 +69,50 @@ def arm_of_largest_index(index: Index, pulls: FloatArray, to_first: int, rng: np
     for arm in range(BLOCK * block, BLOCK * block + BLOCK):
         best = arm if value[arm] == top else best
         found += value[arm] == top
+    blocks = 0
     for other in range(largest.size):
-        found += largest[other] == top
-    return best if found == 2 else tied_arm(value, top, pulls, to_first, rng)
+        blocks += largest[other] == top
+    if found == 1 and blocks == 1:
+        return best
+    if to_first:
+        return least_pulled_of_largest(index, top, pulls)
+    return random_one_of_largest(index, top, pulls.size, rng)
 
 
-def tied_arm(value: FloatArray, top: float, pulls: FloatArray, to_first: int, rng: np.random.Generator) -> int:
-    """Return one of several arms of largest index."""
-    best, ties = 0, 0.0
+def least_pulled_of_largest(index: Index, top: float, pulls: FloatArray) -> int:
+    """Return the arm of fewest pulls, then the first one, of those whose index is the largest."""
+    best = -1
     for arm in range(pulls.size):
-        if value[arm] == top:
-            ties += 1.0
-            if ties == 1.0 or (pulls[arm] < pulls[best] if to_first else rng.random() * ties < 1.0):
-                best = arm
+        if index.value[arm] == top and (best < 0 or pulls[arm] < pulls[best]):
+            best = arm
     return best
+
+
+def random_one_of_largest(index: Index, top: float, num_arms: int, rng: np.random.Generator) -> int:
+    """Return a random one of the arms whose index is the largest."""
+    value, ties = index.value, 0
+    for arm in range(num_arms):
+        ties += value[arm] == top
+    before, block = int(rng.random() * ties), 0  # how many of them come before it
+    here = number_in_block(value, block, top)
+    while before >= here:
+        before -= here
+        block += 1
+        here = number_in_block(value, block, top)
+    best = BLOCK * block
+    for arm in range(BLOCK * block, BLOCK * block + BLOCK):
+        is_one = value[arm] == top
+        best = arm if is_one and before == 0 else best
+        before -= is_one
+    return best
+
+
+def number_in_block(value: FloatArray, block: int, top: float) -> int:
+    """Return how many arms of a block have an index."""
+    number = 0
+    for arm in range(BLOCK * block, BLOCK * block + BLOCK):
+        number += value[arm] == top
+    return number
 
 
 def second_of_largest_index(index: Index, first: int) -> int:
