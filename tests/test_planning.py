@@ -318,6 +318,32 @@ def test_equal_agents_are_all_reported_on_other_runs_than_those_that_chose(monke
     assert "cannot be told apart from it." in advice.summary
 
 
+def test_only_finalists_get_many_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five agents that are hard to tell apart, two finalists: the others have the runs of two rounds, and a mention."""
+    names = ("Uniform", "SR", "SAR", "SR(tie=first)", "SAR(tie=first)")
+    monkeypatch.setattr(registry, "names", lambda: names)
+    rounds: list[str] = []
+    arguments: dict[str, Any] = {"budget": 60, "runs": 1200, "env_kwargs": {"num_arms": 4}}
+    advice = advise("BAI-Bernoulli10-v0", finalists=2, on_round=rounds.append, **arguments)
+    assert [words.partition(" runs")[0] for words in rounds[:3]] == [
+        "5 agents, 200",
+        "5 agents, 300",
+        "2 agents, 1,200",
+    ]
+    played = {row.agent for row in advice.comparison}
+    assert advice.best in played and len(advice.others) >= 2 and "Uniform" in played
+    assert played.isdisjoint(advice.others) and played | set(advice.others) == set(names)
+    assert f"{len(advice.others)} with fewer runs" in advice.summary
+    assert "`--all`" in advice_table(advice).markdown()
+    assert advice_table(advice).markdown().startswith("Use ") and str(advice).startswith("Use ")
+
+    everyone = advise("BAI-Bernoulli10-v0", finalists=None, **arguments)
+    assert {row.agent for row in everyone.comparison} == set(names) and everyone.others == ()
+    assert "`--all`" not in advice_table(everyone).markdown()
+    with pytest.raises(ParameterError, match="finalists"):
+        advise("BAI-Bernoulli10-v0", finalists=0)
+
+
 def test_the_sentence_counts_agents_that_were_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     """FC-DSH errs far more often: the first round drops it, and it counts as significantly worse."""
     monkeypatch.setattr(registry, "names", lambda: ("Uniform", "SR", "FC-DSH"))

@@ -133,7 +133,8 @@ def test_notes_that_differ_only_in_the_agent_or_in_what_it_chose_are_one() -> No
     ]
     table = Table(rows, [AGENT], notes=lambda row: row[2])
     assert table.markdown() == (
-        "| agent |\n| --- |\n| A <sup>1</sup> |\n| B <sup>1, 2</sup> |\n| C(n=2) <sup>1, 2</sup> |\n| D <sup>3</sup> |\n\n"
+        "| agent |\n| --- |\n"
+        "| A <sup>1</sup> |\n| B <sup>1, 2</sup> |\n| C(n=2) <sup>1, 2</sup> |\n| D <sup>3</sup> |\n\n"
         f"1. {chosen}: b=1 (A, C(n=2)); variance='jeffreys' (B)\n2. B, C(n=2): {forgets}\n3. {forgets}\n"
     )
     for text in (table.html(), table.latex()):
