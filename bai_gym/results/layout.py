@@ -233,7 +233,7 @@ class Table(Generic[Row]):
         grouped, numbers = self._grouped(), {note: number for number, note in self._footnotes()}
         for row in self.rows:
             cells, bold = [column.cell(row) for column in columns], [column.bold(row) for column in columns]
-            yield cells, list(dict.fromkeys(numbers[grouped[note]] for note in self.notes(row))), bold
+            yield cells, sorted({numbers[grouped[note]] for note in self.notes(row)}), bold
 
 
 def group_notes(notes: Iterable[str]) -> dict[str, str]:
