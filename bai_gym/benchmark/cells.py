@@ -213,7 +213,9 @@ class Cell:
         if self.episode_spec.most_pulls < least:
             extra = (f"{describe(agent)}: budget below its minimum of {least}",)
         if self.env.problem.earlier is not None and self.earlier is None:
-            extra += (f"{describe(agent)} decides by the pulls of its phases and starts without the earlier results",)
+            extra += (
+                f"{describe(agent)}: it decides by the pulls of its phases and starts without the earlier results",
+            )
         unmet = (
             unmet_assumptions(agent, self.instances()) if callable(getattr(agent, "unmet_assumptions", None)) else ()
         )

@@ -149,7 +149,16 @@ def advise(
     regret: Annotated[
         bool, typer.Option("--regret", help="Look for a small simple regret, not error probability.")
     ] = False,
-    runs: Annotated[int, typer.Option(**WHOLE, help="Fresh runs of the agents that are left after two rounds.")] = 2000,
+    runs: Annotated[
+        int, typer.Option(**WHOLE, help="Runs that choose among the ten best agents, and fresh runs of them.")
+    ] = 2000,
+    all_: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="Play and show all agents that are not significantly worse, not only the ten best; it takes longer.",
+        ),
+    ] = False,
     left_out: Annotated[
         bool, typer.Option("--left-out", help="List the registered agents that were not played, with the reasons.")
     ] = False,
@@ -171,12 +180,14 @@ def advise(
             budget=budget,
             regret=regret,
             runs=runs,
+            **({"finalists": None} if all_ else {}),
             seed=seed,
             workers=workers,
             env_kwargs=env_keywords(set_, costs),
             out=out,
             on_round=lambda words: on_stage(words, 0, None),
         )
+    OUT.print(advice.summary)
     OUT.print(advice_table(advice).rich())
     for name, reason in advice.left_out.items() if left_out else ():
         OUT.print(f"{name}: {reason}", soft_wrap=True)

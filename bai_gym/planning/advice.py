@@ -1,9 +1,10 @@
 """Which agent to use: those that need no oracle knowledge, compared by simulation on instances like the user's.
 
-Agents are chosen and reported on different runs: the best of several estimates is too good on average. Two rounds, of
-few and of many runs, choose; in each of them agents play the same instances, and those that are significantly worse
-than the best one are dropped, no others. Fresh runs of all that are left give the numbers, and test them against the
-chosen one.
+Agents are chosen and reported on different runs: the best of several estimates is too good on average. Three rounds, of
+more and more runs, choose; in each of them agents play the same instances, and those that are significantly worse than
+the best one are dropped. Only the finalists, the ten best of the second round, play the third one: to play all others
+as often takes most of the time, and chooses no better agent. Fresh runs of the finalists that are left give the
+numbers, and test them against the chosen one.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ from bai_gym.validation import flag, integer
 __all__ = ["Advice", "advise"]
 
 SCREENING_RUNS = 200
+FINALISTS = 10
+SECOND_ROUND = 4  # times as many runs have the third round, and the fresh ones
 LEVEL = 0.05  # of the tests against the best agent, corrected for their number
 NAMED = 8  # agents that a sentence lists
 SPLIT_BY_COST = tuple(f"{name}(costs=sqrt)" for name in (BASELINE, "SH", "SH-Reuse"))
@@ -46,13 +49,15 @@ class Advice:
     """The agents that suit an experiment.
 
     Attributes:
-        best: The agent that the first two rounds have chosen.
+        best: The agent that all rounds but the last have chosen.
         measure: What is to be small, ``"error probability"`` or ``"simple regret"``.
-        comparison: Fresh runs of the agents that are left. Where there are earlier results, the first is to decide now,
-            and the second to collect equally, then decide (``Uniform``); the others by the measure.
+        comparison: Fresh runs of the finalists that are left, and of ``Uniform``. Where there are earlier results, the
+            first is to decide now, and the second to collect equally, then decide (``Uniform``); the others by the
+            measure.
         equals: Agents that the fresh runs cannot tell apart from the best one.
         screened: All agents in the first round, of few runs.
         left_out: Registered agents that were not played, with the reason.
+        others: Agents that were no finalists, although the second round could not tell them apart from its best one.
         winner: The arm that earlier results favour; None where there are none.
     """
 
@@ -62,6 +67,7 @@ class Advice:
     equals: tuple[str, ...]
     screened: Comparison
     left_out: Mapping[str, str]
+    others: tuple[str, ...] = ()
     winner: str | None = None
 
     @property
@@ -85,23 +91,27 @@ class Advice:
                 f"{runs}."
             )
         first = f"Use {self.best}: with {budget_words(best)} its {self.measure} is {number} in {runs}"
-        others = [
+        rivals = [
             f"of {words.format(winner=self.winner)} {_value(result, self.measure):.3g}"
             for words, agent in baselines.items()
             for result in self.comparison
             if result.agent == agent != self.best
         ]
-        if others:
-            first += f", that {' and '.join(others)}"
-        worse = sum(row.agent not in (self.best, NOW, *self.equals) for row in self.screened)
+        if rivals:
+            first += f", that {' and '.join(rivals)}"
+        alike = {self.best, *self.equals, *self.others}
+        worse = sum(row.agent not in alike for row in self.screened)
         second = f"{_listed(self.equals)} cannot be told apart from it" if self.equals else ""
+        if self.others:
+            more = f"{len(self.others)} with fewer runs"
+            second = f"{second}, nor can {more}" if second else f"{more} cannot be told apart from it"
         if worse:
             second += f"{'; the other' if second else 'All other'} {worse} are significantly worse"
         return f"{first}. {second}." if second else f"{first}."
 
     def __str__(self) -> str:
-        """One line for each agent, and the advice."""
-        return f"{self.comparison}\n{self.summary}"
+        """The advice, and one line for each agent."""
+        return f"{self.summary}\n{self.comparison}"
 
 
 def advise(
@@ -110,6 +120,7 @@ def advise(
     budget: float | None = None,
     regret: bool = False,
     runs: int = 2000,
+    finalists: int | None = FINALISTS,
     seed: int = 0,
     workers: int | None = 1,
     env_kwargs: Mapping[str, Any] | None = None,
@@ -121,21 +132,25 @@ def advise(
 
     The environment says what is known, as in :func:`bai_gym.plan`: ``BAI-Pilot-v0`` reads a log, from which agents
     start, ``BAI-Bernoulli10-v0`` with ``num_arms=`` stands for conversion rates of which nothing is known. A first
-    round of 200 runs, and a second one of ``runs``, drop agents that are significantly worse than the best one; the
-    numbers and tests reported are of fresh runs of all others, and of ``Uniform``. Where pulls cost differently, agents
-    that take no account of costs are left out, and those with a parameter ``costs`` are played with ``"sqrt"``, too.
+    round of 200 runs, and a second one of a quarter of ``runs``, drop agents that are significantly worse than the best
+    one. Of the others, the ``finalists`` that did best play ``runs`` runs, which choose one. The numbers and tests
+    reported are of as many fresh runs of all finalists that are left, and of ``Uniform``. Where pulls cost differently,
+    agents that take no account of costs are left out, and those with a parameter ``costs`` are played with ``"sqrt"``,
+    too.
 
     Args:
         env: A registered id, or an environment object.
         budget: Pulls of the experiment, or money where the environment has ``costs``; None: the environment's budget.
         regret: Whether the simple regret is to be small, instead of the error probability.
-        runs: Runs of the second round, and fresh runs, at least 400.
+        runs: Runs that choose among the finalists, and fresh runs, at least 400.
+        finalists: Their number, at least 1. None: all agents that are not significantly worse, which may take several
+            times as long.
         seed: At least 0. The same seed gives the same advice, for any number of workers.
         workers: Processes, see :func:`bai_gym.evaluate`.
         env_kwargs: Keyword arguments for ``gym.make``.
         out: Folder for finished chunks: the same call resumes an interrupted one.
         reuse: What to do with finished chunks, see :func:`bai_gym.evaluate`.
-        on_round: Called with a description of each of the three rounds.
+        on_round: Called with a description of each round.
 
     Returns:
         The agent to use, and the comparison, with the reasons why agents are not in it.
@@ -144,6 +159,8 @@ def advise(
         BaiGymError: If an argument is invalid, or no agent can be used; the message is one line.
     """
     integer(runs, "runs", least=2 * SCREENING_RUNS)
+    if finalists is not None:
+        integer(finalists, "finalists", least=1)
     measure = REGRET if flag(regret, "regret") else ERROR
     budgets = None if budget is None else [budget]
     problem = make_cells([BASELINE], env, budgets, seed, env_kwargs)[0].env.problem  # errors of no agent
@@ -155,19 +172,25 @@ def advise(
     winner, folder = favourite(problem), None if out is None else Path(out)
     reuse = reuse_in_steps(make_cells(usable, env, budgets, seed, env_kwargs), folder, reuse)
 
-    def choose(agents: Sequence[str], number: int) -> tuple[str, list[str], Comparison]:
-        """Return the best agent, those that are not significantly worse, and the runs."""
-        _tell(on_round, f"{len(agents)} agents")
+    def choose(agents: Sequence[str], number: int) -> tuple[list[str], Comparison]:
+        """Return the agents that are not significantly worse than the best one, best first, and the runs."""
+        _tell(on_round, f"{len(agents)} agents, {number:,} runs of each")
         cells = make_cells(agents, env, budgets, seed, env_kwargs)
         played = run_cells(cells, number, workers=workers, out=folder, reuse=reuse)
-        best = min(played, key=lambda row: _value(row, measure)).agent
-        worse = _worse(played, best, agents, measure)
-        return best, [agent for agent in agents if agent not in worse], played
+        ranked = [row.agent for row in sorted(played, key=lambda row: _value(row, measure))]
+        worse = _worse(played, ranked[0], agents, measure)
+        return [agent for agent in ranked if agent not in worse], played
 
-    _, kept, screened = choose(usable, SCREENING_RUNS)
-    best, kept, _ = choose(kept, runs)
-    rivals: list[Any] = sorted({best, *kept, *({BASELINE} & set(usable))})
-    _tell(on_round, f"fresh runs of {len(rivals)} agents")
+    kept, screened = choose(usable, SCREENING_RUNS)
+    others: tuple[str, ...] = ()
+    if finalists is not None and len(kept) > finalists:
+        if (second := runs // SECOND_ROUND) > SCREENING_RUNS:
+            kept, _ = choose(kept, second)
+        kept, others = kept[:finalists], tuple(kept[finalists:])
+    kept, _ = choose(kept, runs)
+    best = kept[0]
+    rivals: list[Any] = sorted({*kept, *({BASELINE} & set(usable))})
+    _tell(on_round, f"{len(rivals)} agents, {runs:,} fresh runs of each")
     fresh = int(generator(seed, "advice", "fresh").integers(2**63))
     final = compare(
         [*rivals, *([] if winner is None else [DecideNow()])],
@@ -187,7 +210,9 @@ def advise(
         key=lambda row: (ahead.index(row.agent) if row.agent in ahead else len(ahead), _value(row, measure), row.agent),
     )
     equals = tuple(row.agent for row in rows if row.agent in set(rivals) - worse - {best})
-    return Advice(best, measure, Comparison(tuple(rows), final.outcomes), equals, screened, left_out, winner)
+    comparison = Comparison(tuple(rows), final.outcomes)
+    others = tuple(agent for agent in others if agent != BASELINE)  # which has fresh runs
+    return Advice(best, measure, comparison, equals, screened, left_out, others, winner)
 
 
 def _tell(on_round: Callable[[str], None] | None, words: str) -> None:

@@ -69,7 +69,7 @@ def plans_table(plans: Plans) -> Table[BudgetPlan]:
 
 
 def advice_table(advice: Advice) -> Table[Result]:
-    """Lay out the fresh runs behind an advice, with a verdict on each agent; the advice stands below."""
+    """Lay out the fresh runs behind an advice, with a verdict on each agent; the advice stands above."""
 
     def verdict(row: Result) -> str:
         if row.agent == advice.best:
@@ -92,12 +92,20 @@ def advice_table(advice: Advice) -> Table[Result]:
         ],
         notes=lambda row: row.notes,
         title=rows[0].env,
+        above=advice.summary,
         remarks=[
             f"Fresh runs, {rows[0].runs:,} of each agent on the same instances; the agent was chosen on other runs. As "
             f"good as it: not significantly worse, by paired tests of the {advice.measure} at joint level 5 %.",
+            *([_others(advice)] if advice.others else []),
             f"Not played: {len(advice.left_out)} registered agents, which `--left-out` lists with the reasons.",
-            advice.summary,
         ],
+    )
+
+
+def _others(advice: Advice) -> str:
+    return (
+        f"Not shown: {len(advice.others)} agents that did less well in the first rounds, but not significantly worse, "
+        "which `--all` plays and shows, too."
     )
 
 

@@ -11,7 +11,7 @@ import io
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -28,6 +28,7 @@ __all__ = [
     "estimate_fields",
     "exact",
     "format_knowledge",
+    "group_notes",
     "with_interval",
 ]
 
@@ -55,6 +56,7 @@ _LATEX = {
     "…": r"\ldots{}",
 }
 _MINUS = re.compile(r"(?<![\w.)])-(?=\d)")
+_CHOSEN = re.compile(r"(.+?): (.+), (chosen for .+ rewards)")  # a note of `bai_gym.benchmark.protocol.notes`
 
 
 Row = TypeVar("Row")
@@ -94,7 +96,8 @@ class Table(Generic[Row]):
         rows: What it has a row for, in order.
         columns: The columns of all forms but CSV.
         fields: The columns of CSV, by their headings: each returns the field of a row. Without any, CSV has the cells.
-        notes: Returns the footnotes of a row; equal ones of several rows are one, with one number.
+        notes: Returns the footnotes of a row; those of several rows that :func:`group_notes` joins are one, with one
+            number.
         marked: The column whose cells carry the numbers of footnotes, counted from 0.
         title: Title in the terminal; None: the sentence above, if there is one.
         above: A sentence above the table; empty: none.
@@ -124,7 +127,7 @@ class Table(Generic[Row]):
         from rich.text import Text
 
         heading = self.title or self.above
-        below = [*(f"[{number}] {note}" for note, number in self._numbers().items()), *self.remarks]
+        below = [*(f"[{number}] {note}" for number, note in self._footnotes()), *self.remarks]
         # Text, not str: square brackets in a str would be read as markup.
         table = Table(
             title=Text(heading) if heading else None,
@@ -149,8 +152,8 @@ class Table(Generic[Row]):
             cells = [f"**{cell}**" if heavy else cell for cell, heavy in zip(cells, bold, strict=True)]
             cells[self.marked] += f" <sup>{', '.join(map(str, marks))}</sup>" if marks else ""
             lines.append("| " + " | ".join(cells) + " |")
-        if numbers := self._numbers():
-            lines += ["", *(f"{number}. {note}" for note, number in numbers.items())]
+        if footnotes := self._footnotes():
+            lines += ["", *(f"{number}. {note}" for number, note in footnotes)]
         for remark in self.remarks:
             lines += ["", remark]
         return "\n".join(lines) + "\n"
@@ -181,7 +184,7 @@ class Table(Generic[Row]):
             lines.append(" & ".join(cells) + r" \\")
         lines += [r"\bottomrule", r"\end{tabular}"]
         below = [
-            *(rf"\textsuperscript{{{number}}} {escape_latex(note)}" for note, number in self._numbers().items()),
+            *(rf"\textsuperscript{{{number}}} {escape_latex(note)}" for number, note in self._footnotes()),
             *map(escape_latex, self.remarks),
         ]
         if below:
@@ -200,8 +203,8 @@ class Table(Generic[Row]):
             cells[self.marked] += f"<sup>{', '.join(map(str, marks))}</sup>" if marks else ""
             lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
         lines += ["</tbody>", "</table>"]
-        if numbers := self._numbers():
-            lines += ["<ol>", *(f"<li>{html.escape(note)}</li>" for note in numbers), "</ol>"]
+        if footnotes := self._footnotes():
+            lines += ["<ol>", *(f"<li>{html.escape(note)}</li>" for _, note in footnotes), "</ol>"]
         lines += [f"<p>{html.escape(remark)}</p>" for remark in self.remarks]
         return "\n".join(lines) + "\n"
 
@@ -217,17 +220,53 @@ class Table(Generic[Row]):
     def _filed(self) -> list[Column[Row]]:
         return [column for column in self.columns if not column.terminal]
 
-    def _numbers(self) -> dict[str, int]:
-        """Number each distinct note, from 1, in order of appearance."""
-        notes = dict.fromkeys(note for row in self.rows for note in self.notes(row))
-        return {note: number for number, note in enumerate(notes, start=1)}
+    def _grouped(self) -> dict[str, str]:
+        """Return the footnote of each note."""
+        return group_notes(note for row in self.rows for note in self.notes(row))
+
+    def _footnotes(self) -> list[tuple[int, str]]:
+        """Return the footnotes with their numbers, from 1, in order of appearance."""
+        return list(enumerate(dict.fromkeys(self._grouped().values()), start=1))
 
     def _cells(self, columns: Sequence[Column[Row]]) -> Iterator[tuple[list[str], list[int], list[bool]]]:
-        """Yield the cells of each row, the numbers of its notes, and which cells are in bold."""
-        numbers = self._numbers()
+        """Yield the cells of each row, the numbers of its footnotes, and which cells are in bold."""
+        grouped, numbers = self._grouped(), {note: number for number, note in self._footnotes()}
         for row in self.rows:
             cells, bold = [column.cell(row) for column in columns], [column.bold(row) for column in columns]
-            yield cells, [numbers[note] for note in self.notes(row)], bold
+            yield cells, sorted({numbers[grouped[note]] for note in self.notes(row)}), bold
+
+
+def group_notes(notes: Iterable[str]) -> dict[str, str]:
+    """Join notes that say the same of several agents.
+
+    ``A: words`` and ``B: words`` become ``A, B: words``. Notes on what was chosen by the kind of rewards become one,
+    whatever was chosen: ``chosen for binary rewards: b=1 (A, B); family='bernoulli' (C)``.
+
+    Args:
+        notes: Notes of all rows of a table.
+
+    Returns:
+        The joined note of each distinct note, in order of appearance; the note itself where it stands alone.
+    """
+    by_words: dict[str, dict[str, tuple[str, str]]] = {}  # what stands in place of single notes: notes, (name, values)
+    for note in dict.fromkeys(notes):
+        name, colon, words = note.partition(": ")
+        if chosen := _CHOSEN.fullmatch(note):
+            by_words.setdefault(f"{chosen[3]}: ", {})[note] = chosen[1], chosen[2]
+        else:
+            by_words.setdefault(f"{colon}{words}" if colon else note, {})[note] = name, ""
+    joined: dict[str, str] = {}
+    for words, members in by_words.items():
+        by_values: dict[str, list[str]] = {}
+        for name, values in members.values():
+            by_values.setdefault(values, []).append(name)
+        lists = {values: ", ".join(names) for values, names in by_values.items()}
+        if words.endswith(": "):
+            text = words + "; ".join(f"{values} ({names})" for values, names in lists.items())
+        else:
+            text = f"{lists['']}{words}"
+        joined |= {note: text if len(members) > 1 else note for note in members}
+    return joined
 
 
 def _group_lines(columns: Sequence[Column[Row]]) -> list[str]:

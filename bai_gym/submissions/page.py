@@ -10,7 +10,7 @@ from importlib.metadata import version
 from bai_gym.analysis.intervals import Estimate
 from bai_gym.isolation.process import MOST_LOG
 from bai_gym.report.page.bundle import read_asset
-from bai_gym.results.layout import format_knowledge, with_interval
+from bai_gym.results.layout import format_knowledge, group_notes, with_interval
 from bai_gym.results.leaderboard import Leaderboard, Standing
 from bai_gym.submissions.official import LEVEL, Official, Place
 
@@ -160,7 +160,7 @@ def _tasks(boards: Sequence[Leaderboard]) -> str:
             ]
             for row in board.standings
         ]
-        notes = dict.fromkeys(note for row in board.standings for note in row.notes)
+        notes = dict.fromkeys(group_notes(note for row in board.standings for note in row.notes).values())
         below = "".join(f'<p class="footnotes">{_text(note)}</p>' for note in notes)
         table = _table(board.env, headings, rows, named=1)
         parts.append(f"<details><summary>{_task(board)}</summary>{table}{below}</details>")

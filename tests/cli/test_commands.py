@@ -174,6 +174,8 @@ def test_costs_are_read_by_name_in_order_and_from_a_log(command: Command, tmp_pa
     assert plans[0] == plans[1] == plans[2]
     out, _ = command("advise", *words, "--costs", "dollars", "--budget", "20.5", "--runs", "400")
     assert "20.5" in out and "mean pulls" in out and "TTTS" not in out
+    verdict = min(out.find(words) for words in ("Use ", "More pulls") if words in out)
+    assert verdict < out.index("against the chosen one")
 
 
 def test_run_shows_the_gap_to_the_optimum(command: Command, tmp_path: Path) -> None:

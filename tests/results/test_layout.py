@@ -9,7 +9,7 @@ import re
 import pytest
 from rich.console import Console
 
-from bai_gym.results.layout import Column, Table, decimals, escape_latex, with_interval
+from bai_gym.results.layout import Column, Table, decimals, escape_latex, group_notes, with_interval
 
 Row = tuple[str, str, tuple[str, ...]]
 AGENT: Column[Row] = Column("agent", lambda row: row[0], numeric=False)
@@ -120,6 +120,29 @@ def test_csv_quotes_what_needs_it() -> None:
 def test_notes_are_numbered_by_appearance() -> None:
     table = Table([("x", "", ("b", "a")), ("y", "", ("a", "c"))], [AGENT], notes=lambda row: row[2])
     assert table.markdown().endswith("| x <sup>1, 2</sup> |\n| y <sup>2, 3</sup> |\n\n1. b\n2. a\n3. c\n")
+
+
+def test_notes_that_differ_only_in_the_agent_or_in_what_it_chose_are_one() -> None:
+    """Four agents with six notes have three footnotes; a note that stands alone stays as it is."""
+    chosen, forgets = "chosen for binary rewards", "it forgets stages"
+    rows = [
+        ("A", "", (f"A: b=1, {chosen}",)),
+        ("B", "", (f"B: variance='jeffreys', {chosen}", f"B: {forgets}")),
+        ("C(n=2)", "", (f"C(n=2): b=1, {chosen}", f"C(n=2): {forgets}")),
+        ("D", "", (forgets,)),
+    ]
+    table = Table(rows, [AGENT], notes=lambda row: row[2])
+    assert table.markdown() == (
+        "| agent |\n| --- |\n"
+        "| A <sup>1</sup> |\n| B <sup>1, 2</sup> |\n| C(n=2) <sup>1, 2</sup> |\n| D <sup>3</sup> |\n\n"
+        f"1. {chosen}: b=1 (A, C(n=2)); variance='jeffreys' (B)\n2. B, C(n=2): {forgets}\n3. {forgets}\n"
+    )
+    for text in (table.html(), table.latex()):
+        assert text.count("chosen for binary rewards") == 1
+    for alone in ("A: b=1, sigma=0.5, chosen for bounded(0, 1) rewards", "A: words", "words", ": ", "A: "):
+        assert group_notes([alone, alone]) == {alone: alone}
+    one = ("the same", "the same")  # of one row: marked once
+    assert "| A <sup>1</sup> |" in Table([("A", "", one)], [AGENT], notes=lambda row: row[2]).markdown()
 
 
 def test_numbers_are_as_precise_as_their_intervals() -> None:

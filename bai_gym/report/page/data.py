@@ -15,6 +15,7 @@ from bai_gym.report.page.numbers import short
 from bai_gym.report.page.standings import Standings
 from bai_gym.report.page.summary import summary
 from bai_gym.report.tables import best_arm_remarks
+from bai_gym.results.layout import group_notes
 from bai_gym.results.result import Result
 from bai_gym.statistics import FloatArray
 
@@ -61,6 +62,7 @@ def _group_json(group: Group, standings: Standings, order: Sequence[str]) -> dic
     arms = {result.env: int(result.mean_pulls.size) for result in group.results}
     kinds = {result.env: result.rewards for result in group.results}
     named = {result.env: result.arm_names for result in group.results if result.arm_names}
+    joined = group_notes(note for result in group.results for note in result.notes)
     rows = []
     for result in group.results:
         last = result.at_end
@@ -104,7 +106,7 @@ def _group_json(group: Group, standings: Standings, order: Sequence[str]) -> dic
                 "truncated": result.truncated,
                 "favourite": list(result.most_recommended) if result.most_recommended else None,
                 "knows": knows(tuple(result.knows)),
-                "notes": [notes(note) for note in result.notes],
+                "notes": list(dict.fromkeys(notes(joined[note]) for note in result.notes)),
                 "rerun": commands(result.rerun),
                 # Shares of the arms in 1/10,000: of the end of the runs only, checkpoints would make the page heavy.
                 "share": [round(10_000 * share) for share in _spread(result) / pulls] if last and pulls else None,
