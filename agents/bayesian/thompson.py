@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -61,7 +60,7 @@ def cheapest_to_confuse(e: Episode, s: ThompsonState, w: ThompsonState, best: in
     """Return the arm j of smallest |m_I - m_j| / sqrt(v_I / T_I + v_j / T_j), where I is ``best``."""
     for arm in range(e.num_arms):
         square = reward_variance(e, s, w, best) / e.pulls[best] + reward_variance(e, s, w, arm) / e.pulls[arm]
-        w.score[arm] = -abs(e.mean[best] - e.mean[arm]) / math.sqrt(square)
+        w.score[arm] = -abs(e.mean[best] - e.mean[arm]) / np.sqrt(square)
     w.score[best] = -np.inf
     return arm_of_largest(w.score, e, rng)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -33,7 +32,7 @@ def pull_pair(e: Episode, s: EBTCState, w: EBTCState, rng: np.random.Generator) 
     best, cost, epsilon = arm_of_largest(e.mean, e, rng), w.cost, s.epsilon
     for arm in range(e.num_arms):
         distance = e.mean[best] - e.mean[arm] + epsilon
-        cost[arm] = -distance / math.sqrt(1.0 / e.pulls[best] + 1.0 / e.pulls[arm])
+        cost[arm] = -distance / np.sqrt(1.0 / e.pulls[best] + 1.0 / e.pulls[arm])
     cost[best] = -np.inf
     other = arm_of_largest(cost, e, rng)
     pair = best * e.num_arms + other

@@ -49,10 +49,10 @@ def pull_largest_estimated_b(e: Episode, s: GapEState, w: GapEState, rng: np.ran
     set_gaps(e, s, w)
     complexity = 0.0
     for arm in range(e.num_arms):
-        gap = w.gap[arm] + s.b * math.sqrt(1.0 / (2.0 * e.pulls[arm]))
+        gap = w.gap[arm] + s.b * np.sqrt(1.0 / (2.0 * e.pulls[arm]))
         if s.aware:
-            sigma = max(math.sqrt(e.variance[arm]) - s.b * math.sqrt(2.0 / (e.pulls[arm] - 1.0)), 0.0)
-            complexity += ((sigma + math.sqrt(sigma**2 + (16.0 / 3.0) * s.b * gap)) / gap) ** 2
+            sigma = max(np.sqrt(e.variance[arm]) - s.b * np.sqrt(2.0 / (e.pulls[arm] - 1.0)), 0.0)
+            complexity += ((sigma + np.sqrt(sigma**2 + (16.0 / 3.0) * s.b * gap)) / gap) ** 2
         else:
             complexity += (s.b / gap) ** 2
     for arm in range(e.num_arms):

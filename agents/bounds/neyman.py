@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -62,14 +61,14 @@ def set_shares(e: Episode, s: NeymanState, best: int, shares: FloatArray) -> Non
     """Set the shares that are best for the estimated variances, where the best arm is compared with all others."""
     top = others = 0.0
     for arm in range(e.num_arms):
-        shares[arm] = math.sqrt(estimated_variance(e.pulls[arm], e.mean[arm], e.variance[arm], s))
+        shares[arm] = np.sqrt(estimated_variance(e.pulls[arm], e.mean[arm], e.variance[arm], s))
         top = max(top, shares[arm])
     for arm in range(e.num_arms):
         deviation = max(shares[arm], SMALLEST_DEVIATION * top) if top > 0.0 else 1.0
         shares[arm] = deviation**2
         if arm != best:
             others += shares[arm]
-    of_best = math.sqrt(shares[best]) / (math.sqrt(shares[best]) + math.sqrt(others))
+    of_best = np.sqrt(shares[best]) / (np.sqrt(shares[best]) + np.sqrt(others))
     whole = 0.0
     for arm in range(e.num_arms):
         share = of_best if arm == best else (1.0 - of_best) * shares[arm] / others

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,9 +12,8 @@ from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.agents.tools.spending import PricedState, can_pay
 from bai_gym.agents.tools.variances import (
     VarianceState,
-    estimated_variance,
+    estimate_variances,
     normal_assumption,
-    pool,
     variance_choice,
     variance_estimate,
 )
@@ -34,23 +32,24 @@ SMALLEST_VARIANCE = 1e-12
 class OCBAState(VarianceState):
     """What the rules of OCBA and OCBA-PCS use."""
 
+    variance: PerArm  # v_i, the estimated variances, at least the bound
     value: PerArm  # what is the largest for the arm to pull
     part: PerArm  # terms of a sum over the arms
 
 
 def pull_farthest_behind(e: Episode, s: OCBAState, w: OCBAState, rng: np.random.Generator) -> int:
     """Pull the arm of largest (t + 1) R_i / (sum of all R) - T_i, with R_i = v_i / d_i^2 of all arms but the best."""
-    pool(e, s)
+    estimate_variances(e, s, SMALLEST_VARIANCE, w.variance)
     value, part = w.value, w.part
     best = arm_of_largest(e.mean, e, rng)
     if is_tied(e, best):
         return least_pulled_best(e, s, w, best, rng)
     for arm in range(e.num_arms):
-        gap, variance = distance(e, best, arm), variance_of(e, s, arm) * (arm != best)
+        gap, variance = distance(e, best, arm), w.variance[arm] * (arm != best)
         weight = 1.0 / (gap * gap)
         value[arm] = variance * weight  # R_i
         part[arm] = variance * weight * weight  # R_i^2 / v_i
-    of_best = np.sqrt(variance_of(e, s, best) * total(part))  # R_b
+    of_best = np.sqrt(w.variance[best] * total(part))  # R_b
     everything, after = total(value) + of_best, e.made + 1.0
     for arm in range(e.num_arms):  # times the sum of all R, which saves a division
         value[arm] = after * (of_best if arm == best else value[arm]) - e.pulls[arm] * everything
@@ -66,18 +65,18 @@ def pull_farthest_behind_for_money(e: Episode, s: PricedOCBAState, w: PricedOCBA
 
     The episode ends at the first pull that the money left does not pay for.
     """
-    pool(e, s)
+    estimate_variances(e, s, SMALLEST_VARIANCE, w.variance)
     value, part = w.value, w.part
     best = arm_of_largest(e.mean, e, rng)
     if is_tied(e, best):
         arm = least_pulled_best(e, s, w, best, rng)
         return arm if can_pay(e, s, w, arm) else STOP
     for arm in range(e.num_arms):
-        gap, variance = distance(e, best, arm), variance_of(e, s, arm) * (arm != best)
+        gap, variance = distance(e, best, arm), w.variance[arm] * (arm != best)
         weight = 1.0 / (gap * gap)
         value[arm] = variance * weight  # R_i
         part[arm] = w.cost[arm] * variance * weight * weight  # c_i R_i^2 / v_i
-    of_best = np.sqrt(variance_of(e, s, best) / w.cost[best] * total(part))  # R_b
+    of_best = np.sqrt(w.variance[best] / w.cost[best] * total(part))  # R_b
     everything, after = total(value) + of_best, e.made + 1.0
     for arm in range(e.num_arms):
         value[arm] = after * (of_best if arm == best else value[arm]) - e.pulls[arm] * everything
@@ -90,24 +89,24 @@ def pull_steepest(e: Episode, s: OCBAState, w: OCBAState, rng: np.random.Generat
 
     All slopes are multiplied by exp(z^2 / 2) for the smallest z, so that they do not underflow.
     """
-    pool(e, s)
+    estimate_variances(e, s, SMALLEST_VARIANCE, w.variance)
     value, slope = w.value, w.part
     best = arm_of_largest(e.mean, e, rng)
     if is_tied(e, best):
         return least_pulled_best(e, s, w, best, rng)
     growth = e.end / e.made  # from the pulls so far to those at the end
-    noise, least = variance_of(e, s, best) / (growth * e.pulls[best]), np.inf
+    noise, least = w.variance[best] / (growth * e.pulls[best]), np.inf
     for arm in range(e.num_arms):
-        both = noise + variance_of(e, s, arm) / (growth * e.pulls[arm])
+        both = noise + w.variance[arm] / (growth * e.pulls[arm])
         square = distance(e, best, arm) ** 2.0 / both
         slope[arm], value[arm] = both, square  # for the next loop
         least = square if square < least and arm != best else least
     for arm in range(e.num_arms):
         both = slope[arm]
-        slope[arm] = np.exp(0.5 * (least - value[arm])) * distance(e, best, arm) / (both * math.sqrt(both))
-        value[arm] = slope[arm] * variance_of(e, s, arm) / (e.pulls[arm] * e.pulls[arm])
+        slope[arm] = np.exp(0.5 * (least - value[arm])) * distance(e, best, arm) / (both * np.sqrt(both))
+        value[arm] = slope[arm] * w.variance[arm] / (e.pulls[arm] * e.pulls[arm])
     slope[best] = 0.0
-    value[best] = total(slope) * variance_of(e, s, best) / (e.pulls[best] * e.pulls[best])
+    value[best] = total(slope) * w.variance[best] / (e.pulls[best] * e.pulls[best])
     return arm_of_largest(value, e, rng)
 
 
@@ -115,12 +114,6 @@ def distance(e: Episode, best: int, arm: int) -> float:
     """Return d_i: how far an arm's mean is below the largest, between the bounds."""
     gap = e.mean[best] - e.mean[arm]
     return float(min(gap if gap > SMALLEST_GAP else SMALLEST_GAP, LARGEST_GAP))
-
-
-def variance_of(e: Episode, s: OCBAState, arm: int) -> float:
-    """Return v_i: the estimated variance of an arm, at least the bound."""
-    variance = estimated_variance(e.pulls[arm], e.mean[arm], e.variance[arm], s)
-    return float(variance if variance > SMALLEST_VARIANCE else SMALLEST_VARIANCE)
 
 
 def is_tied(e: Episode, best: int) -> bool:

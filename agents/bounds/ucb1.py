@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.bounds import ucb1_fast
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import most_pulled
 from bai_gym.agents.tools.ranges import range_choice, range_of
@@ -23,14 +22,17 @@ class UCB1State(State):
     """What the rule of UCB1 uses."""
 
     b: float  # range of the rewards
+    width: PerArm  # b sqrt(2 / T), which changes with an arm's own pulls alone
     bound: PerArm  # upper confidence bounds
 
 
 def pull_largest_bound(e: Episode, s: UCB1State, w: UCB1State, rng: np.random.Generator) -> int:
     """Pull the arm of largest mean + b sqrt(2 log t / T)."""
-    growth, bound = s.b * np.sqrt(2.0 * np.log(e.made)), w.bound
+    b, width, bound, growth = s.b, w.width, w.bound, np.sqrt(np.log(e.made))
+    for arm in range(e.pulled, e.pulled + 1) if e.pulled >= 0 else range(e.num_arms):
+        width[arm] = b * np.sqrt(2.0 / e.pulls[arm])
     for arm in range(e.num_arms):
-        bound[arm] = e.mean[arm] + growth / np.sqrt(e.pulls[arm])
+        bound[arm] = e.mean[arm] + growth * width[arm]
     return arm_of_largest(bound, e, rng)
 
 
@@ -54,7 +56,6 @@ class UCB1(SequentialAgent):
     name: ClassVar[str] = "UCB1"
     uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(choose=pull_largest_bound, state=UCB1State)
-    fast: ClassVar[Rule | None] = ucb1_fast.RULE
     choices = range_choice
 
     def begin(self, info: ProblemInfo) -> None:

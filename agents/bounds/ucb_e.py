@@ -29,7 +29,7 @@ class UCBEState(State):
 
 def upper_bound(pulls: float, mean: float, variance: float, s: UCBEState) -> float:
     """Return mean + b sqrt(a / T), whose largest arm is pulled."""
-    return mean + s.width / math.sqrt(pulls)
+    return mean + s.width / np.sqrt(pulls)
 
 
 @dataclass(kw_only=True)
@@ -110,7 +110,7 @@ def next_phase(e: Episode, s: AdaptiveState, w: AdaptiveState, rng: np.random.Ge
             if gap > least:
                 estimate = max(estimate, i / gap**2)
         s.complexity = estimate if estimate > 0.0 else s.complexity
-    s.width = s.exploration / math.sqrt(s.complexity)
+    s.width = s.exploration / np.sqrt(s.complexity)
     return int(w.ends[s.phase]) if s.phase < e.num_arms - 1 else NEVER
 
 

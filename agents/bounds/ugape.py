@@ -81,11 +81,11 @@ def estimate_complexity(e: Episode, s: UGapEState, w: UGapEState, rng: np.random
         border, below = largest_two(e.mean, start, size, s, w)
         for k in range(start, start + size):
             gap = e.mean[k] - below if e.mean[k] >= border else border - e.mean[k]
-            aim = max((gap + s.b * math.sqrt(0.5 / e.pulls[k]) + s.epsilon) / 2.0, s.epsilon)
+            aim = max((gap + s.b * np.sqrt(0.5 / e.pulls[k]) + s.epsilon) / 2.0, s.epsilon)
             root = s.b
             if s.aware:
-                sigma = max(math.sqrt(e.variance[k]) - s.b * math.sqrt(2.0 / max(e.pulls[k] - 1.0, 1.0)), 0.0)
-                root = sigma + math.sqrt(sigma**2 + 7.0 / 3.0 * s.b * aim)
+                sigma = max(np.sqrt(e.variance[k]) - s.b * np.sqrt(2.0 / max(e.pulls[k] - 1.0, 1.0)), 0.0)
+                root = sigma + np.sqrt(sigma**2 + 7.0 / 3.0 * s.b * aim)
             complexity += (root / aim) ** 2
     s.a = s.rate / max(complexity, 1e-290)  # the square of a far larger gap than b is no float
     return e.made + s.every

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -56,7 +55,7 @@ def reject_if_large(e: Episode, s: RejectsState, w: RejectsState, low: int, gap:
         The number of pulls after the next one, when arms are compared again.
     """
     beta = w.log_bar[s.remaining - 1] * (e.made - s.spent) / (e.end - s.spent)
-    if s.remaining > 2 and e.pulls[low] > s.most and gap / s.b > 1.0 / math.sqrt(beta) - 1.0:
+    if s.remaining > 2 and e.pulls[low] > s.most and gap / s.b > 1.0 / np.sqrt(beta) - 1.0:
         e.active[low] = 0
         s.remaining -= 1
         s.spent += e.pulls[low]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -77,7 +76,7 @@ def is_separated(e: Episode, s: VBRState) -> bool:
 
 def radius(e: Episode, s: VBRState, arm: int) -> float:
     """Return r = gamma sqrt(v / T)."""
-    return s.gamma * math.sqrt(estimated_variance(e.pulls[arm], e.mean[arm], e.variance[arm], s) / e.pulls[arm])
+    return s.gamma * np.sqrt(estimated_variance(e.pulls[arm], e.mean[arm], e.variance[arm], s) / e.pulls[arm])
 
 
 @dataclass(kw_only=True)

@@ -78,12 +78,12 @@ def weigh(e: Episode, s: PairedOCBAState, w: PairedOCBAState, rng: np.random.Gen
     for arm in range(e.num_arms):
         if arm != best:
             variance = difference_variance(e, s, w, best, arm, e.pulls[best], e.pulls[arm])
-            z = min((e.mean[best] - e.mean[arm]) / math.sqrt(variance), LARGEST_DISTANCE)
+            z = min((e.mean[best] - e.mean[arm]) / np.sqrt(variance), LARGEST_DISTANCE)
             w.square[arm], w.weight[arm] = larger(s.horizon * e.end / e.made * z * z, 1.0), 1.0 / variance
             least = min(least, w.square[arm])
     for arm in range(e.num_arms):
         if arm != best:
-            w.weight[arm] *= math.exp(0.5 * (least - w.square[arm])) * math.sqrt(w.square[arm])
+            w.weight[arm] *= math.exp(0.5 * (least - w.square[arm])) * np.sqrt(w.square[arm])
     return best
 
 

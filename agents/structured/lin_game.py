@@ -107,7 +107,7 @@ def respond(e: Episode, s: GameState, w: GameState, design: np.ndarray) -> None:
 def optimistic_gain(e: Episode, s: GameState, w: GameState, arm: int, slope: float) -> float:
     """Return the least of log t and (|slope| + sqrt(2 sigma^2 log t x^T V^-1 x))^2 / (2 sigma^2)."""
     level, x = math.log(float(e.made)), arm_of(s, w, arm)
-    far = abs(slope) + math.sqrt(2.0 * s.noise * level * max(product(s, w, x, x), 0.0))
+    far = abs(slope) + np.sqrt(2.0 * s.noise * level * max(product(s, w, x, x), 0.0))
     return min(level, 0.5 * far * far / s.noise)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -69,7 +68,7 @@ def select_direction(e: Episode, s: LinGapEState, w: LinGapEState, rng: np.rando
         set_difference(w.y, e.features[s.i], e.features[arm])
         gap, width = (
             w.scores[arm] - w.scores[s.i],
-            ellipsoid_radius(e, s) * math.sqrt(max(product(s, w, w.y, w.y), 0.0)),
+            ellipsoid_radius(e, s) * np.sqrt(max(product(s, w, w.y, w.y), 0.0)),
         )
         w.index[arm] = gap + width if arm != s.i else -np.inf
     s.j = arm_of_nearly_largest(w.index, s.scale, e, rng)

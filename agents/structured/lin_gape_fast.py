@@ -6,8 +6,6 @@ themselves: pairs of an arm with the one past the last, whose features are 0.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from bai_gym.agents.structured.pair_designs import PairDesigns
@@ -56,7 +54,7 @@ def rivals(e: Episode, s: GreedyState, w: GreedyState, rng: np.random.Generator)
         both = squares[k] + own
         square = both - 2.0 * row[k]
         row[k] = square if square > SAME * both else 0.0  # of x_k - x_i
-        values[k] = scores[k] + factor * math.sqrt(row[k])
+        values[k] = scores[k] + factor * np.sqrt(row[k])
     values[first] = -np.inf
     second = largest_place(e, s, w, values, scale, rng)
     return first, second, row[second] == 0.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -37,7 +36,7 @@ def pull_for_rival(e: Episode, s: GapState, w: GapState, rng: np.random.Generato
         w.index[arm] = -np.inf
         if arm != s.best and w.dropped[arm] == 0.0:
             set_difference(s, w, s.best, arm)
-            width = math.sqrt(beta / max(evidence(s, w, 1.0), 1e-300)) if product(s, w, w.y, w.y) > 0.0 else 0.0
+            width = np.sqrt(beta / max(evidence(s, w, 1.0), 1e-300)) if product(s, w, w.y, w.y) > 0.0 else 0.0
             w.index[arm] = w.scores[arm] - w.scores[s.best] + width
     j = arm_of_nearly_largest(w.index, s.scale, e, rng)
     set_difference(s, w, s.best, j)

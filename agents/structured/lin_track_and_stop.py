@@ -39,7 +39,7 @@ def track(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Generat
     for arm in range(e.num_arms):
         w.total[arm] = w.design[arm] + (w.total[arm] if e.pulled >= 0 else e.pulls[arm])
         w.behind[arm] = w.total[arm] - e.pulls[arm]
-    if log_det(w.inverse, -s.least * math.sqrt(float(e.made)), w.work) == -math.inf:  # V - c sqrt(t) I has no root
+    if log_det(w.inverse, -s.least * np.sqrt(float(e.made)), w.work) == -math.inf:  # V - c sqrt(t) I has no root
         s.next = (s.next + 1) % s.rank
         return int(w.basis[s.next])
     return arm_of_largest(w.behind, e, rng)

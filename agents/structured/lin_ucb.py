@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -43,7 +42,7 @@ def pull_upper_bound(e: Episode, s: LinUCBState, w: LinUCBState, rng: np.random.
         update_regression(e, s, w)
         for arm in range(e.num_arms):
             square = product(s, w, e.features[arm], e.features[arm])
-            w.index[arm] = w.scores[arm] + s.alpha * math.sqrt(max(square, 0.0))
+            w.index[arm] = w.scores[arm] + s.alpha * np.sqrt(max(square, 0.0))
     return arm_of_nearly_largest(w.index, s.scale, e, rng)
 
 
@@ -52,7 +51,7 @@ def set_disjoint_bounds(e: Episode, s: LinUCBState, w: LinUCBState) -> None:
     s.scale = max(s.scale, abs(e.reward))
     for arm in range(e.num_arms):
         square = w.lengths[arm] / (s.lam + e.pulls[arm] * w.lengths[arm])
-        w.index[arm] = square * e.pulls[arm] * e.mean[arm] + s.alpha * math.sqrt(square)
+        w.index[arm] = square * e.pulls[arm] * e.mean[arm] + s.alpha * np.sqrt(square)
 
 
 @dataclass(kw_only=True)

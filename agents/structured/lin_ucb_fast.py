@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from bai_gym.agents.tools.ridge import RegressionState, largest_place, update_regression
@@ -24,7 +22,7 @@ def pull_upper_bound(e: Episode, s: SharedState, w: SharedState, rng: np.random.
         return WAIT
     alpha, scores, squares, values = s.alpha, w.scores, w.squares, w.values
     for place in range(e.num_arms):
-        values[place] = scores[place] + alpha * math.sqrt(squares[place])
+        values[place] = scores[place] + alpha * np.sqrt(squares[place])
     return int(w.order[largest_place(e, s, w, values, s.scale, rng)])
 
 

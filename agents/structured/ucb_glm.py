@@ -49,7 +49,7 @@ def pull_upper_bound(e: Episode, s: UCBGLMState, w: UCBGLMState, rng: np.random.
     if not update_regression(e, s, w):
         return WAIT  # for V^-1
     for arm in range(e.num_arms):
-        w.index[arm] = w.z[arm] + s.alpha * math.sqrt(w.squares[int(w.places[arm])])
+        w.index[arm] = w.z[arm] + s.alpha * np.sqrt(w.squares[int(w.places[arm])])
     return arm_of_nearly_largest(w.index, farthest(w.z), e, rng)
 
 

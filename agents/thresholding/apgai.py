@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -29,7 +28,7 @@ class APGAIState(GoodArmState):
 def pull_or_stop(e: Episode, s: APGAIState, w: APGAIState, rng: np.random.Generator) -> int:
     """Pull the arm of largest sqrt(T) (mean - threshold), or stop."""
     for arm in range(e.num_arms):
-        w.index[arm] = math.sqrt(e.pulls[arm]) * (e.mean[arm] - s.threshold)
+        w.index[arm] = np.sqrt(e.pulls[arm]) * (e.mean[arm] - s.threshold)
     chosen = arm_of_largest(w.index, e, rng)
     if s.stops and is_look(e, s):
         largest_index = w.index[chosen]

@@ -31,7 +31,7 @@ class APTState(State):
 
 def apt_index(pulls: float, mean: float, variance: float, s: APTState) -> float:
     """Return -B, with B = sqrt(T) (|mean - threshold| + epsilon); the arm of smallest B is pulled."""
-    return -math.sqrt(pulls) * (abs(mean - s.threshold) + s.epsilon)
+    return -np.sqrt(pulls) * (abs(mean - s.threshold) + s.epsilon)
 
 
 @dataclass(kw_only=True)
@@ -123,7 +123,7 @@ class UCBEState(State):
 
 def ucbe_index(pulls: float, mean: float, variance: float, s: UCBEState) -> float:
     """Return sqrt(a / T) - |mean - threshold|, whose largest arm is pulled."""
-    return s.root / math.sqrt(pulls) - abs(mean - s.threshold)
+    return s.root / np.sqrt(pulls) - abs(mean - s.threshold)
 
 
 @dataclass(kw_only=True)
@@ -178,7 +178,7 @@ def given_exploration(agent: ThresholdUCBE | ThresholdUCBEV) -> FloatArray | Non
 
 def bernstein_index(pulls: float, mean: float, variance: float, s: UCBEState) -> float:
     """Return sqrt(2 a v / T) + 7 a / (3 (T - 1)) - |mean - threshold|, whose largest arm is pulled."""
-    width = math.sqrt(2.0 * s.a * variance / pulls) + (7.0 / 3.0) * s.a / (pulls - 1.0)
+    width = np.sqrt(2.0 * s.a * variance / pulls) + (7.0 / 3.0) * s.a / (pulls - 1.0)
     return width - abs(mean - s.threshold)
 
 

@@ -41,14 +41,14 @@ class AugUCBState(State):
 def index(pulls: float, mean: float, variance: float, s: AugUCBState) -> float:
     """Return 2 s - |mean - tau|, whose largest arm is pulled; an arm of negative index is to be dropped."""
     distance = abs(mean - s.tau)
-    return -math.sqrt(pulls) * distance if s.is_apt else 2.0 * width(pulls, variance, s) - distance
+    return -np.sqrt(pulls) * distance if s.is_apt else 2.0 * width(pulls, variance, s) - distance
 
 
 def width(pulls: float, variance: float, s: AugUCBState) -> float:
     """Return s = sqrt(rho psi_m (v + 1) log(n epsilon_m) / (4 T)), where v has the divisor T, not T - 1."""
     inverse = 1.0 / pulls
     v = variance * (1.0 - inverse)
-    return math.sqrt(0.25 * s.rho * (s.psi * s.log * v + s.added) * inverse)
+    return np.sqrt(0.25 * s.rho * (s.psi * s.log * v + s.added) * inverse)
 
 
 def next_round(e: Episode, s: AugUCBState, w: AugUCBState, rng: np.random.Generator) -> int:

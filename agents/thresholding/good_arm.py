@@ -38,14 +38,14 @@ class GoodArmState(BatchState):
 def pull_closest(e: Episode, s: GoodArmState, w: GoodArmState, rng: np.random.Generator) -> int:
     """Stop, or pull the unclassified arm of smallest sqrt(T) |mean - threshold| (APT-G)."""
     for arm in range(e.num_arms):
-        w.index[arm] = -math.sqrt(e.pulls[arm]) * abs(e.mean[arm] - s.threshold)
+        w.index[arm] = -np.sqrt(e.pulls[arm]) * abs(e.mean[arm] - s.threshold)
     return pull_unless_certain(e, s, w, rng)
 
 
 def pull_optimistically(e: Episode, s: GoodArmState, w: GoodArmState, rng: np.random.Generator) -> int:
     """Stop, or pull the unclassified arm of largest mean + b sqrt(log t / (2 T)) (HDoC)."""
     for arm in range(e.num_arms):
-        w.index[arm] = e.mean[arm] + s.b * math.sqrt(math.log(e.made) / (2.0 * e.pulls[arm]))
+        w.index[arm] = e.mean[arm] + s.b * np.sqrt(math.log(e.made) / (2.0 * e.pulls[arm]))
     return pull_unless_certain(e, s, w, rng)
 
 

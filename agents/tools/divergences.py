@@ -59,7 +59,7 @@ def bernoulli_upper_bound(mean: float, level: float) -> float:
     if mean >= 1.0:
         return 1.0
     entropy = -(1.0 - mean) * math.log(1.0 - mean) - (mean * math.log(mean) if mean > 0.0 else 0.0)
-    q = min(mean + math.sqrt(0.5 * level), -math.expm1(-(level + entropy) / (1.0 - mean)))
+    q = min(mean + np.sqrt(0.5 * level), -math.expm1(-(level + entropy) / (1.0 - mean)))
     for _ in range(50):
         if q >= 1.0 or q <= mean:
             break

@@ -67,12 +67,12 @@ def update_posterior(e: Episode, s: ScreenedPosteriors, w: ScreenedPosteriors, a
     if s.family == BERNOULLI:
         a, b = 1.0 + pulls * mean, 1.0 + pulls * (1.0 - mean)
         mean = a / (a + b)
-        w.spread[arm] = math.sqrt(mean * (1.0 - mean) / (a + b + 1.0))
+        w.spread[arm] = np.sqrt(mean * (1.0 - mean) / (a + b + 1.0))
         w.c[arm] = a * math.log(mean) + b * math.log(b / (a + b))
     else:
         square = (floored(pulls, e.variance[arm], s.pooled) if s.family == STUDENT else w.variances[arm]) / pulls
         a, b = 2.0 * square, 1.0 / (pulls - 1.0) if s.family == STUDENT and square > 0.0 else 0.0
-        w.spread[arm] = math.sqrt(square)
+        w.spread[arm] = np.sqrt(square)
     w.center[arm], w.a[arm], w.b[arm] = mean, a, b
 
 

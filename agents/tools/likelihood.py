@@ -82,7 +82,7 @@ def differentiate(e: Episode, s: LikelihoodState, w: LikelihoodState) -> None:
 def hazard(z: float) -> float:
     """Return phi(z) / Phi(z), the derivative of log Phi."""
     if z > -FAR:
-        return math.exp(-0.5 * z * z) * math.sqrt(2.0 / math.pi) / math.erfc(-z / math.sqrt(2.0))
+        return math.exp(-0.5 * z * z) * np.sqrt(2.0 / math.pi) / math.erfc(-z / np.sqrt(2.0))
     part = 1.0 / (z * z)
     return -z / (1.0 - part * (1.0 - part * (3.0 - part * (15.0 - 105.0 * part))))
 
@@ -118,7 +118,7 @@ def solve(s: LikelihoodState, w: LikelihoodState) -> None:
             other, total = curvature[j * d : j * d + d], row[j]
             for k in range(j):
                 total -= row[k] * other[k]
-            row[j] = total / other[j] if j < i else math.sqrt(total) if total > 0.0 else 1.0
+            row[j] = total / other[j] if j < i else np.sqrt(total) if total > 0.0 else 1.0
         total = gradient[i]
         for k in range(i):
             total -= row[k] * step[k]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from bai_gym.agents.tools.scanning import arm_of_largest
@@ -70,5 +68,5 @@ def posterior_draw(e: Episode, s: RewardFamily, w: RewardFamily, arm: int, rng: 
         return ones / (ones + rng.standard_gamma(1.0 + pulls * (1.0 - mean)))
     if s.family == STUDENT:
         variance = floored(pulls, e.variance[arm], s.pooled)
-        return float(mean + math.sqrt(variance / pulls) * rng.standard_t(pulls - 1.0))
-    return float(mean + math.sqrt(w.variances[arm] / pulls) * rng.standard_normal())
+        return float(mean + np.sqrt(variance / pulls) * rng.standard_t(pulls - 1.0))
+    return float(mean + np.sqrt(w.variances[arm] / pulls) * rng.standard_normal())

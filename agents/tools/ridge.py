@@ -80,7 +80,7 @@ def read_row(s: RegressionState, w: RegressionState, place: int, out: FloatArray
 def update_regression(e: Episode, s: RegressionState, w: RegressionState) -> bool:
     """Add the last pull, and return True; False where the rule has to wait for the regression to be fitted."""
     if e.made >= s.due:
-        error = EPSILON * math.sqrt(e.made - s.fitted) * s.largest
+        error = EPSILON * np.sqrt(e.made - s.fitted) * s.largest
         if s.due == 0 or error > DRIFT * largest(w.squares):
             s.due = 0
             return False

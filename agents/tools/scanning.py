@@ -25,11 +25,17 @@ ONE = 2**32  # an arm that is found, in a sum of their numbers
 
 
 def largest(values: FloatArray) -> float:
-    """Return the largest of the values."""
-    best = -np.inf
-    for place in range(values.size):
-        best = larger(values[place], best)
-    return best
+    """Return the largest of the values: eight maxima side by side, which compilers make vector instructions of."""
+    a = b = c = d = e = f = g = h = -np.inf
+    whole = values.size - values.size % 8
+    for i in range(0, whole, 8):
+        a, b = larger(values[i], a), larger(values[i + 1], b)
+        c, d = larger(values[i + 2], c), larger(values[i + 3], d)
+        e, f = larger(values[i + 4], e), larger(values[i + 5], f)
+        g, h = larger(values[i + 6], g), larger(values[i + 7], h)
+    for i in range(whole, values.size):
+        a = larger(values[i], a)
+    return larger(larger(larger(a, b), larger(c, d)), larger(larger(e, f), larger(g, h)))
 
 
 def smallest(values: FloatArray) -> float:

@@ -20,13 +20,14 @@ import numpy as np
 
 from bai_gym.bandits import Bandit
 from bai_gym.rewards import Rewards
-from bai_gym.sampling import Episode, State
+from bai_gym.sampling import Episode, State, larger, total
 from bai_gym.statistics import FloatArray, Statistics
 from bai_gym.validation import choice
 
 __all__ = [
     "VarianceState",
     "average_variance",
+    "estimate_variances",
     "estimated_variance",
     "estimated_variances",
     "floored",
@@ -75,10 +76,20 @@ def pool(e: Episode, s: VarianceState) -> None:
 
 def average_variance(e: Episode) -> float:
     """Return the average sample variance of all arms."""
-    whole = 0.0
-    for arm in range(e.num_arms):
-        whole += e.variance[arm]
-    return whole / e.num_arms
+    return total(e.variance) / e.num_arms
+
+
+def estimate_variances(e: Episode, s: VarianceState, least: float, variances: FloatArray) -> None:
+    """Set the estimates of the variances of all arms, at least a bound, in loops that become vector instructions."""
+    pool(e, s)
+    estimate, pooled = s.estimate, s.pooled
+    if estimate == JEFFREYS:
+        for arm in range(e.num_arms):
+            p = (e.pulls[arm] * e.mean[arm] + 0.5) / (e.pulls[arm] + 1.0)
+            variances[arm] = larger(p * (1.0 - p), least)
+    else:
+        for arm in range(e.num_arms):
+            variances[arm] = larger(floored(e.pulls[arm], e.variance[arm], pooled), least)
 
 
 def estimated_variances(statistics: Statistics, estimate: int) -> FloatArray:

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from bai_gym.agents.tools.mixtures import gaussian_rate
 from bai_gym.sampling import Episode, State
 
@@ -34,7 +36,7 @@ def width(s: WidthState, a: float, pulls: float, variance: float) -> float:
 
 def hoeffding(a: float, b: float, pulls: float) -> float:
     """Return the width `b sqrt(a / T)` of an arm with `T` pulls, for rewards in an interval of length `b`."""
-    return b * math.sqrt(a / pulls)
+    return b * np.sqrt(a / pulls)
 
 
 def mixed(level: float, b: float, pulls: float) -> float:
@@ -47,7 +49,7 @@ def mixed(level: float, b: float, pulls: float) -> float:
 
 def bernstein(a: float, b: float, pulls: float, variance: float) -> float:
     """Return the empirical Bernstein width `sqrt(2 a v / T) + 7 a b / (3 (T - 1))` with the sample variance `v`."""
-    return math.sqrt(2.0 * a * variance / pulls) + 7.0 * a * b / (3.0 * (pulls - 1.0))
+    return np.sqrt(2.0 * a * variance / pulls) + 7.0 * a * b / (3.0 * (pulls - 1.0))
 
 
 def ellipsoid_radius(e: Episode, s: EllipsoidState) -> float:
@@ -60,4 +62,4 @@ def ellipsoid_radius(e: Episode, s: EllipsoidState) -> float:
         level = s.dimension * max(math.log(k**2 * (1.0 + e.made * s.length**2) / (s.lam * s.delta)), 0.0)
     else:
         level = 2.0 * math.log(k**2 / s.delta) + s.log_det
-    return s.sigma * math.sqrt(level) + math.sqrt(s.lam) * s.theta_bound
+    return s.sigma * np.sqrt(level) + np.sqrt(s.lam) * s.theta_bound

@@ -301,7 +301,8 @@ def _first_rows(argument: Any) -> Any:
 
 def _first_line(error: Exception) -> str:
     """Return the relevant line of Numba's message."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # without colours
+    lines = [line.strip() for line in plain.splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith(("Failed in", "File ", "During:", "[", "^", "def "))]
     return (telling or lines or [type(error).__name__])[0][:200]
 
