@@ -220,9 +220,6 @@ class Agent(ABC):
     def begin(self, info: ProblemInfo) -> None:  # noqa: B027 (a hook: most agents need nothing here)
         """Prepare what the algorithm needs, for example from granted knowledge; called by :meth:`reset`."""
 
-    def prepare(self) -> None:  # noqa: B027 (a hook: most agents need nothing here)
-        """Do once, before worker processes start, what each of them would have to do: compile a rule."""
-
     def start(self, seen: Observation) -> Plan:
         """Return the plan of the episodes that :meth:`reset` has begun; ``seen`` is kept up to date by the executor."""
         self._seen = seen

@@ -11,7 +11,7 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, spread_evenly
 from bai_gym.costs import spent_on
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Block, Outcome, Rule, Sequential, precompile
+from bai_gym.sampling import Block, Outcome, Rule, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
 __all__ = ["SequentialAgent", "first_block"]
@@ -56,10 +56,6 @@ class SequentialAgent(Agent):
         """Begin new episodes, see :meth:`Agent.reset`."""
         self.values: dict[str, FloatArray | float] = {}
         super().reset(info, rng)
-
-    def prepare(self) -> None:
-        """Compile the rule, once, before worker processes start."""
-        precompile(self.chosen_rule, self.name)
 
     def plan(self) -> Plan:
         """Make the first pulls, then follow the rule."""

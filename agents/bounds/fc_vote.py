@@ -118,10 +118,6 @@ class FCVote(Agent):
         """Keep what the agent of fixed confidence is granted."""
         self._info = info
 
-    def prepare(self) -> None:
-        """Compile the rule of the agent of fixed confidence."""
-        self._made().prepare()
-
     def plan(self) -> Plan:
         """Play the scales, and recommend what the smallest valid one has voted for."""
         first = self.minimum_budget(self.num_arms)

@@ -28,7 +28,7 @@ from bai_gym.designs import MinimaxDesign, minimax_design, pair_design, round_de
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
-from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, State, States, Vector, precompile
+from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, State, States, Vector
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm, BestCandidate
 from bai_gym.validation import choice, integer, probability
@@ -117,10 +117,6 @@ class LinearRoundsAgent(Agent):
         self._z = self._x if found is None else found[1] @ self._x  # rows that are recommended
         self.num_candidates = self._z.shape[1]
         self._designs: dict[tuple[int, bytes], MinimaxDesign] = {}
-
-    def prepare(self) -> None:
-        """Compile the rule, once, before worker processes start."""
-        precompile(self.rule, self.name)
 
     def plan(self) -> Plan:
         """Play rounds until the agent stops, or the budget is spent."""

@@ -17,7 +17,7 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.batches import BatchState, are_looks, batch_size_of
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, States, precompile
+from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, States
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["History", "QueueAgent", "RaceAgent", "RoundState", "pull_in_turn"]
@@ -104,10 +104,6 @@ class QueueAgent(Agent):
     def rule(self) -> Rule:
         """The rule that makes the pulls."""
         return Rule(choose=pull_in_turn, state=self.state)
-
-    def prepare(self) -> None:
-        """Compile the rule, once, before worker processes start."""
-        precompile(self.rule, self.name)
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the batch size."""

@@ -306,12 +306,6 @@ class Cell:
             error.add_note(f"raised while {where} was played")
             raise
 
-    def compile_agent(self) -> None:
-        """Let the agent compile its rule, so that worker processes find it on disk."""
-        agent = self.check()
-        if callable(getattr(agent, "prepare", None)) and self.path != "steps":
-            agent.prepare()
-
     @property
     def episode_spec(self) -> EpisodeSpec:
         """The specification of the episodes, with the budget of the cell: in pulls, where all cost the same."""

@@ -168,9 +168,6 @@ def run_cells(
     total = sum(map(len, parts)) + len(jobs)
     if on_chunk is not None:
         on_chunk(total - len(jobs), total)
-    if len(jobs) > 1 and workers != 1 and not elsewhere:
-        for index in sorted({job.index for job in jobs}):
-            cells[index].compile_agent()
     with _saying_what_is_saved(cells, parts, total, writer), parallel(workers, ordered=False, tasks=len(jobs)) as pool:
         # Machines elsewhere do not see the folder: what they have played is written here, as soon as it arrives.
         calls = (joblib.delayed(_work)(job, None if elsewhere else writer) for job in jobs)

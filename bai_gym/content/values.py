@@ -61,19 +61,14 @@ class Values:
     That shows what a process has changed since its source was read; the source itself is another digest's matter.
     Everybody else's functions and classes count by name and version, with their closures.
 
-    Args:
-        compiled: Whether these are functions to be compiled, in which values are constants. All functions then count as
-            the user's own do, and values are numbers, arrays, tuples, functions and modules alone.
-
     Attributes:
         files: The user's own files in which functions, classes and modules among the values are written.
         has_own_code: Whether some of these are neither Python's, nor this library's, nor an installed package's.
     """
 
-    def __init__(self, *, compiled: bool = False) -> None:
+    def __init__(self) -> None:
         self.files: set[Path] = set()
         self.has_own_code = False
-        self._compiled = compiled
         self._hash = hashlib.sha256()
         self._seen: dict[int, tuple[int, Any]] = {}  # keeps the object alive: Python reuses ids
         self._seen_modules: set[tuple[int, frozenset[str]]] = set()
@@ -119,7 +114,7 @@ class Values:
                 self._visit_object(value)
 
     def _digest_alone(self, value: Any) -> str:
-        other = Values(compiled=self._compiled)
+        other = Values()
         digest = other.digest(value)
         self.files |= other.files
         self.has_own_code |= other.has_own_code
@@ -167,8 +162,6 @@ class Values:
         self._tell("module", module.__name__, home)
         if home is None:
             used |= {"__getattr__"}  # answers other names
-        elif self._compiled:
-            return
         for name in sorted(used & vars(module).keys()):
             self._visit_used(name, vars(module)[name], used)
 
@@ -185,16 +178,15 @@ class Values:
         file = names.get("__file__")
         home = None if file is None else home_of_file(file)
         self._own_file(file, home)
-        self._tell("function", "" if self._compiled else home)
+        self._tell("function", home)
         self._visit_instructions(function.__code__)
         self._parts("defaults", function.__defaults__, function.__kwdefaults__)
         self._items("closure", dict(closure_of(function)))
-        if self._compiled or home is None:
+        if home is None:
             used = _names(function.__code__)
             for name in sorted(global_names(function.__code__) & names.keys()):
                 self._visit_used(name, names[name], used)
-        if not self._compiled:
-            self._items("attributes", {name: v for name, v in vars(function).items() if name != "__wrapped__"})
+        self._items("attributes", {name: v for name, v in vars(function).items() if name != "__wrapped__"})
 
     def _visit_instructions(self, code: types.CodeType) -> None:
         self._tell("code", code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
@@ -224,8 +216,6 @@ class Values:
             self._visit(value)
 
     def _visit_object(self, value: Any) -> None:
-        if self._compiled:
-            raise UnknownContentError(f"it refers to {value!r}, which is no number, array, or function")
         if type(value) is list:
             self._parts("list", *value)
         elif type(value) in (dict, types.MappingProxyType):

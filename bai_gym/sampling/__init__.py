@@ -2,7 +2,7 @@
 
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.dispatcher import Dispatcher
-from bai_gym.sampling.engine import Engine, precompile
+from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import NEVER, STOP, TO_FIRST, WAIT, Episode, larger, total
 from bai_gym.sampling.index import (
     Index,
@@ -50,7 +50,6 @@ __all__ = [
     "larger",
     "largest_index",
     "late_plan",
-    "precompile",
     "second_of_largest_index",
     "set_index",
     "start",

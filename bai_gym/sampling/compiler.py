@@ -9,7 +9,6 @@ Numba is imported when something is compiled for the first time, not before: tha
 
 from __future__ import annotations
 
-import dis
 import functools
 import gc
 import hashlib
@@ -28,10 +27,12 @@ from typing import Any
 import numpy as np
 import platformdirs
 
+from bai_gym.content.values import closure_of, global_names
 from bai_gym.sampling.signals import signals_held
 
 __all__ = ["Loops", "NotCompiledError", "can_compile", "compile_loops"]
 
+_global_names = functools.lru_cache(maxsize=4096)(global_names)
 NOTE_AFTER = 1.0  # seconds
 FLAGS = {"error_model": "numpy", "nogil": True}
 _LOCK = threading.RLock()  # Numba compiles in one thread at a time, and signals are held by the main one
@@ -218,21 +219,11 @@ def jitted(function: Any) -> Any:
     return _functions[key]
 
 
-@functools.lru_cache(maxsize=4096)
-def global_names(code: types.CodeType) -> tuple[str, ...]:
-    """Return the names that code reads as globals, its inner functions included; not those of attributes."""
-    found = {i.argval: None for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            found.update(dict.fromkeys(global_names(constant)))
-    return tuple(found)
-
-
 def references(function: types.FunctionType) -> dict[str, Any]:
     """Return the globals and the variables of enclosing functions that a function uses, by name."""
-    found = {n: function.__globals__[n] for n in global_names(function.__code__) if n in function.__globals__}
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    return {**found, **{name: cell.cell_contents for name, cell in cells}}
+    names = function.__globals__
+    read = {name: names[name] for name in sorted(_global_names(function.__code__)) if name in names}
+    return {**read, **dict(closure_of(function))}
 
 
 def digest(function: Any) -> str:

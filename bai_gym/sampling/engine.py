@@ -18,7 +18,7 @@ from bai_gym.sampling.sequential import Outcome, Rule, Sequential
 from bai_gym.sampling.state import State, initial_states
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["Engine", "precompile"]
+__all__ = ["Engine"]
 
 NOT_COMPILED: set[tuple[Rule, str]] = set()  # rules that cannot be compiled, of which there has been a warning
 
@@ -208,10 +208,6 @@ def loops_of(rule: Rule, agent: str, draws: Draws | None, has_candidates: bool, 
         return compile_loops(loops.steps(rule), functions, f"the steps of {agent}", plain=plain)
     text = loops.player(rule, draws.arms._fields, has_candidates=has_candidates)
     return compile_loops(text, {**functions, "draw": draws.draw}, f"the loop of {agent}", plain=plain)
-
-
-def precompile(rule: Rule, agent: str) -> None:
-    """Compile a rule for Gaussian arms, so that worker processes find it on disk."""
 
 
 def _check_index(function: Callable[..., Any] | None, kind: type[State], agent: str) -> None:

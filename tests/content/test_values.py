@@ -86,15 +86,14 @@ def function(s):
     return [s.a for _ in "a"], inner()
 """
 
-    def of(compiled: bool, **values: Any) -> str:
+    def of(**values: Any) -> str:
         names = dict(values)
         exec(code, names)
-        return Values(compiled=compiled).digest(names["function"])
+        return Values().digest(names["function"])
 
-    for compiled in (False, True):
-        one = of(compiled, a=1, LEVEL=1)
-        assert one == of(compiled, a=2, LEVEL=1) == of(compiled, LEVEL=1) == of(compiled, a=threading.Lock(), LEVEL=1)
-        assert one != of(compiled, a=1, LEVEL=2)
+    one = of(a=1, LEVEL=1)
+    assert one == of(a=2, LEVEL=1) == of(LEVEL=1) == of(a=threading.Lock(), LEVEL=1)
+    assert one != of(a=1, LEVEL=2)
 
 
 def test_own_code_is_told_from_the_librarys() -> None:
