@@ -24,7 +24,7 @@ from bai_gym.statistics import FloatArray, Statistics
 Play = Callable[..., Any]
 
 
-def known(pulls: FloatArray, means: FloatArray, covariance: FloatArray, horizon: float, end: int) -> tuple[Any, Any, Any]:
+def known(pulls: FloatArray, means: FloatArray, covariance: FloatArray, horizon: float, end: int) -> tuple[Any, ...]:
     """Return the episode and the state with which the rule knows the covariance; ``pulls`` are those of the episode."""
     k, variances = len(pulls), np.diagonal(covariance)
     of_differences = variances[:, None] + variances - 2 * covariance

@@ -343,7 +343,9 @@ def radius_of(agent: Any, made: int, log_det: float) -> float:
     """C_t of the first episode."""
     values = {name: float(np.ravel(agent.values[name])[0]) for name in EllipsoidState.numbers if name != "log_det"}
     zeros, none = np.zeros(3), np.zeros(0)
-    e = Episode(3, zeros, zeros, zeros, np.ones(3, np.int8), zeros[:, None], Index(none, none), -1, made, 20, -1, 0.0, 0)
+    e = Episode(
+        3, zeros, zeros, zeros, np.ones(3, np.int8), zeros[:, None], Index(none, none), -1, made, 20, -1, 0.0, 0
+    )
     return ellipsoid_radius(e, EllipsoidState.of(**values, log_det=log_det))
 
 
