@@ -346,7 +346,7 @@ def radius_of(agent: Any, made: int, log_det: float) -> float:
     e = Episode(
         3, zeros, zeros, zeros, np.ones(3, np.int8), zeros[:, None], Index(none, none), -1, made, 20, -1, 0.0, 0
     )
-    return ellipsoid_radius(e, EllipsoidState.of(**values, log_det=log_det))
+    return ellipsoid_radius(e, EllipsoidState.of(**values, log_det=log_det)[0])
 
 
 @pytest.mark.each("kind", GAPE)
