@@ -20,7 +20,7 @@ import numba
 import numpy as np
 
 from bai_gym.agents.tools.mixtures import gaussian_rate, log_bounded, student_width
-from bai_gym.sampling import compiler
+from bai_gym.sampling.compiler import jitted
 
 ARMS = (2, 20, 200)
 EVER = 0.05
@@ -36,7 +36,7 @@ REWARDS = {
 # Of the results of a run: which intervals, and when.
 ANY, CHOSEN, ANY_END, CHOSEN_END = range(4)
 NOT_NORMAL = {"exponential, taken for Gaussian of unknown variances": (SKEWED, 0.0)}  # nothing is proved
-_log_bounded = compiler._dispatcher(log_bounded)
+_log_bounded = jitted(log_bounded)
 
 
 def smallest_sum(n: int, mean: float, level: float) -> float:

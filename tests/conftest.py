@@ -193,47 +193,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     return True
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Compile the agents' rules once, before several test processes would all do it, and say so on standard error."""
-    gc.disable()  # until all tests are known: what is imported stays
-    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
-        command = [sys.executable, "-W", "ignore", "-c", COMPILE]
-        halves = [subprocess.Popen([*command, half], stderr=subprocess.DEVNULL) for half in ("0", "1")]
-        for process in halves:
-            process.wait()
+def pytest_configure() -> None:
+    """Collect no garbage until all tests are known: what is imported stays."""
+    gc.disable()
 
 
 def pytest_collection_finish() -> None:
     """Collect garbage again, but not among what has been imported."""
     gc.freeze()
     gc.enable()
-
-
-COMPILE = """
-import gc
-import sys
-
-import numpy as np
-from bai_gym import agents
-from bai_gym.bandits import FeatureBandit, GaussianBandit
-from bai_gym.problems import ProblemInfo
-from bai_gym.sampling.compiler import compile_rule, compiled_player
-from bai_gym.sampling.sequential import Rule
-from bai_gym.tasks import BestArm, Thresholding
-
-gc.disable()  # Numba makes millions of objects that stay
-bandit = FeatureBandit(GaussianBandit(np.linspace(0.1, 0.9, 5)), np.eye(5))
-names, first = agents.names(), sys.argv[1] == "0"
-middle = names.index("TrackAndStop")  # agents that share functions stand together; each half takes about as long
-for name in names[:middle] if first else names[middle:]:
-    agent = agents.make(name)
-    task = Thresholding(0.5) if "thresholding" in agent.tasks else BestArm()
-    try:
-        agent.reset(ProblemInfo(5, 200, task=task, truth=bandit, knows=agent.knows))
-    except Exception:  # an agent for other arms
-        continue
-    if isinstance(rule := getattr(agent, "chosen_rule", None), Rule):
-        compile_rule(rule, name)
-player = compiled_player()
-player and not first and (player.play, player.choose_all, player.update_all)
-"""

@@ -37,7 +37,7 @@ POSITIVE = 1e-300  # added to weights, which may be 0
 class AdaHedgeState(ConfidenceState):
     """What the rule of AdaHedge-BR uses."""
 
-    w: PerArm  # weights
+    share: PerArm  # the weights
     total: PerArm  # their sums over time
     behind: PerArm  # how far the pulls of an arm lag behind
     gain: PerArm  # gains of the round
@@ -55,17 +55,17 @@ def play_round(e: Episode, s: AdaHedgeState, w: AdaHedgeState, rng: np.random.Ge
         best * e.num_arms : best * e.num_arms + e.num_arms
     ]  # of the learner of the current recommendation
     rate = math.log(e.num_arms) / w.mix_gap[best]
-    exponential_weights(losses, rate, w.w)
+    exponential_weights(losses, rate, w.share)
     rival, meeting = best_response(e, s, w, best)
     before, gain, level = mix_loss(losses, rate), 0.0, math.log(float(e.made))
     for k in range(e.num_arms):
         w.gain[k] = optimistic_gain(e, s, w, k, meeting if k == best or k == rival else e.mean[k], level)
-        gain += w.w[k] * w.gain[k]
+        gain += w.share[k] * w.gain[k]
     for k in range(e.num_arms):
         losses[k] -= w.gain[k]
     w.mix_gap[best] += max(before - mix_loss(losses, rate) - gain, 0.0)
     for arm in range(e.num_arms):
-        w.total[arm] += w.w[arm]
+        w.total[arm] += w.share[arm]
         w.behind[arm] = w.total[arm] - e.pulls[arm]
     return arm_of_largest(w.behind, e, rng)
 
@@ -75,8 +75,8 @@ def best_response(e: Episode, s: AdaHedgeState, w: AdaHedgeState, best: int) -> 
     rival, cost, meeting = -1, np.inf, 0.0
     for j in range(e.num_arms):
         if j != best:
-            p = meeting_mean(e, s, w, best, j, w.w[best] + POSITIVE, w.w[j] + POSITIVE)
-            value = w.w[best] * divergence_inside(e, s, w, best, p) + w.w[j] * divergence_inside(e, s, w, j, p)
+            p = meeting_mean(e, s, w, best, j, w.share[best] + POSITIVE, w.share[j] + POSITIVE)
+            value = w.share[best] * divergence_inside(e, s, w, best, p) + w.share[j] * divergence_inside(e, s, w, j, p)
             if value < cost:
                 rival, cost, meeting = j, value, p
     return rival, meeting

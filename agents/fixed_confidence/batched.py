@@ -50,7 +50,7 @@ class PlannedState(RacingState):
     left: PerArm  # those of them that have not been made
     mean: PerArm  # b, the means for which w* is computed
     variance: PerArm
-    w: PerArm
+    share: PerArm  # w* of these
 
 
 def three_batches(e: Episode, s: PlannedState, w: PlannedState, rng: np.random.Generator) -> int:
@@ -130,14 +130,14 @@ def follow_proportions(e: Episode, s: PlannedState, w: PlannedState, rng: np.ran
     for arm in range(e.num_arms):
         b = e.mean[arm] + (-EPSILON if arm == best else EPSILON)
         w.mean[arm] = inside(b) if s.family == BERNOULLI else b
-        w.variance[arm], w.w[arm] = variance_of(e, s, w, arm), 1.0 / e.num_arms
-    y = optimal_proportions(w.mean, w.variance, s.family == BERNOULLI, 0.0, w.w, 0.0)
+        w.variance[arm], w.share[arm] = variance_of(e, s, w, arm), 1.0 / e.num_arms
+    y = optimal_proportions(w.mean, w.variance, s.family == BERNOULLI, 0.0, w.share, 0.0)
     top = 0
     for arm in range(e.num_arms):
         top = arm if w.mean[arm] > w.mean[top] else top
     scale = factor * ALPHA * (s.level if not s.proved else common_term(e, s) + 2.0 * own_term(e.pulls[best], s))
     for arm in range(e.num_arms):
-        wanted = math.ceil(min(scale * w.w[arm] / (y * w.w[top]), 1e15)) if y > 0.0 else math.inf
+        wanted = math.ceil(min(scale * w.share[arm] / (y * w.share[top]), 1e15)) if y > 0.0 else math.inf
         if s.proved:
             w.goal[arm] = max(e.pulls[arm], min(wanted, s.first + factor * s.most))
         else:

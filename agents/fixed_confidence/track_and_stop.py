@@ -34,7 +34,7 @@ class TrackingState(ConfidenceState):
     lazy: float  # share by which t grows before w* is computed again
     due: float  # t at which w* is computed next
     y: float  # where the search for w* starts, see `optimal_proportions`
-    w: PerArm  # w* of the sample means
+    share: PerArm  # of the arm in the pulls: w* of the sample means
     total: PerArm  # sums of the weights over time (C-tracking)
     behind: PerArm  # how far the pulls of an arm lag behind
     mean: PerArm  # means and variances for which w* is computed
@@ -54,7 +54,7 @@ def furthest_behind(e: Episode, s: TrackingState, w: TrackingState, rng: np.rand
         w.behind[arm] = -e.pulls[arm]
     if -largest(w.behind) > few:
         for arm in range(e.num_arms):
-            w.behind[arm] = e.made * w.w[arm] - e.pulls[arm]
+            w.behind[arm] = e.made * w.share[arm] - e.pulls[arm]
     return arm_of_largest(w.behind, e, rng)
 
 
@@ -69,10 +69,10 @@ def furthest_behind_sums(e: Episode, s: TrackingState, w: TrackingState, rng: np
     least = 0.5 / math.sqrt(e.num_arms**2 + e.made)
     above = 0.0
     for arm in range(e.num_arms):
-        above += max(w.w[arm] - least, 0.0)
+        above += max(w.share[arm] - least, 0.0)
     for arm in range(e.num_arms):
         w.total[arm] = w.total[arm] if e.pulled >= 0 else e.pulls[arm]
-        w.total[arm] += least + max(w.w[arm] - least, 0.0) * (1.0 - e.num_arms * least) / above
+        w.total[arm] += least + max(w.share[arm] - least, 0.0) * (1.0 - e.num_arms * least) / above
         w.behind[arm] = w.total[arm] - e.pulls[arm]
     return arm_of_largest(w.behind, e, rng)
 
@@ -84,18 +84,18 @@ def find_proportions(e: Episode, s: TrackingState, w: TrackingState) -> None:
     s.due = e.made * (1.0 + s.lazy)
     top, widest = largest(e.mean), 0.0
     for arm in range(e.num_arms):
-        w.w[arm] = w.w[arm] if s.y > 0.0 else 1.0 / e.num_arms
+        w.share[arm] = w.share[arm] if s.y > 0.0 else 1.0 / e.num_arms
         w.mean[arm] = inside(e.mean[arm]) if s.family == BERNOULLI else e.mean[arm]
         widest = max(widest, (top - e.mean[arm]) ** 2)
     for arm in range(e.num_arms):
         w.variance[arm] = max(variance_of(e, s, w, arm), SMALLEST * widest)
-    s.y = optimal_proportions(w.mean, w.variance, s.family == BERNOULLI, 0.0, w.w, s.y)
+    s.y = optimal_proportions(w.mean, w.variance, s.family == BERNOULLI, 0.0, w.share, s.y)
 
 
 class PricedTrackingState(TrackingState, PricedState):
     """What the rules of Track-and-Stop use where arms have costs."""
 
-    share: PerArm  # of the money
+    money_share: PerArm  # of the arm in the money spent
 
 
 def priced_d_tracking(e: Episode, s: PricedTrackingState, w: PricedTrackingState, rng: np.random.Generator) -> int:
@@ -119,17 +119,17 @@ def find_priced_proportions(e: Episode, s: PricedTrackingState, w: PricedTrackin
     s.due = e.made * (1.0 + s.lazy)
     top, widest, total = largest(e.mean), 0.0, 0.0
     for arm in range(e.num_arms):
-        w.share[arm] = w.share[arm] if s.y > 0.0 else 1.0 / e.num_arms
+        w.money_share[arm] = w.money_share[arm] if s.y > 0.0 else 1.0 / e.num_arms
         widest = max(widest, (top - e.mean[arm]) ** 2)
     for arm in range(e.num_arms):
         m = inside(e.mean[arm])
         variance = m * (1.0 - m) if s.family == BERNOULLI else variance_of(e, s, w, arm)
         w.mean[arm], w.variance[arm] = e.mean[arm], w.cost[arm] * max(variance, SMALLEST * widest)
-    s.y = optimal_proportions(w.mean, w.variance, False, 0.0, w.share, s.y)
+    s.y = optimal_proportions(w.mean, w.variance, False, 0.0, w.money_share, s.y)
     for arm in range(e.num_arms):
-        total += w.share[arm] / w.cost[arm]
+        total += w.money_share[arm] / w.cost[arm]
     for arm in range(e.num_arms):
-        w.w[arm] = w.share[arm] / w.cost[arm] / total
+        w.share[arm] = w.money_share[arm] / w.cost[arm] / total
 
 
 PRICED_D = Rule(index=mean_of, choose=priced_d_tracking, stops=is_separated, state=PricedTrackingState)

@@ -89,7 +89,7 @@ class WilcoxonRace(QueueAgent):
     def _judge(self, rows: IntArray, states: States, statistics: Statistics) -> None:
         looks = are_looks(rows, states, statistics.pulls[rows].sum(axis=1))
         arms = states["order"][rows, states["turn"][rows].astype(np.int64)].astype(np.int64)
-        states["rounds"][rows] += 1.0  # items of the arm
+        states["rounds"][rows] += 1  # items of the arm
         items = states["rounds"][rows].astype(np.int64)
         self.history.note(rows, items - 1, arms, states["reward"][rows, arms])
         incumbents, mean = states["incumbent"][rows].astype(np.int64), self.history.means(rows, items, arms)
@@ -107,7 +107,7 @@ class WilcoxonRace(QueueAgent):
         beaten = wins & (incumbents >= 0)
         states["remains"][rows[beaten], incumbents[beaten]] = 0.0
         ended = rows[wins | loses]
-        states["turn"][ended] += 1.0
+        states["turn"][ended] += 1
         states["rounds"][ended] = 0.0
 
     def conclude(self, outcome: Outcome) -> IntArray:

@@ -144,7 +144,7 @@ class LinearRoundsAgent(Agent):
         going = states["over"][rows] == 0.0
         rows, left = rows[going], left[going]
         if rows.size:
-            states["rounds"][rows] += 1.0
+            states["rounds"][rows] += 1
             states["place"][rows] = 0.0
             states["pulls"][rows], states["sums"][rows] = statistics.pulls[rows], statistics.sums[rows]
             self.line_up(rows, states, statistics, left)

@@ -65,7 +65,7 @@ def next_round(e: Episode, s: AugUCBState, w: AugUCBState, rng: np.random.Genera
         for arm in range(e.num_arms):
             is_close = abs(e.mean[arm] - s.tau) <= 2.0 * width(e.pulls[arm], e.variance[arm], s)
             e.active[arm] = 1 if is_close and e.active[arm] == 1 else 0
-            active += e.active[arm]
+            active += 1 if e.active[arm] == 1 else 0  # in plain Python, a sum of the int8 would overflow
     s.m += 1
     epsilon = 0.5**s.m
     s.psi = s.n * epsilon / (128.0 * s.a**2)

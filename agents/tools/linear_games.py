@@ -22,7 +22,7 @@ RIDGE = 1e-9  # of the mean eigenvalue of A, which may be singular
 class GameState(LeastSquaresState):
     """What the game uses."""
 
-    w: PerArm  # proportions
+    design: PerArm  # proportions
     spread: Vector  # A^-1
     slope: PerArm  # derivatives of f_j, doubled
     behind: PerArm  # how far the pulls of an arm lag behind

@@ -153,7 +153,7 @@ class RaceAgent(QueueAgent):
         """Drop arms, and line up those that remain for the next item."""
         ended = rows[states["length"][rows] > 0]  # before the first round nothing has been played
         if ended.size:
-            states["rounds"][ended] += 1.0
+            states["rounds"][ended] += 1
             self.note(ended, states)
             looking = ended[are_looks(ended, states, statistics.pulls[ended].sum(axis=1))]
             if looking.size:

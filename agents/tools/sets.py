@@ -147,7 +147,8 @@ def rivals(s: SetState, w: SetState, start: int, size: int) -> tuple[float, int,
     """Set J of a bandit to its m slots of smallest index, and find the two arms on either side of the border.
 
     Args:
-        s: The state, with widths, U, L and finite indices of the arms.
+        s: The numbers of the state.
+        w: Its arrays, with widths, U, L and finite indices of the arms.
         start: First slot of the bandit.
         size: Number of its arms.
 

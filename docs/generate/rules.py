@@ -50,7 +50,8 @@ def paragraphs(rule: Rule, values: str, seen: list[Any]) -> list[str]:
     omitted = " What is shown above is left out." if seen else ""
     seen += used
     parts = [
-        f"The rule{condition}, as it is written and runs: `e` is the episode, `s` the state of the rule. "
+        f"The rule{condition}, as it is written and runs: `e` is the episode, `s` has the numbers of the rule's state, "
+        "and `w` its arrays. "
         f"{roles(rule)}{omitted}",
         "```python\n" + "\n\n\n".join(source_of(part) for part in in_order(shown)) + "\n```",
     ]

@@ -14,7 +14,7 @@ from bai_gym.bandits import Bandit, FeatureBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import TO_FIRST, Episode, Tournament
+from bai_gym.sampling import TO_FIRST, Episode, Index
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm, Task
 
@@ -126,14 +126,16 @@ def play_scripted_blocks(
 
 def make_episode(pulls: Any, means: Any, variances: Any = None, **more: Any) -> Episode:
     """Return an episode as the functions of a rule see it, with ties to the first, and fields in ``more``."""
-    k, tree = len(means), Tournament(np.zeros(2), np.zeros(2))
+    k, none = len(means), np.zeros(0)
     known = (
         np.asarray(pulls, float),
         np.asarray(means, float),
         np.asarray([0.0] * k if variances is None else variances),
     )
     made = int(known[0].sum()) if np.isfinite(known[0]).all() else 0
-    e = Episode(k, *known, np.ones(k, np.int64), np.zeros((k, 0)), tree, made, made + 1, -1, 0.0, TO_FIRST)
+    e = Episode(
+        k, *known, np.ones(k, np.int8), np.zeros((k, 0)), Index(none, none), -1, made, made + 1, -1, 0.0, TO_FIRST
+    )
     return e._replace(**more)
 
 

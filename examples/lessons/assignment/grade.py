@@ -30,7 +30,6 @@ from bai_gym.errors import BaiGymError, DataError
 from bai_gym.isolation.agent import GRANTED, IsolatedAgent, load_agent
 from bai_gym.isolation.box import protect_memory, strongest
 from bai_gym.isolation.process import Process, Submission, SubmissionError, SubmissionTimeoutError, blamed, sentence
-from bai_gym.sampling.compiler import compiled_player
 from bai_gym.submissions.tables import check_entries, read_table
 from bai_gym.tasks import BestArm
 
@@ -380,7 +379,6 @@ def main(words: Sequence[str] | None = None) -> None:
                 raise DataError(f"there is no file {file}")
         submissions = list(map(Submission.read, given.files, names_of(given.files)))
         secret, is_new = _secret(given.secret)
-        _compile_loops()
         done: list[tuple[Grade, bytes]] = []
         for number, submission in enumerate(submissions, 1):
             where = f"{submission.name}, file {number} of {len(submissions)}"
@@ -397,12 +395,6 @@ def main(words: Sequence[str] | None = None) -> None:
     except (BaiGymError, OSError) as error:
         print(f"grade.py: {error}", file=sys.stderr)
         sys.exit(2)
-
-
-def _compile_loops() -> None:
-    """Compile what every sequential agent needs, once and not within a submission's time limit."""
-    if (loops := compiled_player()) is not None:
-        _ = loops.choose_all, loops.update_all
 
 
 def _secret(path: Path | None) -> tuple[str, bool]:

@@ -210,6 +210,6 @@ def test_extreme_rewards_give_no_warning(kind: Any, posterior: str) -> None:
 
 
 def test_a_draw_of_a_mean_with_unknown_variance_has_one_degree_of_freedom_less_than_pulls(episode: Any) -> None:
-    e, s = episode([4], [2.0], [9.0]), RewardFamily.of(family=STUDENT)
-    drawn = posterior_draw(e, s, 0, np.random.default_rng(3))
+    e, (s, w) = episode([4], [2.0], [9.0]), RewardFamily.of(family=STUDENT)
+    drawn = posterior_draw(e, s, w, 0, np.random.default_rng(3))
     assert drawn == pytest.approx(2.0 + 1.5 * np.random.default_rng(3).standard_t(3.0), rel=1e-12)

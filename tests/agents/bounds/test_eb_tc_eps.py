@@ -32,10 +32,10 @@ def test_ids_by_hand(trace: Play) -> None:
 
 def test_the_challenger_by_hand(episode: Play) -> None:
     # Means 1, 0.8, 0, epsilon 0.1, pulls 4, 1, 25: (0.2 + 0.1) / sqrt(1/4 + 1) = 0.268, 1.1 / sqrt(1/4 + 1/25) = 2.04.
-    s = EBTCState.of(epsilon=0.1, beta=0.5, cost=np.zeros(3), due=np.zeros(9))
+    s, w = EBTCState.of(epsilon=0.1, beta=0.5, cost=np.zeros(3), due=np.zeros(9))
     e = episode([4, 1, 25], [1.0, 0.8, 0.0])
-    assert [pull_pair(e, s, np.random.default_rng(0)) for _ in range(4)] == [1, 1, 0, 1]
-    assert s.cost.tolist() == pytest.approx([-np.inf, -0.3 / np.sqrt(1.25), -1.1 / np.sqrt(0.29)])
+    assert [pull_pair(e, s, w, np.random.default_rng(0)) for _ in range(4)] == [1, 1, 0, 1]
+    assert w.cost.tolist() == pytest.approx([-np.inf, -0.3 / np.sqrt(1.25), -1.1 / np.sqrt(0.29)])
 
 
 def test_with_a_large_slack_the_others_share_equally() -> None:

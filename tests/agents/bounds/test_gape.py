@@ -114,20 +114,20 @@ def test_estimated_b_by_hand(episode: Play) -> None:
     # Means 1, 0.5, 0 with 2, 8, 8 pulls, b = 1: gaps 0.5, 0.5, 1, raised by 0.5, 0.25, 0.25 to 1, 0.75, 1.25.
     e = episode([2, 8, 8], [1.0, 0.5, 0.0], [0.5, 0.0, 9 / 14])
     arrays = {"gap": np.zeros(3), "index": np.zeros(3)}
-    s = GapEState.of(a=10.0, b=1.0, bandits=1, **arrays)
-    assert pull_largest_estimated_b(e, s, np.random.default_rng(0)) == 0
+    s, w = GapEState.of(a=10.0, b=1.0, bandits=1, **arrays)
+    assert pull_largest_estimated_b(e, s, w, np.random.default_rng(0)) == 0
     a = 10.0 / (1.0 + 1.0 / 0.75**2 + 1.0 / 1.25**2)
     expected = [math.sqrt(a / 2) - 0.5, math.sqrt(a / 8) - 0.5, math.sqrt(a / 8) - 1.0]
-    assert s.index.tolist() == pytest.approx(expected, rel=1e-12)
+    assert w.index.tolist() == pytest.approx(expected, rel=1e-12)
     # With variances, b = 3/16 so that (16/3) b is 1. Raised gaps 0.5 + 3/32, 0.5 + 3/64, 1 + 3/64; deviations
     # sqrt(1/2), 0 and sqrt(9/14), less b sqrt(2 / (T - 1)) = (3/16) sqrt 2 and twice (3/16) sqrt(2/7), but not below 0.
-    s = GapEState.of(a=10.0, b=3 / 16, aware=True, bandits=1, **arrays)
-    pull_largest_estimated_b(e, s, np.random.default_rng(0))
+    s, w = GapEState.of(a=10.0, b=3 / 16, aware=True, bandits=1, **arrays)
+    pull_largest_estimated_b(e, s, w, np.random.default_rng(0))
     sigmas = math.sqrt(0.5) - 3 / 16 * math.sqrt(2), 0.0, math.sqrt(9 / 14) - 3 / 16 * math.sqrt(2 / 7)
     gaps = 0.5 + 3 / 32, 0.5 + 3 / 64, 1 + 3 / 64
     a = 10.0 / sum(((d + math.sqrt(d * d + g)) / g) ** 2 for d, g in zip(sigmas, gaps, strict=True))
     widths = [math.sqrt(a / 2) + 7 * a / 16, 7 * a / 112, math.sqrt(2 * a * 9 / 14 / 8) + 7 * a / 112]
-    assert s.index.tolist() == pytest.approx([widths[0] - 0.5, widths[1] - 0.5, widths[2] - 1.0], rel=1e-12)
+    assert w.index.tolist() == pytest.approx([widths[0] - 0.5, widths[1] - 0.5, widths[2] - 1.0], rel=1e-12)
 
 
 @pytest.mark.each("kind", [GapE, GapEV, AGapE, AGapEV])

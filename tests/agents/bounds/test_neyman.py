@@ -25,7 +25,7 @@ def shares(episode: Play) -> Play:
     def find(deviations: list[float], best: int) -> list[float]:
         w = np.empty(len(deviations))
         e = episode([2] * len(w), [0.0] * len(w), np.array(deviations) ** 2)
-        set_shares(e, NeymanState.of(), best, w)
+        set_shares(e, NeymanState.of()[0], best, w)
         return w.tolist()
 
     return find
@@ -70,10 +70,10 @@ def test_a_tracked_round_by_hand(trace: Play) -> None:
 def test_the_estimate_by_hand(episode: Play) -> None:
     # The last pull was of arm 1 with probability 1/4 and a mean of 2 before; its reward is 3: 4 is added to its sum,
     # and then the means of the moment to all.
-    s = NeymanState.of(arm=1, chance=0.25, before=2.0, estimates=np.array([10.0, 20.0]), share=np.zeros(2))
+    s, w = NeymanState.of(arm=1, chance=0.25, before=2.0, estimates=np.array([10.0, 20.0]), share=np.zeros(2))
     e = episode([2, 2], [1.0, 2.5], [1.0, 1.0], pulled=1, reward=3.0)
-    arm = draw_by_shares(e, s, np.random.default_rng(0))
-    assert s.estimates.tolist() == [11.0, 26.5]
+    arm = draw_by_shares(e, s, w, np.random.default_rng(0))
+    assert w.estimates.tolist() == [11.0, 26.5]
     assert (s.arm, s.before, s.chance) == (arm, e.mean[arm], pytest.approx(0.5))
 
 

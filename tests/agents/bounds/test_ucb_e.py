@@ -64,8 +64,8 @@ def complexity(episode: Play) -> Play:
     def find(means: list[float], phase: int, before: float) -> float:
         arms = len(means)
         ends = np.arange(1.0, arms + 1.0)  # phase k begins after k pulls
-        s = AdaptiveState.of(exploration=1.0, complexity=before, phase=phase - 1, ends=ends, mean=np.zeros(arms))
-        due = next_phase(episode([1] * arms, means, made=phase, pulled=0), s, np.random.default_rng(0))
+        s, w = AdaptiveState.of(exploration=1.0, complexity=before, phase=phase - 1, ends=ends, mean=np.zeros(arms))
+        due = next_phase(episode([1] * arms, means, made=phase, pulled=0), s, w, np.random.default_rng(0))
         assert due == (phase + 1 if phase < arms - 1 else NEVER) and s.phase == phase
         assert s.width == pytest.approx(1 / math.sqrt(s.complexity), rel=1e-12)
         return s.complexity

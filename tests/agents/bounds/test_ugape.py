@@ -53,16 +53,16 @@ def shape_of(task: Task) -> tuple[int, int]:
 # ------------------------------------------------------------------------------------------------ SELECT-ARM
 
 
-def state_of(k: int, m: int, bandits: int, **values: Any) -> UGapEState:
+def state_of(k: int, m: int, bandits: int, **values: Any) -> tuple[UGapEState, UGapEState]:
     """The state of an episode of k arms, with a = b = 1 unless given."""
     arrays = {name: np.zeros(k) for name in ("width", "upper", "lower", "index")}
     sets = {"sets": np.zeros(m * bandits), "kept": np.zeros(m * bandits), "order": np.zeros(m + 1)}
     return UGapEState.of(**{"m": m, "bandits": bandits, "a": 1.0, "b": 1.0, **values}, **arrays, **sets)
 
 
-def kept_of(s: Any, num_arms: int) -> set[int]:
+def kept_of(s: Any, w: Any, num_arms: int) -> set[int]:
     size = num_arms // s.bandits
-    return {place // s.m * size + int(slot) for place, slot in enumerate(s.kept)}
+    return {place // s.m * size + int(slot) for place, slot in enumerate(w.kept)}
 
 
 @pytest.mark.each(
@@ -79,9 +79,9 @@ def kept_of(s: Any, num_arms: int) -> set[int]:
     ],
 )
 def test_select_arm_by_hand(episode: Play, m: int, bandits: int, kept: set[int], value: float, pulled: int) -> None:
-    e, s = episode([4.0, 16.0, 4.0, 1.0], [1.0, 0.75, 0.5, 0.0]), state_of(4, m, bandits)
-    assert select_arm(e, s, RNG) == pulled
-    assert kept_of(s, 4) == kept and s.value == s.kept_value == value
+    e, (s, w) = episode([4.0, 16.0, 4.0, 1.0], [1.0, 0.75, 0.5, 0.0]), state_of(4, m, bandits)
+    assert select_arm(e, s, w, RNG) == pulled
+    assert kept_of(s, w, 4) == kept and s.value == s.kept_value == value
 
 
 @pytest.mark.each("task", [BestArm(), TopM(1), BestOfEach(1)], ids=repr)
@@ -102,9 +102,9 @@ def test_the_value_is_no_less_than_the_regret_where_all_intervals_cover(
     truth = rng.random(size * num_bandits)
     widths = rng.random(truth.shape) ** 2
     e = episode(1.0 / widths**2, truth + widths * rng.uniform(-1, 1, truth.shape))
-    s = state_of(truth.size, m, num_bandits)
-    select_arm(e, s, rng)
-    value, kept = s.value, np.isin(np.arange(truth.size), list(kept_of(s, truth.size)))
+    s, w = state_of(truth.size, m, num_bandits)
+    select_arm(e, s, w, rng)
+    value, kept = s.value, np.isin(np.arange(truth.size), list(kept_of(s, w, truth.size)))
     # The regret of an arm is the m-th best of the others less its own mean; that of J, if positive, its largest.
     for bandit, chosen in zip(truth.reshape(num_bandits, size), kept.reshape(num_bandits, size), strict=True):
         regret = max(np.sort(np.delete(bandit, k))[-m] - bandit[k] for k in np.flatnonzero(chosen))
@@ -162,8 +162,8 @@ def test_a_tie_at_the_border_leaves_no_exploration() -> None:
 def test_widths_of_fixed_confidence_by_hand(episode: Play, agent: Any, expected: float) -> None:
     begun(agent, [0.5, 0.2], 100)
     names = ("b", "aware", "last", "rate", "delta")
-    s = state_of(2, 1, 1, **{name: float(np.max(agent.values[name])) for name in names})
-    select_until_accurate(episode([4.0, 3.0], [0.0, 0.0], [0.75, 0.5]), s, RNG)
+    s, w = state_of(2, 1, 1, **{name: float(np.max(agent.values[name])) for name in names})
+    select_until_accurate(episode([4.0, 3.0], [0.0, 0.0], [0.75, 0.5]), s, w, RNG)
     assert width(s, s.a, 4.0, 0.75) == pytest.approx(expected, rel=1e-12)
 
 
@@ -296,13 +296,13 @@ def test_each_episode_of_a_batch_stops_for_itself(episode: Play, kind: Any, task
     statistics = rollout.statistics
     for number in range(40):
         time = spent[number] + (kind is UGapEcV)
-        s = state_of(4, m, num_bandits, b=0.3, aware=agent.uses_variances)
+        s, w = state_of(4, m, num_bandits, b=0.3, aware=agent.uses_variances)
         s.a = agent.c * math.log(16 * time**3 / agent.delta)
         select_arm(
-            episode(*(array[number] for array in (statistics.pulls, statistics.means, statistics.variances))), s, RNG
+            episode(*(array[number] for array in (statistics.pulls, statistics.means, statistics.variances))), s, w, RNG
         )
         assert s.value < task.epsilon
-        assert set(task.arms(rollout.recommendation[number], 4)) == kept_of(s, 4)
+        assert set(task.arms(rollout.recommendation[number], 4)) == kept_of(s, w, 4)
 
 
 def test_arms_of_zero_variance_and_equal_arms() -> None:
@@ -337,7 +337,7 @@ def test_the_fast_form_follows_the_plain_rule_with_an_accuracy(trace: Play, kind
 
 
 def test_of_tied_rivals_the_widest_are_taken() -> None:
-    s = SetState.of(
+    s, w = SetState.of(
         m=2,
         sets=np.zeros(2),
         index=np.array([0.0, 0.0, 1.0, 1.0]),
@@ -345,4 +345,4 @@ def test_of_tied_rivals_the_widest_are_taken() -> None:
         lower=np.array([1.0, 1.0, 0.0, -2.0]),
         width=np.array([1.0, 2.0, 1.0, 2.0]),
     )
-    assert rivals(s, 0, 4) == (0.0, 3, 1)
+    assert rivals(s, w, 0, 4) == (0.0, 3, 1)

@@ -47,7 +47,7 @@ def fresh(num_arms: int, budget: int, batch: int = 1) -> Observation:
     ],
 )
 def test_denominators_of_the_specification(pulls: int, denominator: float) -> None:
-    index = bound_per_pull(float(pulls), 0.0, 3.0, SHAdaVarState.of(log=L))
+    index = bound_per_pull(float(pulls), 0.0, 3.0, SHAdaVarState.of(log=L)[0])
     assert 3.0 / (index * pulls) == pytest.approx(1 - 2 * math.sqrt(L / (pulls - 1)), rel=1e-11)
     assert 3.0 / (index * pulls) == pytest.approx(denominator, abs=1.1e-8)  # the last digit is rounded there
 
@@ -56,8 +56,8 @@ def test_denominators_of_the_specification(pulls: int, denominator: float) -> No
 @pytest.mark.each("variance", [0.0, 2.0])
 def test_the_bound_is_infinite_up_to_4_l(pulls: int, variance: float) -> None:
     with np.errstate(all="ignore"):
-        assert bound_per_pull(np.float64(pulls), 0.0, variance, SHAdaVarState.of(log=L)) == np.inf
-        assert (bound_per_pull(np.float64(pulls), 0.0, variance, SHAdaVarState.of()) == np.inf) == (pulls == 1)
+        assert bound_per_pull(np.float64(pulls), 0.0, variance, SHAdaVarState.of(log=L)[0]) == np.inf
+        assert (bound_per_pull(np.float64(pulls), 0.0, variance, SHAdaVarState.of()[0]) == np.inf) == (pulls == 1)
 
 
 def first_request(agent: SHAdaVar, num_arms: int, budget: int, batch: int = 1) -> Any:

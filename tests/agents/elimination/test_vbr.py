@@ -26,8 +26,8 @@ def test_rejections_of_equal_spread_by_hand(trace: Play) -> None:
 def test_the_widest_interval_is_pulled(trace: Play) -> None:
     # Rewards m - d, m + d, ...: v / T is d^2 / (T - 1) for even T, d^2 (T + 1) / T^2 for odd T. Arm 2 (d = 3): 9, 4, 3,
     # 2.16, 1.8, 1.469; arm 1 (d = 2): 4, 1.778; of two 4s arm 1 has fewer pulls. Arm 1 is rejected at 12 pulls. Then
-    # arm 0 (d = 1) has 1, and arm 2 has 1.469, 1.286, 1.111, 1.
-    played = trace(VBR(tie="first"), [[9.0, 11.0], [7.0, 11.0], [7.0, 13.0]], 16)
+    # arm 0 (d = 1.01) has 1.02, and arm 2 has 1.469, 1.286, 1.111, 1.
+    played = trace(VBR(tie="first"), [[8.99, 11.01], [7.0, 11.0], [7.0, 13.0]], 16)
     assert played.arms[6:] == [2, 1, 2, 2, 2, 2, 2, 2, 2, 0]
 
 

@@ -18,24 +18,24 @@ from bai_gym.agents.tools.variances import ESTIMATES
 from bai_gym.bandits import PairedGaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import TO_FIRST, Engine, Episode, Tournament
+from bai_gym.sampling import TO_FIRST, Engine, Episode, Index
 from bai_gym.statistics import FloatArray, Statistics
 
 Play = Callable[..., Any]
 
 
-def known(pulls: FloatArray, means: FloatArray, covariance: FloatArray, horizon: float, end: int) -> tuple[Any, Any]:
+def known(pulls: FloatArray, means: FloatArray, covariance: FloatArray, horizon: float, end: int) -> tuple[Any, ...]:
     """Return the episode and the state with which the rule knows the covariance; ``pulls`` are those of the episode."""
     k, variances = len(pulls), np.diagonal(covariance)
     of_differences = variances[:, None] + variances - 2 * covariance
     empty = np.zeros(k)
-    state = PairedOCBAState.of(
+    s, w = PairedOCBAState.of(
         **{"estimate": ESTIMATES.index("sample"), "first": 2, "horizon": horizon, "scatter": of_differences.ravel()},
         **{name: empty for name in ("spread", "square", "weight", "joined", "value")},
     )
-    arms, nothing, made = np.ones(k, np.int64), np.zeros((k, 0)), int(pulls.sum())
-    tree = Tournament(empty, arms)
-    return Episode(k, pulls, means, variances, arms, nothing, tree, made, end, -1, 0.0, TO_FIRST), state
+    arms, nothing, made = np.ones(k, np.int8), np.zeros((k, 0)), int(pulls.sum())
+    index = Index(np.zeros(0), np.zeros(0))
+    return Episode(k, pulls, means, variances, arms, nothing, index, -1, made, end, -1, 0.0, TO_FIRST), s, w
 
 
 def chosen(pulls: FloatArray, means: FloatArray, covariance: FloatArray, horizon: float, end: int) -> int:
@@ -51,9 +51,9 @@ def test_two_arms_get_the_best_shares() -> None:
         for means in ([0.01, 0.0], [0.0, 0.01]):
             pulls = np.full(2, 10.0)
             covariance = np.array([[4.0, 2.0 * rho], [2.0 * rho, 1.0]])
-            e, s = known(pulls, np.array(means), covariance, 1.0, 1200)
+            e, s, w = known(pulls, np.array(means), covariance, 1.0, 1200)
             for made in range(20, 1200):
-                pulls[pull_where_the_bound_falls_most(e._replace(made=made), s, rng)] += 1
+                pulls[pull_where_the_bound_falls_most(e._replace(made=made), s, w, rng)] += 1
             assert abs(pulls[0] - expected) <= 1, (rho, means, pulls)
 
 

@@ -19,7 +19,7 @@ from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.designs import contrast
 from bai_gym.errors import AgentError, InstanceError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Tournament
+from bai_gym.sampling import Episode, Index
 from bai_gym.statistics import Statistics
 
 Play = Callable[..., Any]
@@ -342,10 +342,11 @@ def test_what_they_know() -> None:
 def radius_of(agent: Any, made: int, log_det: float) -> float:
     """C_t of the first episode."""
     values = {name: float(np.ravel(agent.values[name])[0]) for name in EllipsoidState.numbers if name != "log_det"}
-    tree = Tournament(np.zeros(2), np.zeros(2))
-    zeros = np.zeros(3)
-    e = Episode(3, zeros, zeros, zeros, np.ones(3, np.int64), zeros[:, None], tree, made, 20, -1, 0.0, 0)
-    return ellipsoid_radius(e, EllipsoidState.of(**values, log_det=log_det))
+    zeros, none = np.zeros(3), np.zeros(0)
+    e = Episode(
+        3, zeros, zeros, zeros, np.ones(3, np.int8), zeros[:, None], Index(none, none), -1, made, 20, -1, 0.0, 0
+    )
+    return ellipsoid_radius(e, EllipsoidState.of(**values, log_det=log_det)[0])
 
 
 @pytest.mark.each("kind", GAPE)

@@ -88,7 +88,7 @@ def test_ucbe_by_hand(trace: Play) -> None:
 
 def test_the_index_with_sample_variances_by_hand() -> None:
     # sqrt(2 x 1/4 x 1/2 / 2) = 0.353553, 7/3 x 1/4 = 0.583333, and the mean is 1/4 away.
-    state = UCBEState.of(threshold=0.5, a=0.25)
+    state, _ = UCBEState.of(threshold=0.5, a=0.25)
     for mean in (0.25, 0.75):
         assert bernstein_index(2.0, mean, 0.5, state) == pytest.approx(0.686887, abs=1e-6)
 

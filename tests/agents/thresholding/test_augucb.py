@@ -65,7 +65,7 @@ def test_the_rounds_of_the_paper_by_hand() -> None:
                 assert states["added"][0] == pytest.approx(log, abs=1e-3)
             else:
                 values = {name: states[name][0] for name in ("rho", "psi", "log", "added")}
-                assert width(1.0, 0.0, AugUCBState.of(**values)) == pytest.approx(s, abs=5e-5)
+                assert width(1.0, 0.0, AugUCBState.of(**values)[0]) == pytest.approx(s, abs=5e-5)
             if m + 1 < len(TABLE):
                 engine.advance(table, rng, end - 99, lambda rows, slots: np.zeros(0))
                 assert engine.outcome.states["m"].tolist() == [m + 1]
@@ -74,7 +74,7 @@ def test_the_rounds_of_the_paper_by_hand() -> None:
 
 def test_the_width_counts_the_variance_by_hand() -> None:
     # v = 3/4 x 2 = 1.5: sqrt(1/3 x (0.8 x 1.5 x 5 + 3) / 16) = sqrt(0.1875).
-    state = AugUCBState.of(rho=1 / 3, psi=0.8, log=5.0, added=3.0)
+    state, _ = AugUCBState.of(rho=1 / 3, psi=0.8, log=5.0, added=3.0)
     assert width(4.0, 2.0, state) == pytest.approx(math.sqrt(0.1875))
 
 
@@ -133,17 +133,17 @@ def test_as_apt_it_pulls_arms_again_that_a_round_has_dropped(trace: Play) -> Non
 def test_the_end_of_a_round_by_hand() -> None:
     # s = sqrt(0.16 x 1 / (4 T)) = 0.1 for T = 4 and v = 0: arms 1 and 4 are dropped. Then epsilon = 1/2, psi = 500 / 32
     # = 15.625, log 500 = 6.2146 and l = ceil(388.4); three arms are left.
-    state = AugUCBState.of(tau=0.5, rho=0.16, n=1000, a=0.5, last=5, m=0, psi=1.0, log=1.0, added=1.0)
+    state, arrays = AugUCBState.of(tau=0.5, rho=0.16, n=1000, a=0.5, last=5, m=0, psi=1.0, log=1.0, added=1.0)
     arms: Any = SimpleNamespace(
         num_arms=5,
         pulls=np.full(5, 4.0),
         mean=np.array([0.65, 0.75, 0.5, 0.31, 0.25]),
         variance=np.zeros(5),
-        active=np.ones(5, np.int64),
+        active=np.ones(5, np.int8),
         made=20,
         pulled=0,
     )
-    assert next_round(arms, state, np.random.default_rng(0)) == 20 + 3 * 389
+    assert next_round(arms, state, arrays, np.random.default_rng(0)) == 20 + 3 * 389
     assert arms.active.tolist() == [1, 0, 1, 1, 0]
     assert (state.m, state.psi, state.begun) == (1, 15.625, 20)
 

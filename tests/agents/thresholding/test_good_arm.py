@@ -25,7 +25,7 @@ KINDS = (APTG, HDoC, LUCBG)
 RNG = np.random.default_rng(0)
 
 
-def state_of(num_arms: int, **values: Any) -> GoodArmState:
+def state_of(num_arms: int, **values: Any) -> tuple[GoodArmState, GoodArmState]:
     given = {"threshold": 0.5, "b": 1.0, "delta": 0.1, **values}
     return GoodArmState.of(**given, index=np.zeros(num_arms), lower=np.zeros(num_arms))
 
@@ -39,26 +39,26 @@ def test_indices_by_hand(episode: Play) -> None:
         (HDoC, 1, [0.6 + math.sqrt(2.639 / 8), 0.2 + math.sqrt(2.639 / 2), 0.5 + math.sqrt(2.639 / 18)]),
         (LUCBG, 1, [0.6 + math.sqrt(9.002 / 8), 0.2 + math.sqrt(13.487 / 2), 0.5 + math.sqrt(8.387 / 18)]),
     ):
-        s = state_of(3)
-        assert kind.rule.choose is not None and kind.rule.choose(e, s, RNG) == arm
-        assert s.index.tolist() == pytest.approx(index, abs=1e-3)
+        s, w = state_of(3)
+        assert kind.rule.choose is not None and kind.rule.choose(e, s, w, RNG) == arm
+        assert w.index.tolist() == pytest.approx(index, abs=1e-3)
 
 
 def test_classification_by_hand(episode: Play) -> None:
     # As above with b = 0.05: radii 0.053, 0.130, 0.034. At the start the best arm is tried first, and it is certain.
     e = episode([4, 1, 9], [0.6, 0.2, 0.5])
-    s = state_of(3, b=0.05)
-    assert pull_closest(e, s, RNG) == STOP and s.certain == 0
+    s, w = state_of(3, b=0.05)
+    assert pull_closest(e, s, w, RNG) == STOP and s.certain == 0
     # After a pull of arm 1 that arm alone is looked at, and dropped.
-    assert pull_closest(e._replace(pulled=1), s, RNG) == 2
-    assert (s.below, s.index[1], e.active.tolist()) == (1, -np.inf, [1, 0, 1])
+    assert pull_closest(e._replace(pulled=1), s, w, RNG) == 2
+    assert (s.below, w.index[1], e.active.tolist()) == (1, -np.inf, [1, 0, 1])
     # All arms are below: 3 stands for none.
-    s = state_of(3, b=0.05)
-    assert pull_closest(episode([4, 1, 9], [0.3, 0.2, 0.4]), s, RNG) == STOP and s.certain == 3
+    s, w = state_of(3, b=0.05)
+    assert pull_closest(episode([4, 1, 9], [0.3, 0.2, 0.4]), s, w, RNG) == STOP and s.certain == 3
     # One arm: the radius is b sqrt(2 (log 200 + log(2) / 2) / 2) = 2.376 b, or with twice the delta 2.225 b.
     e = episode([1], [0.5 + 0.05 * 2.3])
     for delta, expected in ((0.1, 0), (0.2, STOP)):
-        assert pull_closest(e, state_of(1, b=0.05, delta=delta), RNG) == expected
+        assert pull_closest(e, *state_of(1, b=0.05, delta=delta), RNG) == expected
 
 
 def test_stops_of_apgai_by_hand(episode: Play) -> None:
@@ -71,9 +71,9 @@ def test_stops_of_apgai_by_hand(episode: Play) -> None:
         ([0.3, 0.2, 0.5], 2, 3),  # at the threshold is not above it
     ):
         for stops in (True, False):
-            s = APGAIState.of(threshold=0.5, b=0.05, delta=0.1, stops=stops, index=np.zeros(3))
-            chosen = apgai_rule(episode([4, 1, 9], means), s, RNG)
-            assert chosen == expected if stops else chosen == int(np.argmax(s.index))
+            s, w = APGAIState.of(threshold=0.5, b=0.05, delta=0.1, stops=stops, index=np.zeros(3))
+            chosen = apgai_rule(episode([4, 1, 9], means), s, w, RNG)
+            assert chosen == expected if stops else chosen == int(np.argmax(w.index))
             assert s.certain == certain or not stops
 
 

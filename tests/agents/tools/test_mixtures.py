@@ -22,7 +22,7 @@ from bai_gym.agents.tools.mixtures import (
     student_level,
     student_threshold,
 )
-from bai_gym.sampling import compiler
+from bai_gym.sampling.compiler import jitted
 
 
 def log_gaussian(n: float, mean: float, x: float, variance: float = 1.0) -> float:
@@ -162,7 +162,7 @@ def test_intervals_end_where_the_evidence_suffices() -> None:
 
 
 def test_ends_are_the_same_compiled_and_never_fail_near_the_bounds() -> None:
-    compiled = compiler._dispatcher(bounded_upper_end)
+    compiled = jitted(bounded_upper_end)
 
     @numba.njit
     def ends(cases: np.ndarray) -> np.ndarray:

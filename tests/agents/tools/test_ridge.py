@@ -61,12 +61,12 @@ class UnevenState(RegressionState):
     in_turn: bool  # whether arms are pulled in turn
 
 
-def pull_unevenly(e: Episode, s: UnevenState, rng: np.random.Generator) -> int:
+def pull_unevenly(e: Episode, s: UnevenState, w: UnevenState, rng: np.random.Generator) -> int:
     """Pull some arms often, some hardly ever, or in turn; at the end note a row of M."""
-    if not update_regression(e, s):
+    if not update_regression(e, s, w):
         return WAIT
     if e.made >= s.last:
-        read_row(s, e.num_arms // 2, s.other)
+        read_row(s, w, e.num_arms // 2, w.other)
         return STOP
     return e.made % e.num_arms if s.in_turn else int(rng.random() ** 3 * e.num_arms)
 
@@ -112,9 +112,9 @@ class PlainState(RidgeState):
     between: float  # x_0^T A^-1 x_1
 
 
-def pull_in_turn(e: Episode, s: PlainState, rng: np.random.Generator) -> int:
-    update_plain(e, s)
-    s.between = product(s, e.features[0], e.features[1])
+def pull_in_turn(e: Episode, s: PlainState, w: PlainState, rng: np.random.Generator) -> int:
+    update_plain(e, s, w)
+    s.between = product(s, w, e.features[0], e.features[1])
     return STOP if e.made == 60 else e.made * e.made % 7 % e.num_arms
 
 

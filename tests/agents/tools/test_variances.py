@@ -24,7 +24,7 @@ DECIDE = ["OCBA", "OCBA-PCS", "VBR", "SHAdaVar", "SHAdaVar(ucb=False)", "GNA", "
     ],
 )
 def test_estimates_by_hand(estimate: str, expected: list[float], episode: Callable[..., Any]) -> None:
-    s, e = VarianceState.of(estimate=ESTIMATES.index(estimate)), episode(PULLS, MEANS, VARIANCES)
+    (s, _), e = VarianceState.of(estimate=ESTIMATES.index(estimate)), episode(PULLS, MEANS, VARIANCES)
     pool(e, s)
     found = [estimated_variance(*arm, s) for arm in zip(PULLS, MEANS, VARIANCES, strict=True)]
     np.testing.assert_allclose(found, expected)
