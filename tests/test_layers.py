@@ -127,7 +127,6 @@ HEAVY = {
 # The only places that may import a heavy package at the top of their modules; nothing outside may import one of them at
 # its top in turn.
 HEAVY_PACKAGES = ("arrays", "training", "tuning")
-HEAVY_MODULES = {"bai_gym.sampling.addresses"}
 
 
 @dataclass(frozen=True)
@@ -214,11 +213,11 @@ def uphill(module: str, found: Iterable[Import]) -> list[str]:
 
 def heavy(module: str, found: Iterable[Import]) -> list[str]:
     """Return one sentence for each heavy import in ``found`` that runs when ``module`` is imported."""
-    if package_of(module) in HEAVY_PACKAGES or module in HEAVY_MODULES:
+    if package_of(module) in HEAVY_PACKAGES:
         return []
 
     def is_heavy(name: str) -> bool:
-        ours = name in HEAVY_MODULES or f"{name}.".startswith(tuple(f"bai_gym.{heavy}." for heavy in HEAVY_PACKAGES))
+        ours = f"{name}.".startswith(tuple(f"bai_gym.{heavy}." for heavy in HEAVY_PACKAGES))
         return ours or any(f"{name}.".startswith(f"{package}.") for package in HEAVY)
 
     return [

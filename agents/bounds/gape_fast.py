@@ -35,8 +35,8 @@ def pull_largest_b(e: Episode, s: GivenState, w: GivenState, rng: np.random.Gene
     if second != s.cap:
         s.cap = second
         for arm in (s.best, s.second):
-            set_index(e.index, arm, capped_bound(e.pulls[arm], e.mean[arm], e.variance[arm], s))
-        return arm_of_largest_index(e.index, e.pulls, e.tie, rng)
+            set_index(e.indices, arm, capped_bound(e.pulls[arm], e.mean[arm], e.variance[arm], s))
+        return arm_of_largest_index(e.indices, e.pulls, e.tie, rng)
     return e.leader
 
 

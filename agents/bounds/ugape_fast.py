@@ -35,8 +35,8 @@ def select_untied(e: Episode, s: Cache, w: Cache, rng: np.random.Generator) -> i
     B_k is the largest U less L_k, but for the first, the arm of largest U, the second-largest less L_k. So J is the
     first or the arm of largest L, and u is the first, or where J is that, the second.
     """
-    first, low, upper = e.leader, find_safest(e, s), e.index.value
-    second = second_of_largest_index(e.index, first)
+    first, low, upper = e.leader, find_safest(e, s), e.indices.value
+    second = second_of_largest_index(e.indices, first)
     if second < 0 or upper[first] == upper[second]:
         return TIED
     value = upper[first] - lower(e, s, low)
@@ -61,7 +61,7 @@ def lower(e: Episode, s: Cache, arm: int) -> float:
 
 def lower_by_index(e: Episode, arm: int) -> float:
     """Return L of an arm up to rounding, which is the same for arms of equal means and widths."""
-    return float(2.0 * e.mean[arm] - e.index.value[arm])
+    return float(2.0 * e.mean[arm] - e.indices.value[arm])
 
 
 def find_safest(e: Episode, s: Cache) -> int:

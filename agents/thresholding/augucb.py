@@ -86,14 +86,14 @@ def pull_closest(e: Episode, s: AugUCBState, w: AugUCBState, rng: np.random.Gene
         s.is_apt = True
         for arm in range(e.num_arms):
             e.active[arm] = 1
-            set_index(e.index, arm, index(e.pulls[arm], e.mean[arm], e.variance[arm], s))
-        return arm_of_largest_index(e.index, e.pulls, e.tie, rng)
+            set_index(e.indices, arm, index(e.pulls[arm], e.mean[arm], e.variance[arm], s))
+        return arm_of_largest_index(e.indices, e.pulls, e.tie, rng)
     return e.leader
 
 
 def none_is_active(e: Episode, s: AugUCBState) -> bool:
     """Return whether |mean - tau| > 2 s of all arms; this is tested after a pull, not when a round has just begun."""
-    largest = e.index.value[e.leader]
+    largest = e.indices.value[e.leader]
     return largest == -np.inf or (largest < 0.0 and e.made > s.begun)
 
 

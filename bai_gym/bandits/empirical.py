@@ -67,7 +67,7 @@ class EmpiricalArms(NamedTuple):
     """``(N, K)`` where the samples of each arm start, ``(N, K)`` how many there are, and ``(R,)`` all samples."""
 
     first: IntArray
-    size: IntArray
+    size: FloatArray | IntArray
     samples: FloatArray
 
 

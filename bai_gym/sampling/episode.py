@@ -27,7 +27,7 @@ class Episode(NamedTuple):
         variance: ``(k,)`` unbiased sample variances, 0 below two pulls; only where the agent reads variances.
         active: ``(k,)`` 1, or 0 for arms that `refresh` has dropped.
         features: ``(k, d)`` features of the arms; d = 0 where they have none.
-        index: The rule's index of each arm.
+        indices: The rule's index of each arm.
         leader: The arm of largest index, ties broken; -1 for a rule without an index.
         made: Pulls made in the episode so far, over all arms, those before the rule included.
         end: Pulls made when the rule ends at the latest.
@@ -42,7 +42,7 @@ class Episode(NamedTuple):
     variance: FloatArray
     active: np.ndarray
     features: FloatArray
-    index: Index
+    indices: Index
     leader: int
     made: int
     end: int

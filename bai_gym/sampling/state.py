@@ -78,7 +78,7 @@ class State:
     def dtype(cls) -> np.dtype[Any]:
         """Return the type of a row of numbers.
 
-        A last field that is not used has a name that no other type has: Numba would else convert rows into shorter ones.
+        A last field, which is not used, has a name that no other type has: Numba would convert rows into shorter ones.
         """
         own = hashlib.sha256(repr(cls.numbers).encode()).hexdigest()[:8]
         return np.dtype([*cls.numbers.items(), (f"{UNUSED}{own}", "?")], align=True)
@@ -94,7 +94,7 @@ class State:
         for name in cls.numbers:
             rows[name] = values.get(name, cls.defaults.get(name, 0))
         arrays = (np.array(values.get(name, ()), np.float64) for name in cls.arrays)
-        w: Any = namedtuple("Arrays", list(cls.arrays))(*arrays)  # type: ignore[misc]
+        w: Any = namedtuple("Arrays", list(cls.arrays))(*arrays)
         s: Any = rows[0]
         return s, w
 

@@ -58,7 +58,7 @@ def own_mean(pulls: float, mean: float, variance: float, s: Numbers) -> float:
 def runner_up_half_of_the_time(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
     if e.made % 2 == 0:
         return e.leader
-    second = second_of_largest_index(e.index, e.leader)
+    second = second_of_largest_index(e.indices, e.leader)
     return second if second >= 0 else e.leader
 
 
