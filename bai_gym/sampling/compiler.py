@@ -180,7 +180,7 @@ def _stored(text: str, functions: Mapping[str, Callable[..., Any]], key: str) ->
 def borrowed() -> Any:
     """Return a compiled function that returns an array which does not own its memory.
 
-    Numba counts references to arrays, by an atomic operation for each that it cannot save. In a loop of 20 ns these take
+    Numba counts references to arrays by atomic operations, of which it cannot save all. In a loop of 20 ns these take
     most of the time.
     """
     import cffi
