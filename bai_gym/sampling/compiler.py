@@ -298,8 +298,9 @@ def _first_line(error: Exception) -> str:
 
 
 def _culprit(error: Exception) -> str | None:
-    """Return the name of the innermost function that Numba's message names."""
-    names = re.findall(r"<function (\w+?)(?:_[0-9a-f]{16})? at", str(error))
+    """Return the name of the innermost function that Numba's message names or quotes."""
+    text = str(error)
+    names = re.findall(r"<function (\w+?)(?:_[0-9a-f]{16})? at", text) or re.findall(r"def (\w+)\(", text)
     return names[-1] if names else None
 
 
