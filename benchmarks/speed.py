@@ -173,7 +173,7 @@ class Side:
         if process.returncode:
             raise SystemExit(f"speed: {self.python} failed")
         found = json.loads(output)
-        if not Path(found["library"]).is_relative_to(self.folder):
+        if not Path(found["library"]).resolve().is_relative_to(self.folder):
             raise SystemExit(f"speed: {self.python} has another bai_gym: {found['library']}, not in {self.folder}")
         for name, value in found["times"].items():
             self.best[name] = min(value, self.best.get(name, value))
@@ -229,6 +229,8 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     rows = [row for row in ROWS if row.name in (options.row or [row.name]) and (row.short or not options.short)]
+    if not rows:
+        parser.error(f"there is no such row; there are: {'; '.join(row.name for row in ROWS)}")
     if options.measure:
         warnings.simplefilter("ignore")
         print(json.dumps({"library": bai_gym.__file__, "times": measure(rows, options.repeats)}))
