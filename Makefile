@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-lowest test-kernels lint docs figure leaderboard catalogue format release clean
+.PHONY: help demo test test-all test-lowest test-kernels lint speed docs figure leaderboard catalogue format release clean
 
 help:  ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ lint: $(TEST)/ready  ## check style, format and types
 	$(TEST)/$(BIN)/ruff check
 	$(TEST)/$(BIN)/ruff format --check
 	$(TEST)/$(BIN)/mypy
+
+speed: $(TEST)/ready  ## compare speeds with the commit in benchmarks/speed.toml; SPEED_ARGS=--short takes two minutes
+	$(TEST)/$(BIN)/python benchmarks/speed.py $(SPEED_ARGS)
 
 docs: $(TEST)/ready  ## build the documentation into site/; open site/index.html
 	NO_MKDOCS_2_WARNING=1 $(TEST)/$(BIN)/mkdocs build --strict --quiet

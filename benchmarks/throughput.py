@@ -3,9 +3,11 @@
     python benchmarks/throughput.py                # the sizes of the tables in docs/speed.md: about five minutes
     python benchmarks/throughput.py --quick        # smaller batches, for a look
     python benchmarks/throughput.py --agent UCB-E  # some agents alone
+    python benchmarks/throughput.py --all          # all sequential agents, on several kinds of arms
 
-The unit for agents is the time that ``Generator.standard_normal`` takes to draw as many numbers as the batch makes
-pulls. Times are the shortest of several repeats, taken in turn, so that a slow spell of the machine hits all alike.
+Times of agents are those of speed.py. Their unit is the time that ``Generator.standard_normal`` takes to draw as many
+numbers as there are pulls. Ratios are of the shortest times of several repeats, taken in turn, so that a slow spell of
+the machine hits all alike.
 """
 
 from __future__ import annotations
@@ -14,101 +16,50 @@ import argparse
 import platform
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import gymnasium as gym
 import numpy as np
+from speed import Row, best, play
 
 from bai_gym import agents
-from bai_gym.agents.registry import BUILT_IN
-from bai_gym.bandits import BernoulliBandit
-from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.problems import FixedProblem, HeterogeneousGaussianProblem, Problem, ProblemInfo, ThresholdingProblem
-from bai_gym.seeding import generator
-from bai_gym.tasks import BestArm, Task, Thresholding
+from bai_gym.agents.registry import BUILT_IN, find
+from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.errors import BaiGymError
 
 MANY, FEW = 5000, 100  # runs
-# The largest multiple of the normals that an agent may take, on an idle machine.
-LIMITS = {
-    "Uniform": 0.07,
-    "SH": 0.07,
-    "SHVar": 0.25,
-    "SR": 1.0,
-    "SHAdaVar": 2.0,
-    "UCB-E": 2.0,
-    "UCB1": 2.0,
-    "VBR": 2.0,
-    "A-UCB-E": 4.0,
-    "GapE": 4.0,
-    "GapE-V": 4.0,
-    "A-GapE": 5.0,
-    "A-GapE-V": 5.0,
-    "UGapEb": 5.0,
-    "UGapEb-V": 5.0,
-    "A-UGapEb": 5.0,
-    "A-UGapEb-V": 5.0,
-    "OCBA": 8.0,
-    "TS": 50.0,
-    "TTTS": 150.0,
-    "APT": 2.0,
-    "UCBE-T": 2.0,
-    "UCBEV-T": 2.0,
-    "AugUCB": 2.0,
-    "CSAR": 2.0,
-}
 SLOW = ("TS", "TTTS")  # with a fifth of the runs
-MORE_FOR_FEW = 1.5  # times as much per pull that 100 runs may cost
-
-
-@dataclass(frozen=True)
-class Case:
-    """Arms to play on."""
-
-    name: str
-    problem: Problem
-    budget: int
-    task: Task
-    posterior: str = "student"
-
-    def play(self, name: str, batch: int) -> float:
-        """Return the seconds that a batch of episodes takes, without drawing the instances."""
-        bandit = self.problem.draw(batch, generator(0, "instances"))
-        options: dict[str, Any] = {"posterior": self.posterior} if name in SLOW else {}
-        agent = agents.make(name, **options)
-        started = time.perf_counter()
-        info = ProblemInfo(bandit.num_arms, self.budget, batch, task=self.task, truth=bandit, knows=agent.knows)
-        agent.reset(info, generator(0, "agent"))
-        play_blocks(agent, bandit, self.budget, generator(0, "rewards"), self.task)
-        return time.perf_counter() - started
-
-
-BEST_ARM = (
-    Case("Gaussian arms", HeterogeneousGaussianProblem(64), 5000, BestArm()),
-    Case("Bernoulli arms", FixedProblem(BernoulliBandit(np.linspace(0.2, 0.6, 20))), 2000, BestArm(), "bernoulli"),
-)
-ABOVE = (
-    Case("Gaussian arms, thresholding", ThresholdingProblem("Arithmetic"), 10_000, Thresholding(0.5)),
-    Case(
-        "Bernoulli arms, thresholding",
-        FixedProblem(BernoulliBandit(np.linspace(0.2, 0.6, 20))),
-        2000,
-        Thresholding(0.41),
-    ),
+STAGES = ("Uniform", "SH", "SHVar", "SR", "SHAdaVar")
+INDICES = ("UCB-E", "A-UCB-E", "UCB1", "VBR", "GapE", "GapE-V", "A-GapE", "A-GapE-V", "OCBA")
+INTERVALS = ("UGapEb", "UGapEb-V", "A-UGapEb", "A-UGapEb-V")
+THRESHOLDING = ("APT", "UCBE-T", "UCBEV-T", "AugUCB", "CSAR")
+AGENTS = (*STAGES, *INDICES, *INTERVALS, *SLOW, *THRESHOLDING)
+# Arms as speed.py names them, and budgets.
+BEST_ARM = (("BAI-Gaussian64-v0", 5000), ("64 Bernoulli arms", 5000))
+ABOVE = (("BAI-Thresholding100-Arithmetic-v0", 10_000),)
+# What `--all` measures: nanoseconds per pull with a budget, else milliseconds per run.
+EVERY = (
+    ("10 Gaussian arms", 2000),
+    ("64 Gaussian arms", 5000),
+    ("10 Bernoulli arms", 2000),
+    ("64 Bernoulli arms", 5000),
+    ("BAI-LinearSphere64-v0", 1000),
+    ("BAI-Thresholding100-Arithmetic-v0", 5000),
+    ("BAI-FC-GK1-v0", None),
+    ("BAI-FC-GK2-v0", None),
+    ("BAI-FC-Menard-v0", None),
 )
 
 
 def draw_normals(batch: int, budget: int) -> float:
-    """Return the seconds that drawing one normal per pull takes."""
+    """Return the nanoseconds that drawing one normal takes."""
     rng = np.random.default_rng(0)
     out = np.empty((max(1, 65536 // batch), batch))
-    started = time.perf_counter()
-    for _ in range(budget // len(out)):
+    rounds = budget // len(out)
+    started = time.process_time()
+    for _ in range(rounds):
         rng.standard_normal(out=out)
-    rest = budget % len(out)
-    if rest:
-        rng.standard_normal(out=out[:rest])
-    return time.perf_counter() - started
+    return 1e9 * (time.process_time() - started) / (rounds * out.size)
 
 
 def scalar_steps(env_id: str, steps: int) -> float:
@@ -147,25 +98,36 @@ def shortest(measure: dict[str, Callable[[], float]], repeats: int) -> dict[str,
     return {name: min(one[name] for one in rounds) for name in measure}
 
 
-def table(case: Case, names: list[str], many: int, repeats: int) -> None:
+def table(arms: str, budget: int, names: list[str], many: int, repeats: int) -> None:
     """Print a row for each agent: its time in units of the normals that it takes, and per pull."""
-    print(f"\n{case.name}: K = {case.problem.num_arms}, n = {case.budget:,}; 1 = drawing as many normals\n")
-    print(f"| agent | x normals | at most | ns per pull, {many:,} runs | {FEW} runs | ratio, at most {MORE_FOR_FEW} |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    print(f"\n{arms}, n = {budget:,}; 1 = drawing as many normals\n")
+    print(f"| agent | x normals | ns per pull, {many:,} runs | {FEW} runs |\n| --- | ---: | ---: | ---: |")
     for name in names:
-        runs = many // 5 if name in SLOW else many
-        times: dict[str, Callable[[], float]] = {
-            "normals": lambda runs=runs: draw_normals(runs, case.budget),  # type: ignore[misc]
-            "many": lambda name=name, runs=runs: case.play(name, runs),  # type: ignore[misc]
-        }
-        seconds = shortest(times, 1 if name in SLOW else repeats)
-        few = shortest({"few": lambda name=name: case.play(name, FEW)}, 3 * repeats)["few"]  # type: ignore[misc]
-        ratio = seconds["many"] / seconds["normals"]
-        per_pull = 1e9 * seconds["many"] / runs / case.budget
-        per_pull_of_few = 1e9 * few / FEW / case.budget
-        limit = LIMITS.get(name, "") if case.budget > 2000 else ""
-        more = per_pull_of_few / per_pull
-        print(f"| {name} | {ratio:.2f} | {limit} | {per_pull:.1f} | {per_pull_of_few:.1f} | {more:.2f} |", flush=True)
+        runs, times = (many // 5, 1) if name in SLOW else (many, repeats)
+        row = Row(name, arms, budget, runs)
+        one = shortest({"normals": partial(draw_normals, runs, budget), "many": partial(best, row, 1)}, times)
+        few = best(Row(name, arms, budget, FEW), 3 * repeats)
+        print(f"| {name} | {one['many'] / one['normals']:.2f} | {one['many']:.1f} | {few:.1f} |", flush=True)
+
+
+def cell(name: str, arms: str, budget: int | None) -> str:
+    """Return the time of an agent on these arms, in runs that take some 0.15 s; nothing if it does not play there."""
+    row = Row(name, arms, budget, 4)
+    try:
+        play(row, 2)
+    except BaiGymError:
+        return ""
+    runs = int(np.clip(0.15 * row.runs / play(row, row.runs)[0], 4, 400))
+    seconds, pulls = min(play(row, runs) for _ in range(3))
+    return f"{1e3 * seconds / runs:.3g}" if budget is None else f"{1e9 * seconds / pulls:.1f}"
+
+
+def every(names: list[str]) -> None:
+    """Print a row for each agent, with a column for each of `EVERY`."""
+    columns = [f"{arms}, {f'n = {budget:,}: ns per pull' if budget else 'ms per run'}" for arms, budget in EVERY]
+    print(f"\n| agent | {' | '.join(columns)} |\n| --- |{' ---: |' * len(columns)}")
+    for name in names:
+        print(f"| {name} | {' | '.join(cell(name, *column) for column in EVERY)} |", flush=True)
 
 
 def main() -> None:
@@ -173,18 +135,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="smaller batches and fewer repeats")
     parser.add_argument("--agent", action="append", choices=agents.names(), help="these agents alone")
+    parser.add_argument("--all", action="store_true", help="all sequential agents, on more kinds of arms")
     parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
     many, repeats = (1000, 2) if arguments.quick else (MANY, arguments.repeats)
 
     print(f"Python {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}")
-    chosen = arguments.agent or list(LIMITS)
-    for cases, names in (
-        (BEST_ARM, [name for name in chosen if BUILT_IN[name].group != "Thresholding"]),
-        (ABOVE, [name for name in chosen if BUILT_IN[name].group == "Thresholding"]),
-    ):
-        for case in cases if names else ():
-            table(case, names, many, repeats)
+    if arguments.all:
+        chosen = arguments.agent or list(BUILT_IN)
+        kinds = {name: find(name) for name in chosen}
+        every([name for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, SequentialAgent)])
+        return
+    for cases, above in ((BEST_ARM, False), (ABOVE, True)):
+        names = [name for name in arguments.agent or AGENTS if (BUILT_IN[name].group == "Thresholding") == above]
+        for arms, budget in cases if names else ():
+            table(arms, budget, names, many, repeats)
     if arguments.agent:
         return
 

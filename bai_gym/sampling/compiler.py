@@ -96,8 +96,13 @@ class Loops:
                     self._module = _in_memory(self._text, self._functions)
                     self._module[name](*empty)
             except Exception as error:  # mostly NumbaError, but Numba can raise anything
-                raise NotCompiledError(_culprit(error) or "the rule", _first_line(error)) from None
+                raise NotCompiledError(_culprit(error) or self._own_names(), _first_line(error)) from None
         self._ready.add(name)
+
+    def _own_names(self) -> str:
+        """Return the names of the rule's functions."""
+        parts = (self._functions.get(part) for part in ("index", "choose", "refresh", "stops"))
+        return " or ".join(getattr(part, "__name__", repr(part)) for part in parts if part is not None)
 
 
 def compile_loops(text: str, functions: Mapping[str, Callable[..., Any]], name: str, *, plain: bool = False) -> Loops:
