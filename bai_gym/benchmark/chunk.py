@@ -16,6 +16,7 @@ from bai_gym.benchmark.protocol import (
     act_of,
     acts_on_batches,
     allocates,
+    is_quick,
     knowledge,
     reset,
     uses_pairs,
@@ -32,6 +33,7 @@ from bai_gym.seeding import generator
 __all__ = ["play_chunk"]
 
 LONG = 10**8  # arms times pulls of a chunk, over all runs, from which on it has parts
+LONG_IF_QUICK = 10**10  # the same for agents that take at most about a nanosecond for each: ten seconds
 STORED = 1.0  # seconds of playing after which finished parts of a chunk are stored
 
 COLLECTED = 10**6
@@ -91,14 +93,14 @@ def _save(writer: ResultsWriter | None, cell: Cell, chunk: int, runs: int, unsav
 def part_starts(cell: Cell, runs: int) -> list[int]:
     """Return the first run of each part of a chunk: parts are played, and can be stored, one after another.
 
-    They depend on the cell alone, not on how long anything takes, because random streams do. Each part is as long as
-    all before it, so something is finished soon, and an interruption loses no more than half of the work. An agent that
-    plays one episode at a time may take long for each, as a language model does: its first part is a single run. The
-    first part of others is an eighth of the chunk; where chunks are short, they have no parts.
+    They depend on the cell alone, not on measured time, because each has random streams of its own. Each part is as
+    long as all before it, so something is finished soon, and an interruption loses no more than half of the work. An
+    agent that plays one episode at a time may take long for each, as a language model does: its first part is a single
+    run. The first part of others is an eighth of the chunk; where chunks are short, they have no parts.
     """
     if _plays_singly(cell):
         return [0, *itertools.takewhile(lambda start: start < runs, (2**k - 1 for k in itertools.count(1)))]
-    if cell.env.problem.num_arms * cell.budget * runs < LONG:
+    if cell.env.problem.num_arms * cell.budget * runs < (LONG_IF_QUICK if _is_quick(cell) else LONG):
         return [0]
     return sorted({0, runs // 8, runs // 4, runs // 2})
 
@@ -149,6 +151,12 @@ def _plays_singly(cell: Cell) -> bool:
     if allocates(agent) and cell.path != "steps":
         return False
     return cell.episode_spec.may_stop or not (acts_on_batches(agent) or allocates(agent))
+
+
+def _is_quick(cell: Cell) -> bool:
+    """Return whether the agent is quick, and nothing makes it play pull by pull, or recommend often."""
+    often = cell.path == "steps" or cell.episode_spec.rounds.late or cell.checkpoints
+    return is_quick(cell.agent.prototype) and not often
 
 
 def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.random.Generator) -> tuple[Rollout, Any]:
