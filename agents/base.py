@@ -59,6 +59,8 @@ class Agent(ABC):
         reads_pending: Whether :meth:`act` reads ``observation["pending"]``, where rewards arrive late.
         uses_costs: Whether the agent takes account of arms of different costs; others are refused there. Arms that cost
             the same count as without costs.
+        quick: Whether an episode takes at most about a nanosecond for each arm and pull of its budget, as with few
+            blocks and little work between them. The runner then divides only very long chunks of episodes into parts.
     """
 
     tie: TieRule = "random"
@@ -77,6 +79,7 @@ class Agent(ABC):
     other_rules: ClassVar[Mapping[str, Rule]] = {}
     anytime: ClassVar[bool] = False
     uses_costs: ClassVar[bool] = False
+    quick: ClassVar[bool] = False
 
     @property
     def rewards(self) -> Rewards:

@@ -38,6 +38,7 @@ class DoublingHalving(Agent):
 
     name: ClassVar[str] = "DSH"
     uses_variances: ClassVar[bool] = False
+    quick: ClassVar[bool] = True
 
     @property
     def anytime(self) -> bool:  # type: ignore[override]

@@ -49,6 +49,7 @@ class FBKT(Agent):
     name: ClassVar[str] = "FBKT"
     uses_variances: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = (f"FBKT: {FORGETS}",)
+    quick: ClassVar[bool] = True
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return the smallest budget with a pull of each arm in every round."""

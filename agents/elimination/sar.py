@@ -34,6 +34,7 @@ class SAR(Agent):
     name: ClassVar[str] = "SAR"
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, TopM.name})
     uses_variances: ClassVar[bool] = False
+    quick: ClassVar[bool] = True
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return one more than the number of arms."""

@@ -39,6 +39,7 @@ class SubsetHalving(Agent):
     name: ClassVar[str] = "SubsetSH"
     uses_variances: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = (f"SubsetSH: {FORGETS}",)
+    quick: ClassVar[bool] = True
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return one pull per arm of the subset in the first stage."""

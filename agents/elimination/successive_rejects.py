@@ -47,6 +47,7 @@ class SuccessiveRejects(Agent):
     name: ClassVar[str] = "SR"
     uses_variances: ClassVar[bool] = False
     uses_costs: ClassVar[bool] = True
+    quick: ClassVar[bool] = True
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return the smallest budget with a pull in the first phase."""

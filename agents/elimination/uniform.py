@@ -44,6 +44,7 @@ class Uniform(Agent):
     tasks: ClassVar[frozenset[str]] = frozenset(TASKS)
     anytime: ClassVar[bool] = True
     uses_costs: ClassVar[bool] = True
+    quick: ClassVar[bool] = True
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""

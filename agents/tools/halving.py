@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,6 +54,8 @@ class HalvingAgent(Agent):
 
     samples: str = "stage"
     leftover: str = "drop"
+
+    quick: ClassVar[bool] = True
 
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]

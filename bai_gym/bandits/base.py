@@ -222,9 +222,9 @@ def check_means(means: object, name: str = "means", *, most: float = validation.
     if array.ndim != 2 or array.shape[0] == 0:
         raise InstanceError(f"{name} must have shape (K,) or (N, K), not {array.shape}")
     check_num_arms(array.shape[1])
-    bad = np.argwhere(~(np.abs(array) <= most))  # NaN is bad, too
-    if len(bad):
-        row, arm = bad[0]
+    good = np.abs(array) <= most  # NaN is bad, too
+    if not good.all():
+        row, arm = np.argwhere(~good)[0]
         rule = f"a finite number of at most {most:g} in magnitude"
         raise InstanceError(f"{name}: arm {arm} has {array[row, arm]}; every value must be {rule}")
     return array

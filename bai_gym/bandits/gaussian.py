@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -86,7 +87,10 @@ class GaussianBandit(Bandit):
 
     def select(self, rows: IntArray) -> Self:
         """Return the given instances."""
-        return type(self)(self.means[rows], self.variances[rows])
+        chosen = copy(self)  # its numbers have been checked
+        chosen.means, chosen.variances = self.means[rows], self.variances[rows]
+        chosen._deviations = self._deviations[rows]
+        return chosen
 
     def replace(self, rows: IntArray, other: Self) -> None:
         """Replace the given instances."""

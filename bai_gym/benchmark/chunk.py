@@ -16,6 +16,7 @@ from bai_gym.benchmark.protocol import (
     act_of,
     acts_on_batches,
     allocates,
+    is_quick,
     knowledge,
     reset,
     uses_pairs,
@@ -25,12 +26,15 @@ from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.results.result import Checkpoint, Runs
+from bai_gym.results.writer import ResultsWriter
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 
-__all__ = ["part_starts", "play_chunk", "play_part"]
+__all__ = ["play_chunk"]
 
 LONG = 10**8  # arms times pulls of a chunk, over all runs, from which on it has parts
+LONG_IF_QUICK = 10**10  # the same for agents that take at most about a nanosecond for each: ten seconds
+STORED = 1.0  # seconds of playing after which finished parts of a chunk are stored
 
 COLLECTED = 10**6
 """Arms of a chunk, over all runs, from which on the arrays of the previous chunk are freed first.
@@ -39,49 +43,79 @@ An agent and its plan refer to each other, and Python's garbage collector would 
 """
 
 
-def play_chunk(cell: Cell, chunk: int, runs: int) -> Runs:
+def play_chunk(cell: Cell, chunk: int, runs: int, writer: ResultsWriter | None = None) -> Runs:
     """Play ``runs`` episodes of a cell.
 
     The instances come from a stream of the chunk alone, so they are the same for every agent and budget; rewards and
-    the agent's random choices have separate streams for each agent and budget.
+    the agent's random choices have separate streams for each agent and budget, and for each part of the chunk.
 
     Args:
         cell: The cell.
         chunk: Number of the chunk, from 0.
         runs: Runs in it, at most ``cell.chunk_runs``.
+        writer: Where parts are found that an interruption has left, and stored where playing takes long; the caller
+            stores the chunk. None: nothing is stored.
     """
-    starts = part_starts(cell, runs)
-    parts = [play_part(cell, chunk, runs, *part) for part in itertools.pairwise([*starts, runs])]
+    with cell.named_in_errors():
+        return _play_chunk(cell, chunk, runs, writer)
+
+
+def _play_chunk(cell: Cell, chunk: int, runs: int, writer: ResultsWriter | None) -> Runs:
+    parts: list[Runs] = []
+    instances: Bandit | None = None
+    unsaved: dict[int, Runs] = {}  # parts that have been played and not stored, by their first run
+    began = time.perf_counter()
+    try:
+        for first, end in itertools.pairwise([*part_starts(cell, runs), runs]):
+            found = None if writer is None else writer.load_part(cell.key, chunk, runs, first, end)
+            if found is None:
+                if time.perf_counter() - began > STORED:
+                    _save(writer, cell, chunk, runs, unsaved)
+                    began = time.perf_counter()
+                if instances is None:
+                    instances = _instances(cell, chunk, runs)
+                found = unsaved[first] = _play_part(cell, chunk, instances, first, end)
+            parts.append(found)
+    except BaseException:
+        _save(writer, cell, chunk, runs, unsaved)
+        raise
     return parts[0] if len(parts) == 1 else Runs.joined(parts)
+
+
+def _save(writer: ResultsWriter | None, cell: Cell, chunk: int, runs: int, unsaved: dict[int, Runs]) -> None:
+    """Store the parts of a chunk that are not stored yet."""
+    while unsaved:
+        first, part = unsaved.popitem()  # one that cannot be written is not tried again
+        if writer is not None:
+            writer.save_part(cell.key, chunk, runs, first, part)
 
 
 def part_starts(cell: Cell, runs: int) -> list[int]:
     """Return the first run of each part of a chunk: parts are played, and can be stored, one after another.
 
-    Each part is as long as all before it, so something is finished soon, and an interruption loses no more than half of
-    the work. An agent that plays one episode at a time may take long for each, as a language model does: its first part
-    is a single run. The first part of others is an eighth of the chunk; where chunks are short, they have no parts.
+    They depend on the cell alone, not on measured time, because each has random streams of its own. Each part is as
+    long as all before it, so something is finished soon, and an interruption loses no more than half of the work. An
+    agent that plays one episode at a time may take long for each, as a language model does: its first part is a single
+    run. The first part of others is an eighth of the chunk; where chunks are short, they have no parts.
     """
     if _plays_singly(cell):
         return [0, *itertools.takewhile(lambda start: start < runs, (2**k - 1 for k in itertools.count(1)))]
-    if cell.env.problem.num_arms * cell.budget * runs < LONG:
+    if cell.env.problem.num_arms * cell.budget * runs < (LONG_IF_QUICK if _is_quick(cell) else LONG):
         return [0]
     return sorted({0, runs // 8, runs // 4, runs // 2})
 
 
-def play_part(cell: Cell, chunk: int, runs: int, first: int, end: int) -> Runs:
-    """Play the runs from ``first`` to ``end`` (excluded) of a chunk, one of its parts; see :func:`play_chunk`."""
-    with cell.named_in_errors():
-        return _play_part(cell, chunk, runs, first, end)
-
-
-def _play_part(cell: Cell, chunk: int, runs: int, first: int, end: int) -> Runs:
-    started = time.perf_counter()
+def _instances(cell: Cell, chunk: int, runs: int) -> Bandit:
+    """Draw the instances of a chunk."""
     if runs * cell.env.problem.num_arms > COLLECTED:
         gc.collect()
-    bandit = cell.env.problem.draw(runs, generator(cell.seed, "instances", chunk))
-    if end - first < runs:
-        bandit = bandit.select(np.arange(first, end))
+    return cell.env.problem.draw(runs, generator(cell.seed, "instances", chunk))
+
+
+def _play_part(cell: Cell, chunk: int, instances: Bandit, first: int, end: int) -> Runs:
+    """Play the runs from ``first`` to ``end`` (excluded) of a chunk with these instances."""
+    started = time.perf_counter()
+    bandit = instances if end - first == instances.batch else instances.select(np.arange(first, end))
     names: tuple[str | int, ...] = (cell.label, cell.budget_name, chunk, *([first] if first else []))
     rewards, own = (generator(cell.seed, stream, *names) for stream in ("rewards", "agent"))
     rollout, idle = _play(cell, bandit, rewards, own)
@@ -117,6 +151,12 @@ def _plays_singly(cell: Cell) -> bool:
     if allocates(agent) and cell.path != "steps":
         return False
     return cell.episode_spec.may_stop or not (acts_on_batches(agent) or allocates(agent))
+
+
+def _is_quick(cell: Cell) -> bool:
+    """Return whether the agent is quick, and nothing makes it play pull by pull, or recommend often."""
+    often = cell.path == "steps" or cell.episode_spec.rounds.late or cell.checkpoints
+    return is_quick(cell.agent.prototype) and not often
 
 
 def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.random.Generator) -> tuple[Rollout, Any]:

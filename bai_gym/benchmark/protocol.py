@@ -25,6 +25,7 @@ __all__ = [
     "check_agent",
     "confidence",
     "describe",
+    "is_quick",
     "knowledge",
     "least_budget",
     "notes",
@@ -82,6 +83,11 @@ def starts_from_earlier(agent: Any) -> bool:
     It can stop at any time, or recommend at any time. Agents with phases decide by the pulls of the phase.
     """
     return bool(getattr(agent, "stops", False)) or recommends_any_time(agent)
+
+
+def is_quick(agent: Any) -> bool:
+    """Return whether the agent takes little time for each arm and pull of its budget, declared by ``quick = True``."""
+    return bool(getattr(agent, "quick", False))
 
 
 def uses_costs(agent: Any) -> bool:

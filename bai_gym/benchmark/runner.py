@@ -7,7 +7,6 @@ import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import joblib
 import numpy as np
 
 from bai_gym.benchmark.cells import CHUNK_BYTES, Cell
-from bai_gym.benchmark.chunk import part_starts, play_chunk, play_part
+from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.protocol import allocates
 from bai_gym.errors import AgentError, ClusterError, ParameterError
 from bai_gym.parallel import (
@@ -270,25 +269,10 @@ def _work(job: _Job, writer: ResultsWriter | None) -> tuple[int, int, Runs]:
     end_with(job.parent)
     if job.probe is not None:
         _check_probe(job.cell, job.probe)
-    starts = part_starts(job.cell, job.runs)
-    if writer is None or len(starts) == 1:
-        episodes = play_chunk(job.cell, job.chunk, job.runs)
-    else:
-        parts = [_part(job, writer, *part) for part in pairwise([*starts, job.runs])]
-        episodes = Runs.joined(parts)
+    episodes = play_chunk(job.cell, job.chunk, job.runs, writer)
     if writer is not None:
         writer.save(job.cell.key, job.chunk, episodes)
     return job.index, job.chunk, episodes
-
-
-def _part(job: _Job, writer: ResultsWriter, first: int, end: int) -> Runs:
-    """Return a part of a chunk: as it is stored, or played and stored."""
-    key = job.cell.key
-    found = writer.load_part(key, job.chunk, job.runs, first, end)
-    if found is None:
-        found = play_part(job.cell, job.chunk, job.runs, first, end)
-        writer.save_part(key, job.chunk, job.runs, first, found)
-    return found
 
 
 def _check_probe(cell: Cell, expected: FloatArray) -> None:

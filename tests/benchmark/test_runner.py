@@ -19,11 +19,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from bai_gym import Comparison, Result, agents, compare, evaluate
+from bai_gym.api import make_cells
 from bai_gym.benchmark import chunk as chunk_module
 from bai_gym.benchmark import runner
 from bai_gym.benchmark.protocol import reset
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, ParameterError
-from bai_gym.results.writer import CHUNK_RUNS
+from bai_gym.results.writer import CHUNK_RUNS, ResultsWriter
 
 ENV = "BAI-Custom-v0"
 PRIOR = "BAI-Bernoulli4-v0"  # its instances differ from run to run
@@ -45,9 +46,9 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int, int]]:
     calls = []
     play = runner.play_chunk
 
-    def play_and_tell(cell: Any, chunk: int, runs: int) -> Any:
+    def play_and_tell(cell: Any, chunk: int, runs: int, *rest: Any) -> Any:
         calls.append((cell.label, chunk, runs))
-        return play(cell, chunk, runs)
+        return play(cell, chunk, runs, *rest)
 
     monkeypatch.setattr(runner, "play_chunk", play_and_tell)
     return calls
@@ -459,7 +460,7 @@ def test_arrays_of_earlier_chunks_are_given_back(monkeypatch: pytest.MonkeyPatch
         evaluate("SH", "BAI-Gaussian8-v0", budget=30_000, runs=4000, env_kwargs={"num_arms": 1001})
     finally:
         gc.enable()
-    assert most == [0] * 16  # four chunks of four parts
+    assert most == [0, 1, 2, 3] * 4  # four chunks of four parts
 
 
 # ------------------------------------------------------------------------------------------------ parts of chunks
@@ -514,15 +515,35 @@ def test_an_agent_that_plays_one_by_one_loses_half_of_its_work_at_most(
     assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
 
 
+class Shared:
+    """An agent that plays a batch of episodes, and says nothing of how long it takes."""
+
+    uses_variances = False
+
+    def allocate(self, observation: Any) -> Any:
+        left = int(observation["remaining"].flat[0])
+        return np.full(observation["pulls"].shape, left // 4) if left else None
+
+    def recommend(self, observation: Any) -> Any:
+        return observation["means"].argmax(axis=-1)
+
+
 def test_a_long_chunk_of_a_batched_agent_loses_half_of_its_work_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, contents: Callable[[Path], dict[str, bytes]]
 ) -> None:
-    """Parts are an eighth, an eighth, a quarter and a half of the runs."""
+    """Parts are an eighth, an eighth, a quarter and a half of the runs; an interruption stores those that are not yet.
+
+    What is stored while runs are played depends on the time that they take, and the results do not.
+    """
     played: list[int] = []
+    stored: list[int] = []  # parts there before each is played
     play_blocks = chunk_module.play_blocks
 
     def play(folder: str | None, interrupted: bool = False) -> Comparison:
+        out = None if folder is None else tmp_path / folder
+
         def blocks(agent: Any, bandit: Any, *rest: Any) -> Any:
+            stored.append(0 if out is None else len(list(out.rglob("*.part"))))
             if interrupted and len(played) == 3:
                 raise KeyboardInterrupt
             played.append(bandit.batch)
@@ -530,14 +551,80 @@ def test_a_long_chunk_of_a_batched_agent_loses_half_of_its_work_at_most(
 
         monkeypatch.setattr(chunk_module, "play_blocks", blocks)
         played.clear()
-        out = None if folder is None else tmp_path / folder
-        return compare(["SH"], "BAI-Custom-v0", budgets=[20], runs=40, out=out)
+        stored.clear()
+        return compare([Shared], PRIOR, budgets=[20], runs=40, out=out, reuse=True)
 
     monkeypatch.setattr(chunk_module, "LONG", 4 * 20 * 40)
-    with pytest.raises(KeyboardInterrupt) as caught:
-        play("cut", interrupted=True)
-    assert played == [5, 5, 10] and "some runs of the next" in caught.value.__notes__[0]
-    found = play("cut")
-    assert played == [20]
-    assert facts(found) == facts(play("whole")) == facts(play(None))
-    assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
+    for name, seconds, there in (("fast", 1e9, [0, 0, 0, 0]), ("slow", 0.0, [0, 1, 2, 3])):
+        monkeypatch.setattr(chunk_module, "STORED", seconds)
+        with pytest.raises(KeyboardInterrupt) as caught:
+            play(name, interrupted=True)
+        assert played == [5, 5, 10] and "some runs of the next" in caught.value.__notes__[0]
+        assert stored == there
+        assert len(list((tmp_path / name).rglob("*.part"))) == 3
+        found = play(name)
+        assert played == [20]
+        assert facts(found) == facts(play(f"whole {name}")) == facts(play(None))
+        assert contents(tmp_path / name) == contents(tmp_path / f"whole {name}")
+    assert contents(tmp_path / "fast") == contents(tmp_path / "slow")
+
+
+def test_an_error_leaves_what_was_played_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[int] = []
+
+    def play(fails_at: int) -> None:
+        def failing(*given: Any) -> None:
+            if len(begun) == fails_at:
+                raise ConnectionError("no answer")
+            begun.append(1)
+            reset(*given)
+
+        monkeypatch.setattr(chunk_module, "reset", failing)
+        begun.clear()
+        compare([Patient], ENV, budgets=[20], runs=40, out=tmp_path, reuse=True)
+
+    with pytest.raises(ConnectionError):
+        play(11)
+    play(-1)
+    assert len(begun) == 40 - 7  # parts of 1, 2 and 4 runs were there
+
+
+def test_the_instances_of_a_chunk_are_drawn_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunk_module, "LONG", 1)
+    monkeypatch.setattr(chunk_module, "STORED", 0.0)
+    drawn: list[int] = []
+    problem: Any = gym.make(PRIOR).unwrapped.problem  # type: ignore[attr-defined]
+    draw = type(problem).draw
+
+    def counted(self: Any, batch: int, rng: Any) -> Any:
+        drawn.append(batch)
+        return draw(self, batch, rng)
+
+    monkeypatch.setattr(type(problem), "draw", counted)
+    for agent, path, parts in (
+        (Shared, "auto", 4),
+        (Shared, "steps", 4),
+        (Patient, "auto", 7),
+        ("SH", "auto", 1),
+        ("SH", "steps", 4),
+    ):
+        cell = make_cells([agent], PRIOR, [20], 0, path=path)[0]
+        assert len(chunk_module.part_starts(cell, 80)) == parts
+        _ = cell.key  # draws instances, too
+        for writer in (None, ResultsWriter(tmp_path)):
+            drawn.clear()
+            chunk_module.play_chunk(cell, 0, 80, writer)
+            assert drawn == [80], (agent, path)
+
+
+def test_chunks_of_quick_agents_are_played_in_one_piece() -> None:
+    def parts(agent: Any, **keywords: Any) -> int:
+        cell = make_cells([agent], "BAI-Gaussian64-v0", [5000], 0, **keywords)[0]
+        return len(chunk_module.part_starts(cell, CHUNK_RUNS))
+
+    for agent in ("SH", "SHVar", "SHAdaVar", "SR", "Uniform"):
+        assert parts(agent) == 1, agent
+    # Pull by pull, or with a recommendation at many budgets, they are as slow as others.
+    assert parts("SH", path="steps") == parts("Uniform", checkpoints=100) == parts("RHO") == parts("TTTS") == 4
+    late = make_cells(["SH"], "BAI-Gaussian64-v0", [5000], 0, {"batch_size": 8})[0]
+    assert len(chunk_module.part_starts(late, CHUNK_RUNS)) == 4

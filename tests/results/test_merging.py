@@ -34,9 +34,9 @@ def test_merged_folders_hold_all_results_and_are_not_played_again(
     played: list[tuple[str, int]] = []
     play = runner.play_chunk
 
-    def play_and_tell(cell: Any, chunk: int, runs: int) -> Any:
+    def play_and_tell(cell: Any, chunk: int, *rest: Any) -> Any:
         played.append((cell.label, chunk))
-        return play(cell, chunk, runs)
+        return play(cell, chunk, *rest)
 
     monkeypatch.setattr(runner, "play_chunk", play_and_tell)
     compare(["SH", "Uniform"], ENV, budgets=[8], runs=3000, out=tmp_path / "all")
