@@ -32,10 +32,14 @@ from bai_gym.statistics import FloatArray
 
 __all__ = [
     "RHO",
+    "RHO_STUDENT",
     "bounded_evidence",
+    "bounded_growth",
     "bounded_upper_end",
     "gaussian_evidence",
     "gaussian_rate",
+    "has_both_priors",
+    "least_loss",
     "log_bounded",
     "log_student",
     "student_level",
@@ -77,6 +81,20 @@ def gaussian_evidence(n: float, v: float, m: float, w: float, gap: float) -> flo
             spread = 0.5 * math.log1p(n / rho) + 0.5 * math.log1p(m / other)
             largest = max(largest, weights + 0.5 * gap * gap / scale - spread)
     return largest
+
+
+def least_loss(n: float, rho: float) -> float:
+    """Return what the pulls of one of two arms cost at least, in evidence, against their likelihood ratio W.
+
+    The exponent of each term of E is at most that of the largest likelihood ratio, and log(1 + N / rho) / 2 and the
+    prior's weight are lost. So :func:`gaussian_evidence` is at most W less the losses of both arms, and
+    :func:`student_threshold` at least the level plus both. Losses grow with N, so those of fewer pulls are bounds, too.
+
+    Args:
+        n: Pulls.
+        rho: That of the narrow prior.
+    """
+    return min(0.5 * math.log1p(n / rho) - LOG_NARROW, 0.5 * math.log1p(n / WIDE) - LOG_WIDE)
 
 
 def gaussian_rate(n: float, level: float) -> float:
@@ -165,13 +183,39 @@ def log_bounded(n: float, total: float, x: float) -> float:
     likelihood = ones * math.log(x) + zeros * math.log1p(-x)
     wide = math.lgamma(ones + 0.5) + math.lgamma(zeros + 0.5) - math.lgamma(n + 1.0) - LOG_PI
     wide += LOG_WIDE - likelihood
-    if 0.0 < ones < 1.0 or 0.0 < zeros < 1.0:
+    if not has_both_priors(n, total):
         return wide
     a, b = RHO * x, RHO * (1.0 - x)
     narrow = math.lgamma(ones + a) + math.lgamma(zeros + b) - math.lgamma(n + RHO)
     narrow += math.lgamma(RHO) - math.lgamma(a) - math.lgamma(b)
     narrow += LOG_NARROW - likelihood
     return max(narrow, wide) + math.log1p(math.exp(-abs(narrow - wide)))
+
+
+def has_both_priors(n: float, total: float) -> bool:
+    """Return whether :func:`log_bounded` is that of both priors: no sum of rewards, or of 1 less them, is in (0, 1)."""
+    ones, zeros = whole(total), whole(n - total)
+    return not (0.0 < ones < 1.0 or 0.0 < zeros < 1.0)
+
+
+def bounded_growth(n: float, total: float, reward: float, x: float) -> float:
+    """Return at most by how much the last reward has raised log E(x), of both priors, for rewards in [0, 1].
+
+    E grows by the factor M / (x^r (1 - x)^(1 - r)), with M the posterior mean of q^r (1 - q)^(1 - r). By Hoelder's
+    inequality M is at most m^r (1 - m)^(1 - r), where m, the posterior mean of q, is between those of the two priors.
+
+    Args:
+        n: Pulls, the last one included.
+        total: Sum of the rewards, the last one included.
+        reward: The last reward, r.
+        x: Mean under test, in (0, 1).
+    """
+    before, ones = n - 1.0, total - reward
+    wide, narrow = (ones + 0.5) / (before + 1.0), (ones + RHO * x) / (before + RHO)
+    high, low = max(wide, narrow), min(wide, narrow)
+    up = math.log(high / x) if reward > 0.0 else 0.0
+    down = math.log((1.0 - low) / (1.0 - x)) if reward < 1.0 else 0.0
+    return reward * up + (1.0 - reward) * down
 
 
 def bounded_upper_end(n: float, mean: float, level: float) -> float:
