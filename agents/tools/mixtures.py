@@ -33,6 +33,7 @@ from bai_gym.statistics import FloatArray
 __all__ = [
     "RHO",
     "RHO_STUDENT",
+    "bounded_end_near",
     "bounded_evidence",
     "bounded_growth",
     "bounded_upper_end",
@@ -246,6 +247,29 @@ def bounded_upper_end(n: float, mean: float, level: float) -> float:
         if high - low <= 1e-12 or abs(value) <= 1e-10:
             break
     return high if value < 0.0 else x
+
+
+def bounded_end_near(n: float, mean: float, level: float, start: float) -> float:
+    """Return the x of :func:`bounded_upper_end`, by secants from a start near it, such as the end one pull before.
+
+    The convex function is negative at the mean, so any root above the mean is the one. Where secants leave (mean, 1) or
+    do not converge, all is searched. The first slope is that of the narrow prior, with log(z - 1/2) for the digamma
+    function. A secant's root has an error of the order of the product of those of its points: it is not checked again.
+    """
+    if not mean < start < 1.0:
+        return bounded_upper_end(n, mean, level)
+    x, value = start, log_bounded(n, n * mean, start) - level
+    a, b = max(RHO * x - 0.5, 0.5), max(RHO * (1.0 - x) - 0.5, 0.5)
+    slope = n * (x - mean) / (x * (1.0 - x)) + RHO * math.log((n * mean + a) * b / (a * (n * (1.0 - mean) + b)))
+    for step in range(8):
+        new = x - value / slope
+        if not mean < new < 1.0 - 1e-12:
+            break
+        if (step > 0 and abs(value) <= 1e-6) or abs(new - x) <= 1e-12:
+            return new
+        other = log_bounded(n, n * mean, new) - level
+        slope, x, value = (other - value) / (new - x), new, other
+    return bounded_upper_end(n, mean, level)
 
 
 def whole(total: float) -> float:
