@@ -61,16 +61,11 @@ def excess(e: Episode, s: ConfidenceState, w: ConfidenceState, arm: int, x: floa
 
 
 def upper_end(e: Episode, s: IntervalState, w: IntervalState, arm: int) -> float:
-    """Return the upper end of an arm's interval, which is computed again where it has changed."""
-    if has_changed(e, s, w, arm):
+    """Return the upper end of an arm's interval, which is computed again after its pulls, or where it depends on t."""
+    if s.threshold == GK16 or w.counted[arm] != e.pulls[arm]:
         w.upper[arm] = upper_end_near(e, s, w, arm, w.upper[arm])
         w.counted[arm] = e.pulls[arm]
     return w.upper[arm]
-
-
-def has_changed(e: Episode, s: IntervalState, w: IntervalState, arm: int) -> bool:
-    """Return whether an interval has changed since its end was computed: mostly only if the arm has been pulled."""
-    return s.threshold == GK16 or w.counted[arm] != e.pulls[arm]
 
 
 def upper_end_near(e: Episode, s: IntervalState, w: IntervalState, arm: int, start: float) -> float:
@@ -88,8 +83,8 @@ def arm_of_largest_upper_end(
 ) -> tuple[int, float]:
     """Return the arm of largest upper end among the others, and that end; arms of equal ends are tied, as of mean 1.
 
-    Few ends are computed: those of arms that have been pulled, and of them not where the largest end so far is above
-    the arm's mean and outside its interval.
+    Few ends are computed: those of arms that have been pulled or, where every pull changes all of them, not those of
+    arms for which the largest end so far is above the mean and outside the interval.
 
     Args:
         e: The episode.
@@ -103,7 +98,7 @@ def arm_of_largest_upper_end(
         if arm == without:
             continue
         is_same = best >= 0 and e.mean[arm] == e.mean[best] and e.pulls[arm] == e.pulls[best]
-        if best >= 0 and not is_same and has_changed(e, s, w, arm) and is_below(e, s, w, arm, bound):
+        if best >= 0 and not is_same and s.threshold == GK16 and is_below(e, s, w, arm, bound):
             continue
         found = bound if is_same else upper_end(e, s, w, arm)
         if found > bound:

@@ -51,7 +51,7 @@ __all__ = [
 RHO, RHO_STUDENT = 20.0, 10.0  # of the narrow prior
 WIDE = 1.0  # rho of the wide one
 LOG_NARROW, LOG_WIDE = math.log(0.95), math.log(0.05)  # their weights
-LOG_PI = math.log(math.pi)
+LOG_PI, LOG_GAMMA_RHO = math.log(math.pi), math.lgamma(RHO)
 EDGE = 1e-12
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 STEPS = 50
@@ -180,15 +180,26 @@ def log_bounded(n: float, total: float, x: float) -> float:
         total: Sum of the rewards.
         x: Mean under test, in (0, 1).
     """
+    wide, of_all = gammas(n, total)
+    return log_bounded_at(n, total, x, wide, of_all)
+
+
+def gammas(n: float, total: float) -> tuple[float, float]:
+    """Return what :func:`log_bounded` has of an arm whatever x is, for where it is computed for several x."""
+    wide = math.lgamma(whole(total) + 0.5) + math.lgamma(whole(n - total) + 0.5) - math.lgamma(n + 1.0) - LOG_PI
+    return wide, math.lgamma(n + RHO)
+
+
+def log_bounded_at(n: float, total: float, x: float, wide: float, of_all: float) -> float:
+    """Return :func:`log_bounded`, with the numbers of :func:`gammas`."""
     ones, zeros = whole(total), whole(n - total)
     likelihood = ones * math.log(x) + zeros * math.log1p(-x)
-    wide = math.lgamma(ones + 0.5) + math.lgamma(zeros + 0.5) - math.lgamma(n + 1.0) - LOG_PI
     wide += LOG_WIDE - likelihood
     if not has_both_priors(n, total):
         return wide
     a, b = RHO * x, RHO * (1.0 - x)
-    narrow = math.lgamma(ones + a) + math.lgamma(zeros + b) - math.lgamma(n + RHO)
-    narrow += math.lgamma(RHO) - math.lgamma(a) - math.lgamma(b)
+    narrow = math.lgamma(ones + a) + math.lgamma(zeros + b) - of_all
+    narrow += LOG_GAMMA_RHO - math.lgamma(a) - math.lgamma(b)
     narrow += LOG_NARROW - likelihood
     return max(narrow, wide) + math.log1p(math.exp(-abs(narrow - wide)))
 
@@ -258,7 +269,8 @@ def bounded_end_near(n: float, mean: float, level: float, start: float) -> float
     """
     if not mean < start < 1.0:
         return bounded_upper_end(n, mean, level)
-    x, value = start, log_bounded(n, n * mean, start) - level
+    wide, of_all = gammas(n, n * mean)
+    x, value = start, log_bounded_at(n, n * mean, start, wide, of_all) - level
     a, b = max(RHO * x - 0.5, 0.5), max(RHO * (1.0 - x) - 0.5, 0.5)
     slope = n * (x - mean) / (x * (1.0 - x)) + RHO * math.log((n * mean + a) * b / (a * (n * (1.0 - mean) + b)))
     for step in range(8):
@@ -267,7 +279,7 @@ def bounded_end_near(n: float, mean: float, level: float, start: float) -> float
             break
         if (step > 0 and abs(value) <= 1e-6) or abs(new - x) <= 1e-12:
             return new
-        other = log_bounded(n, n * mean, new) - level
+        other = log_bounded_at(n, n * mean, new, wide, of_all) - level
         slope, x, value = (other - value) / (new - x), new, other
     return bounded_upper_end(n, mean, level)
 
