@@ -310,6 +310,8 @@ def student_evidence(n: float, v: float, m: float, w: float, gap: float) -> floa
         u = min(max(u, 0.0), 1.0)
         value = 0.5 * n * math.log1p((1.0 - u) * (1.0 - u) / a) + 0.5 * m * math.log1p(u * u / b)
         least = min(least, value)
+        if square >= 0.0:  # the only root
+            break
     return least
 
 
