@@ -16,8 +16,8 @@ from bai_gym.agents.fixed_confidence.stopping import (
     mean_of,
 )
 from bai_gym.agents.tools.divergences import (
+    bernoulli_bound_near,
     bernoulli_divergence,
-    bernoulli_upper_bound,
     divergence_inside,
     inside,
     meeting_mean,
@@ -41,6 +41,8 @@ class AdaHedgeState(ConfidenceState):
     total: PerArm  # their sums over time
     behind: PerArm  # how far the pulls of an arm lag behind
     gain: PerArm  # gains of the round
+    upper: PerArm  # last ends of confidence intervals, for Bernoulli rewards
+    lower: PerArm
     mix_gap: PerArm  # D of the learner of each recommendation, the sum of its mixability gaps
     losses: Vector  # K rows: the cumulated losses of the learner of each recommendation
 
@@ -51,13 +53,12 @@ def play_round(e: Episode, s: AdaHedgeState, w: AdaHedgeState, rng: np.random.Ge
     if e.pulled < 0:
         for arm in range(e.num_arms):
             w.total[arm], w.mix_gap[arm] = e.pulls[arm], FIRST_D
-    losses = w.losses[
-        best * e.num_arms : best * e.num_arms + e.num_arms
-    ]  # of the learner of the current recommendation
+    start = best * e.num_arms
+    losses = w.losses[start : start + e.num_arms]  # of the learner of the current recommendation
     rate = math.log(e.num_arms) / w.mix_gap[best]
-    exponential_weights(losses, rate, w.share)
+    before = exponential_weights(losses, rate, w.share)
     rival, meeting = best_response(e, s, w, best)
-    before, gain, level = mix_loss(losses, rate), 0.0, math.log(float(e.made))
+    gain, level = 0.0, math.log(float(e.made))
     for k in range(e.num_arms):
         w.gain[k] = optimistic_gain(e, s, w, k, meeting if k == best or k == rival else e.mean[k], level)
         gain += w.share[k] * w.gain[k]
@@ -87,8 +88,9 @@ def optimistic_gain(e: Episode, s: AdaHedgeState, w: AdaHedgeState, arm: int, q:
     n, m = e.pulls[arm], e.mean[arm]
     if s.family == BERNOULLI:
         q = inside(q)
-        high, low = bernoulli_upper_bound(m, level / n), 1.0 - bernoulli_upper_bound(1.0 - m, level / n)
-        return max(bernoulli_divergence(high, q), bernoulli_divergence(low, q), level / n)
+        w.upper[arm] = bernoulli_bound_near(m, level / n, w.upper[arm])
+        w.lower[arm] = 1.0 - bernoulli_bound_near(1.0 - m, level / n, 1.0 - w.lower[arm])
+        return max(bernoulli_divergence(w.upper[arm], q), bernoulli_divergence(w.lower[arm], q), level / n)
     far = abs(m - q) + math.sqrt(2.0 * variance_of(e, s, w, arm) * level / n)
     return float(max(0.5 * far * far / variance_of(e, s, w, arm), level / n))
 

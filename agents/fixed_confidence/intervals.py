@@ -16,20 +16,27 @@ import math
 
 import numpy as np
 
-from bai_gym.agents.fixed_confidence.stopping import MIXTURE, UNION, ConfidenceState
+from bai_gym.agents.fixed_confidence.stopping import GK16, MIXTURE, UNION, ConfidenceState
 from bai_gym.agents.tools.divergences import bernoulli_upper_bound, divergence, variance_of
-from bai_gym.agents.tools.mixtures import bounded_upper_end, gaussian_rate, log_bounded
+from bai_gym.agents.tools.mixtures import bounded_end_near, gaussian_rate, log_bounded
 from bai_gym.agents.tools.posteriors import BERNOULLI
 from bai_gym.agents.tools.scanning import fewer_pulls
-from bai_gym.sampling import TO_FIRST, Episode
+from bai_gym.sampling import TO_FIRST, Episode, PerArm
 
-__all__ = ["INTERVALS", "arm_of_largest_upper_end", "excess", "rate_of", "upper_end"]
+__all__ = ["INTERVALS", "IntervalState", "arm_of_largest_upper_end", "excess", "is_below", "overlap", "rate_of", "upper_end"]
 
 INTERVALS: dict[str, tuple[str, ...]] = {
     "gaussian": ("mixture", "union", "gk16"),
     "bernoulli": ("mixture", "union", "gk16"),
 }
 """Thresholds of agents that compare confidence intervals, for each family, the default first."""
+
+
+class IntervalState(ConfidenceState):
+    """What functions of intervals use."""
+
+    upper: PerArm  # upper end of each interval
+    counted: PerArm  # pulls of the arm when it was computed
 
 
 def rate_of(e: Episode, s: ConfidenceState, arm: int) -> float:
@@ -42,32 +49,47 @@ def rate_of(e: Episode, s: ConfidenceState, arm: int) -> float:
 
 
 def excess(e: Episode, s: ConfidenceState, w: ConfidenceState, arm: int, x: float) -> float:
-    """Return a number that is negative inside an arm's interval, 0 at its ends and positive outside."""
+    """Return a number that is negative inside an arm's interval, 0 at its ends and positive outside.
+
+    A mixture is at most the largest likelihood ratio, so where that one is below the level, nothing else is computed.
+    """
     if s.family == BERNOULLI and s.threshold == MIXTURE and 0.0 < x < 1.0:
-        return log_bounded(e.pulls[arm], e.pulls[arm] * e.mean[arm], x) - s.level - math.log(e.num_arms)
+        level = s.level + math.log(e.num_arms)
+        most = e.pulls[arm] * divergence(e, s, w, arm, x) - level
+        return most if most < 0.0 else log_bounded(e.pulls[arm], e.pulls[arm] * e.mean[arm], x) - level
     return e.pulls[arm] * divergence(e, s, w, arm, x) - rate_of(e, s, arm)
 
 
-def upper_end(e: Episode, s: ConfidenceState, w: ConfidenceState, arm: int) -> float:
-    """Return the upper end of an arm's interval."""
+def upper_end(e: Episode, s: IntervalState, w: IntervalState, arm: int) -> float:
+    """Return the upper end of an arm's interval, which is computed again after its pulls, or where it depends on t."""
+    if s.threshold == GK16 or w.counted[arm] != e.pulls[arm]:
+        w.upper[arm] = upper_end_near(e, s, w, arm, w.upper[arm])
+        w.counted[arm] = e.pulls[arm]
+    return w.upper[arm]
+
+
+def upper_end_near(e: Episode, s: IntervalState, w: IntervalState, arm: int, start: float) -> float:
+    """Return the upper end of an arm's interval, which is searched from a start where it has no closed form."""
     n, mean = e.pulls[arm], e.mean[arm]
     if s.family != BERNOULLI:
         return float(mean + math.sqrt(2.0 * variance_of(e, s, w, arm) * rate_of(e, s, arm) / n))
     if s.threshold == MIXTURE:
-        return float(bounded_upper_end(n, mean, s.level + math.log(e.num_arms)))
+        return float(bounded_end_near(n, mean, s.level + math.log(e.num_arms), start))
     return bernoulli_upper_bound(mean, rate_of(e, s, arm) / n)
 
 
 def arm_of_largest_upper_end(
-    e: Episode, s: ConfidenceState, w: ConfidenceState, without: int, rng: np.random.Generator
+    e: Episode, s: IntervalState, w: IntervalState, without: int, rng: np.random.Generator
 ) -> tuple[int, float]:
     """Return the arm of largest upper end among the others, and that end; arms of equal ends are tied, as of mean 1.
 
-    Few ends are computed: a number above an arm's mean is below its upper end only inside its interval.
+    Few ends are computed: those of arms that have been pulled or, where every pull changes all of them, not those of
+    arms for which the largest end so far is above the mean and outside the interval.
 
     Args:
         e: The episode.
         s: The family of the rewards, and the threshold.
+        w: Variances, and the last ends.
         without: An arm that is left out.
         rng: Breaks ties.
     """
@@ -76,12 +98,27 @@ def arm_of_largest_upper_end(
         if arm == without:
             continue
         is_same = best >= 0 and e.mean[arm] == e.mean[best] and e.pulls[arm] == e.pulls[best]
-        if is_same or best < 0 or e.mean[arm] >= bound or excess(e, s, w, arm, bound) < 0.0:
-            found = bound if is_same else upper_end(e, s, w, arm)
-            if found != bound:
-                best, bound, ties = arm, found, 1.0
-                continue
+        if best >= 0 and not is_same and s.threshold == GK16 and is_below(e, s, w, arm, bound):
+            continue
+        found = bound if is_same else upper_end(e, s, w, arm)
+        if found > bound:
+            best, bound, ties = arm, found, 1.0
+        elif found == bound:
             ties += 1.0
             is_chosen = fewer_pulls(e, arm, best) if e.tie == TO_FIRST else rng.random() * ties < 1.0
             best = arm if is_chosen else best
     return best, bound
+
+
+def is_below(e: Episode, s: IntervalState, w: IntervalState, arm: int, x: float) -> bool:
+    """Return whether an arm's interval ends below a number: where that is above its mean, and outside."""
+    return e.mean[arm] < x and excess(e, s, w, arm, x) > 0.0
+
+
+def overlap(e: Episode, s: IntervalState, w: IntervalState, i: int, j: int) -> bool:
+    """Return whether the middle between two means shows that the intervals overlap: it is inside both.
+
+    Where it is not, they may overlap or not.
+    """
+    x = 0.5 * (e.mean[i] + e.mean[j])
+    return excess(e, s, w, i, x) < 0.0 and excess(e, s, w, j, x) < 0.0

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.fixed_confidence.intervals import INTERVALS, arm_of_largest_upper_end, excess
-from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, ConfidenceState, fits, mean_of
+from bai_gym.agents.fixed_confidence.intervals import INTERVALS, IntervalState, arm_of_largest_upper_end, excess
+from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, fits, mean_of
 from bai_gym.agents.tools.batches import is_look
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule
@@ -18,7 +18,7 @@ __all__ = ["KLLUCB"]
 NONE = -1
 
 
-class KLLUCBState(ConfidenceState):
+class KLLUCBState(IntervalState):
     """What the rule of KL-LUCB uses."""
 
     epsilon: float  # accuracy of the task

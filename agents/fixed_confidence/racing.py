@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.fixed_confidence.intervals import INTERVALS, excess, upper_end
-from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, ConfidenceState, fits
+from bai_gym.agents.fixed_confidence.intervals import INTERVALS, IntervalState, excess, overlap, upper_end
+from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, fits
 from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.scanning import active_arm_of_smallest, fewest_pulls
@@ -19,7 +19,7 @@ from bai_gym.statistics import IntArray
 __all__ = ["KLRacing", "SuccessiveElimination"]
 
 
-class RacingState(ConfidenceState):
+class RacingState(IntervalState):
     """What the rules of KL-Racing and SE use."""
 
     remaining: int  # number of arms that have not been dropped
@@ -29,9 +29,10 @@ class RacingState(ConfidenceState):
 def race(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator) -> int:
     """Drop the worst arm if its upper bound is below the lower bound of the best; return when the next round ends."""
     best, worst = best_active(e), active_arm_of_smallest(e.mean, e, w.score, rng)
-    bound = upper_end(e, s, w, worst)
-    if bound < e.mean[best] and excess(e, s, w, best, bound) > 0.0:
-        drop(e, s, worst)
+    if not overlap(e, s, w, best, worst):
+        bound = upper_end(e, s, w, worst)
+        if bound < e.mean[best] and excess(e, s, w, best, bound) > 0.0:
+            drop(e, s, worst)
     return e.made + s.remaining
 
 

@@ -46,7 +46,19 @@ from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.batches import BatchState, batch_size_of, is_look
 from bai_gym.agents.tools.choosing import best_mean
 from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence, variance_of
-from bai_gym.agents.tools.mixtures import bounded_evidence, gaussian_evidence, student_level, student_threshold
+from bai_gym.agents.tools.mixtures import (
+    EDGE,
+    RHO,
+    RHO_STUDENT,
+    bounded_evidence,
+    bounded_growth,
+    gaussian_evidence,
+    has_both_priors,
+    least_loss,
+    log_bounded,
+    student_level,
+    student_threshold,
+)
 from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, RewardFamily, pool_variances
 from bai_gym.agents.tools.ranges import ORACLE, dependence_note, length_of
 from bai_gym.bandits import Bandit
@@ -100,6 +112,8 @@ NAMES = (
     "lil",
     "lil-heuristic",
 )
+NONE = -1
+SLACK = 1e-6  # of bounds, far above their rounding errors
 GK16, GK16_BERNOULLI, KK21, KK21_GAUSS, TT_BOUNDED, BY_STUDENT, UNION, MIXTURE = range(8)
 
 
@@ -111,6 +125,10 @@ class ConfidenceState(RewardFamily, BatchState):
     constant: float  # the constant part of the threshold
     misfit: bool  # whether a reward did not fit the family
     rival: int = 0  # arm from which the best one was not separated last
+    leading: int = NONE  # the best arm then, while `limit` holds
+    limit: float  # for rewards in [0, 1] at most the evidence, for others at least what it loses against W
+    tested: float  # mean that both arms are tested for, for rewards in [0, 1]
+    followed: int  # pulls that `limit` allows for, for rewards in [0, 1]
 
 
 def is_separated(e: Episode, s: ConfidenceState, w: ConfidenceState) -> bool:
@@ -121,16 +139,77 @@ def is_separated(e: Episode, s: ConfidenceState, w: ConfidenceState) -> bool:
     pool_variances(e, s)
     if not fits(e, s):
         return True
+    follow(e, s)
     if not is_look(e, s):
         return False
     best = e.leader
+    if falls_short(e, s, w, best):
+        return False
     if s.rival != best and not is_better(e, s, w, best, s.rival):
+        remember(e, s, best, s.rival)
         return False
     for arm in range(e.num_arms):
         if arm != best and not is_better(e, s, w, best, arm):
-            s.rival = arm
+            remember(e, s, best, arm)
             return False
     return True
+
+
+def falls_short(e: Episode, s: ConfidenceState, w: ConfidenceState, best: int) -> bool:
+    """Return whether a bound shows that the best arm is not separated from the last rival, as the mixture would.
+
+    For rewards in [0, 1] it is the evidence for one pair of means, at least the least one, which :func:`follow` keeps.
+    For others W is compared with the level and what mixtures lose at least (:func:`least_loss`); for unknown variances
+    W is at most its value at the mean that would be the best one, were their estimates the true ones.
+    """
+    if s.leading != best:
+        return False
+    if s.family == BERNOULLI:
+        return s.limit < s.constant - SLACK
+    return upper_evidence(e, s, w, best, s.rival) < s.constant + s.limit - SLACK
+
+
+def upper_evidence(e: Episode, s: ConfidenceState, w: ConfidenceState, i: int, j: int) -> float:
+    """Return at least the evidence W(i, j) for Gaussian rewards: its value at the best mean for known variances."""
+    gap, n, m = e.mean[i] - e.mean[j], e.pulls[i], e.pulls[j]
+    if gap <= 0.0:
+        return 0.0
+    v, u = variance_of(e, s, w, i), variance_of(e, s, w, j)
+    scale = max(v / n + u / m, TINY)
+    if s.family == GAUSSIAN:
+        return float(0.5 * gap * gap / scale)
+    far, near = gap * (v / n) / scale, gap * (u / m) / scale
+    return 0.5 * n * math.log1p(far * far / v) + 0.5 * m * math.log1p(near * near / u)
+
+
+def remember(e: Episode, s: ConfidenceState, best: int, rival: int) -> None:
+    """Store the rival from which the best arm is not separated, and the bound of :func:`falls_short`."""
+    s.rival, s.leading = rival, best
+    if s.threshold != MIXTURE:
+        s.leading = NONE
+        return
+    n, m = e.pulls[best], e.pulls[rival]
+    if s.family != BERNOULLI:
+        rho = RHO_STUDENT if s.family == STUDENT else RHO
+        s.limit = least_loss(n, rho) + least_loss(m, rho)
+        return
+    one, two = n * e.mean[best], m * e.mean[rival]
+    if not (has_both_priors(n, one) and has_both_priors(m, two)):
+        s.leading = NONE
+        return
+    s.followed, s.tested = e.made, min(max((one + two) / (n + m), EDGE), 1.0 - EDGE)
+    s.limit = log_bounded(n, one, s.tested) + log_bounded(m, two, s.tested)
+
+
+def follow(e: Episode, s: ConfidenceState) -> None:
+    """Add to the bound for rewards in [0, 1] what the last reward added to the evidence, at most."""
+    if s.leading == NONE or s.family != BERNOULLI or s.followed == e.made:
+        return
+    if e.made - s.followed > 1:  # pulls that this function has not seen
+        s.leading = NONE
+    elif e.pulled == s.leading or e.pulled == s.rival:
+        s.limit += bounded_growth(e.pulls[e.pulled], e.pulls[e.pulled] * e.mean[e.pulled], e.reward, s.tested)
+    s.followed = e.made
 
 
 def is_better(e: Episode, s: ConfidenceState, w: ConfidenceState, i: int, j: int) -> bool:
@@ -231,6 +310,8 @@ def student_evidence(n: float, v: float, m: float, w: float, gap: float) -> floa
         u = min(max(u, 0.0), 1.0)
         value = 0.5 * n * math.log1p((1.0 - u) * (1.0 - u) / a) + 0.5 * m * math.log1p(u * u / b)
         least = min(least, value)
+        if square >= 0.0:  # the only root
+            break
     return least
 
 

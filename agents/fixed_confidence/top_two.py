@@ -22,15 +22,18 @@ import numpy as np
 
 from bai_gym.agents.fixed_confidence.stopping import (
     BERNOULLI,
+    SLACK,
+    STUDENT,
     ConfidenceAgent,
     ConfidenceState,
     evidence,
     is_separated,
     mean_of,
 )
-from bai_gym.agents.tools.divergences import bernoulli_divergence, variance_of
+from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence, variance_of
 from bai_gym.agents.tools.posteriors import Posteriors, another_arm_of_largest_draw, arm_of_largest_draw
-from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.agents.tools.scanning import arm_of_largest, largest
+from bai_gym.agents.tools.variances import is_flat
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule
@@ -50,6 +53,12 @@ class TopTwoState(ConfidenceState, Posteriors):
     tries: int  # largest number of draws for a challenger
     uniform: bool  # whether the bonus of TTUCB is the uniform one
     score: PerArm  # what is maximised
+    leader: int = -1  # B for which evidence W(B, j) is known
+    known: PerArm  # W(B, j) when it was computed last, for unknown variances
+    by_gap: PerArm  # 1 / gap^2 then
+    by_precision: PerArm  # v / N of B then
+    led_by: PerArm  # N of B then
+    counted: PerArm  # N of j then; 0 where it is not known
     led: PerArm  # times as leader, L
     own: PerArm  # pulls as leader
 
@@ -57,7 +66,7 @@ class TopTwoState(ConfidenceState, Posteriors):
 def t3c(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
     """Thompson sampling with the challenger of smallest transportation cost."""
     best = arm_of_largest_draw(e, s, w, rng)
-    return one_of(e, s, w, best, cheapest(e, s, w, best, rng), rng)
+    return one_of(e, s, w, best, cheapest(e, s, w, best, 0.0, rng), rng)
 
 
 def ttts(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
@@ -66,22 +75,19 @@ def ttts(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -
     if rng.random() < s.beta:
         return best
     other = another_arm_of_largest_draw(e, s, w, best, s.tries, rng)
-    return other if other != best else cheapest(e, s, w, best, rng)
+    return other if other != best else cheapest(e, s, w, best, 0.0, rng)
 
 
 def eb_tc(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
     """Empirical best, and the challenger of smallest transportation cost."""
     best = e.leader
-    return one_of(e, s, w, best, cheapest(e, s, w, best, rng), rng)
+    return one_of(e, s, w, best, cheapest(e, s, w, best, 0.0, rng), rng)
 
 
 def eb_tci(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
     """Empirical best, and the challenger of smallest transportation cost + log N_j."""
     best = e.leader
-    for arm in range(e.num_arms):
-        w.score[arm] = -evidence(e, s, w, best, arm) - math.log(e.pulls[arm])
-    w.score[best] = -np.inf
-    return one_of(e, s, w, best, arm_of_largest(w.score, e, rng), rng)
+    return one_of(e, s, w, best, cheapest(e, s, w, best, 1.0, rng), rng)
 
 
 def ttucb(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
@@ -94,7 +100,7 @@ def ttucb(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) 
     for arm in range(e.num_arms):
         w.score[arm] = e.mean[arm] + math.sqrt(g * variance_of(e, s, w, arm) / e.pulls[arm])
     best = arm_of_largest(w.score, e, rng)
-    return one_of(e, s, w, best, cheapest(e, s, w, best, rng), rng)
+    return one_of(e, s, w, best, cheapest(e, s, w, best, 0.0, rng), rng)
 
 
 def ttei(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
@@ -110,12 +116,64 @@ def ttei(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -
     return one_of(e, s, w, best, arm_of_largest(w.score, e, rng), rng)
 
 
-def cheapest(e: Episode, s: TopTwoState, w: TopTwoState, best: int, rng: np.random.Generator) -> int:
-    """Return the arm j other than the leader B of smallest transportation cost W(B, j)."""
-    for arm in range(e.num_arms):
-        w.score[arm] = -evidence(e, s, w, best, arm)
+def cheapest(
+    e: Episode, s: TopTwoState, w: TopTwoState, best: int, explores: float, rng: np.random.Generator
+) -> int:
+    """Return the arm j other than the leader B of smallest W(B, j), to which log N_j is added if ``explores`` is 1."""
+    if s.family == STUDENT and best == e.leader and not any_flat(e, s):
+        score_few(e, s, w, best, explores)
+    else:
+        for arm in range(e.num_arms):
+            w.score[arm] = -evidence(e, s, w, best, arm) - (math.log(e.pulls[arm]) if explores > 0.0 else 0.0)
     w.score[best] = -np.inf
     return arm_of_largest(w.score, e, rng)
+
+
+def score_few(e: Episode, s: TopTwoState, w: TopTwoState, best: int, explores: float) -> None:
+    """Score the arms for unknown variances: the largest scores are -W(B, j), others may be larger than that.
+
+    W is the least sum of (N / 2) log(1 + gap_x^2 / v) of both arms. It shrinks at most by the factor by which gap^2 or
+    gap^2 N_B / v_B have shrunk since it was computed, because log(1 + c z) >= c log(1 + z) for c in [0, 1]. So it is
+    computed again only where it might be the smallest one.
+    """
+    precision = e.pulls[best] / variance_of(e, s, w, best)
+    if s.leader != best:
+        for arm in range(e.num_arms):
+            w.counted[arm] = 0.0
+        s.leader = best
+    for arm in range(e.num_arms):
+        gap = e.mean[best] - e.mean[arm]
+        shrunk = gap * gap * w.by_gap[arm] * min(precision * w.by_precision[arm], 1.0)
+        least = w.known[arm] * (1.0 if w.led_by[arm] == e.pulls[best] else min(shrunk, 1.0) * (1.0 - SLACK))
+        w.score[arm] = -least if w.counted[arm] == e.pulls[arm] else 0.0
+    if explores > 0.0:
+        for arm in range(e.num_arms):
+            w.score[arm] -= math.log(e.pulls[arm])
+    w.score[best] = -np.inf
+    top, is_final = largest(w.score), False
+    while not is_final:
+        is_final = True
+        for arm in range(e.num_arms):
+            if w.score[arm] == top and not (w.counted[arm] == e.pulls[arm] and w.led_by[arm] == e.pulls[best]):
+                compute(e, s, w, best, arm, precision)
+                w.score[arm] = -w.known[arm] - (math.log(e.pulls[arm]) if explores > 0.0 else 0.0)
+                is_final = False
+        top = largest(w.score)
+
+
+def compute(e: Episode, s: TopTwoState, w: TopTwoState, best: int, arm: int, precision: float) -> None:
+    """Compute W(B, j), and store what it was computed for."""
+    gap = e.mean[best] - e.mean[arm]
+    w.known[arm], w.led_by[arm], w.counted[arm] = evidence(e, s, w, best, arm), e.pulls[best], e.pulls[arm]
+    w.by_gap[arm], w.by_precision[arm] = 1.0 / (gap * gap) if gap * gap > TINY else 0.0, 1.0 / precision
+
+
+def any_flat(e: Episode, s: TopTwoState) -> bool:
+    """Return whether the variance of an arm depends on those of others, as :func:`floored` has it."""
+    found = False
+    for arm in range(e.num_arms):
+        found |= is_flat(e.variance[arm], s.pooled)
+    return found
 
 
 def one_of(e: Episode, s: TopTwoState, w: TopTwoState, best: int, other: int, rng: np.random.Generator) -> int:

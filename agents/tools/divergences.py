@@ -16,6 +16,7 @@ from bai_gym.sampling import Episode
 from bai_gym.theory.proportions import bernoulli_divergence
 
 __all__ = [
+    "bernoulli_bound_near",
     "bernoulli_divergence",
     "bernoulli_upper_bound",
     "divergence",
@@ -68,6 +69,22 @@ def bernoulli_upper_bound(mean: float, level: float) -> float:
         if step <= 1e-14:
             break
     return max(q, mean)
+
+
+def bernoulli_bound_near(mean: float, level: float, start: float) -> float:
+    """Return the q of :func:`bernoulli_upper_bound`, by Newton's method from a start near it, such as the last one.
+
+    The error after a step is of the order of its square over q - m, so that it is below 1e-10 (q - m) at the end.
+    """
+    q = start
+    for _ in range(8):
+        if not mean < q < 1.0:
+            break
+        step = (bernoulli_divergence(mean, q) - level) * q * (1.0 - q) / (q - mean)
+        q -= step
+        if abs(step) <= 1e-5 * (q - mean):
+            return q
+    return bernoulli_upper_bound(mean, level)
 
 
 def inside(mean: float) -> float:

@@ -10,8 +10,8 @@ from bai_gym.statistics import FloatArray
 __all__ = ["exponential_weights", "mix_loss"]
 
 
-def exponential_weights(losses: FloatArray, rate: float, w: FloatArray) -> None:
-    """Set the weights to be in proportion to exp(-rate loss).
+def exponential_weights(losses: FloatArray, rate: float, w: FloatArray) -> float:
+    """Set the weights to be in proportion to exp(-rate loss), and return the :func:`mix_loss`.
 
     Args:
         losses: ``(K,)`` cumulated losses, finite.
@@ -24,6 +24,7 @@ def exponential_weights(losses: FloatArray, rate: float, w: FloatArray) -> None:
         total += w[k]
     for k in range(w.size):
         w[k] /= total
+    return lowest - math.log(total / losses.size) / rate
 
 
 def mix_loss(losses: FloatArray, rate: float) -> float:

@@ -32,10 +32,15 @@ from bai_gym.statistics import FloatArray
 
 __all__ = [
     "RHO",
+    "RHO_STUDENT",
+    "bounded_end_near",
     "bounded_evidence",
+    "bounded_growth",
     "bounded_upper_end",
     "gaussian_evidence",
     "gaussian_rate",
+    "has_both_priors",
+    "least_loss",
     "log_bounded",
     "log_student",
     "student_level",
@@ -46,7 +51,7 @@ __all__ = [
 RHO, RHO_STUDENT = 20.0, 10.0  # of the narrow prior
 WIDE = 1.0  # rho of the wide one
 LOG_NARROW, LOG_WIDE = math.log(0.95), math.log(0.05)  # their weights
-LOG_PI = math.log(math.pi)
+LOG_PI, LOG_GAMMA_RHO = math.log(math.pi), math.lgamma(RHO)
 EDGE = 1e-12
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 STEPS = 50
@@ -77,6 +82,20 @@ def gaussian_evidence(n: float, v: float, m: float, w: float, gap: float) -> flo
             spread = 0.5 * math.log1p(n / rho) + 0.5 * math.log1p(m / other)
             largest = max(largest, weights + 0.5 * gap * gap / scale - spread)
     return largest
+
+
+def least_loss(n: float, rho: float) -> float:
+    """Return what the pulls of one of two arms cost at least, in evidence, against their likelihood ratio W.
+
+    The exponent of each term of E is at most that of the largest likelihood ratio, and log(1 + N / rho) / 2 and the
+    prior's weight are lost. So :func:`gaussian_evidence` is at most W less the losses of both arms, and
+    :func:`student_threshold` at least the level plus both. Losses grow with N, so those of fewer pulls are bounds, too.
+
+    Args:
+        n: Pulls.
+        rho: That of the narrow prior.
+    """
+    return min(0.5 * math.log1p(n / rho) - LOG_NARROW, 0.5 * math.log1p(n / WIDE) - LOG_WIDE)
 
 
 def gaussian_rate(n: float, level: float) -> float:
@@ -161,17 +180,54 @@ def log_bounded(n: float, total: float, x: float) -> float:
         total: Sum of the rewards.
         x: Mean under test, in (0, 1).
     """
+    wide, of_all = gammas(n, total)
+    return log_bounded_at(n, total, x, wide, of_all)
+
+
+def gammas(n: float, total: float) -> tuple[float, float]:
+    """Return what :func:`log_bounded` has of an arm whatever x is, for where it is computed for several x."""
+    wide = math.lgamma(whole(total) + 0.5) + math.lgamma(whole(n - total) + 0.5) - math.lgamma(n + 1.0) - LOG_PI
+    return wide, math.lgamma(n + RHO)
+
+
+def log_bounded_at(n: float, total: float, x: float, wide: float, of_all: float) -> float:
+    """Return :func:`log_bounded`, with the numbers of :func:`gammas`."""
     ones, zeros = whole(total), whole(n - total)
     likelihood = ones * math.log(x) + zeros * math.log1p(-x)
-    wide = math.lgamma(ones + 0.5) + math.lgamma(zeros + 0.5) - math.lgamma(n + 1.0) - LOG_PI
     wide += LOG_WIDE - likelihood
-    if 0.0 < ones < 1.0 or 0.0 < zeros < 1.0:
+    if not has_both_priors(n, total):
         return wide
     a, b = RHO * x, RHO * (1.0 - x)
-    narrow = math.lgamma(ones + a) + math.lgamma(zeros + b) - math.lgamma(n + RHO)
-    narrow += math.lgamma(RHO) - math.lgamma(a) - math.lgamma(b)
+    narrow = math.lgamma(ones + a) + math.lgamma(zeros + b) - of_all
+    narrow += LOG_GAMMA_RHO - math.lgamma(a) - math.lgamma(b)
     narrow += LOG_NARROW - likelihood
     return max(narrow, wide) + math.log1p(math.exp(-abs(narrow - wide)))
+
+
+def has_both_priors(n: float, total: float) -> bool:
+    """Return whether :func:`log_bounded` is that of both priors: no sum of rewards, or of 1 less them, is in (0, 1)."""
+    ones, zeros = whole(total), whole(n - total)
+    return not (0.0 < ones < 1.0 or 0.0 < zeros < 1.0)
+
+
+def bounded_growth(n: float, total: float, reward: float, x: float) -> float:
+    """Return at most by how much the last reward has raised log E(x), of both priors, for rewards in [0, 1].
+
+    E grows by the factor M / (x^r (1 - x)^(1 - r)), with M the posterior mean of q^r (1 - q)^(1 - r). By Hoelder's
+    inequality M is at most m^r (1 - m)^(1 - r), where m, the posterior mean of q, is between those of the two priors.
+
+    Args:
+        n: Pulls, the last one included.
+        total: Sum of the rewards, the last one included.
+        reward: The last reward, r.
+        x: Mean under test, in (0, 1).
+    """
+    before, ones = n - 1.0, total - reward
+    wide, narrow = (ones + 0.5) / (before + 1.0), (ones + RHO * x) / (before + RHO)
+    high, low = max(wide, narrow), min(wide, narrow)
+    up = math.log(high / x) if reward > 0.0 else 0.0
+    down = math.log((1.0 - low) / (1.0 - x)) if reward < 1.0 else 0.0
+    return reward * up + (1.0 - reward) * down
 
 
 def bounded_upper_end(n: float, mean: float, level: float) -> float:
@@ -203,6 +259,30 @@ def bounded_upper_end(n: float, mean: float, level: float) -> float:
         if high - low <= 1e-12 or abs(value) <= 1e-10:
             break
     return high if value < 0.0 else x
+
+
+def bounded_end_near(n: float, mean: float, level: float, start: float) -> float:
+    """Return the x of :func:`bounded_upper_end`, by secants from a start near it, such as the end one pull before.
+
+    The convex function is negative at the mean, so any root above the mean is the one. Where secants leave (mean, 1) or
+    do not converge, all is searched. The first slope is that of the narrow prior, with log(z - 1/2) for the digamma
+    function. A secant's root has an error of the order of the product of those of its points: it is not checked again.
+    """
+    if not mean < start < 1.0:
+        return bounded_upper_end(n, mean, level)
+    wide, of_all = gammas(n, n * mean)
+    x, value = start, log_bounded_at(n, n * mean, start, wide, of_all) - level
+    a, b = max(RHO * x - 0.5, 0.5), max(RHO * (1.0 - x) - 0.5, 0.5)
+    slope = n * (x - mean) / (x * (1.0 - x)) + RHO * math.log((n * mean + a) * b / (a * (n * (1.0 - mean) + b)))
+    for step in range(8):
+        new = x - value / slope
+        if not mean < new < 1.0 - 1e-12:
+            break
+        if (step > 0 and abs(value) <= 1e-6) or abs(new - x) <= 1e-12:
+            return new
+        other = log_bounded_at(n, n * mean, new, wide, of_all) - level
+        slope, x, value = (other - value) / (new - x), new, other
+    return bounded_upper_end(n, mean, level)
 
 
 def whole(total: float) -> float:

@@ -29,7 +29,7 @@ def optimal_proportions(
 
     Args:
         means: ``(K,)``; of Bernoulli arms above 0 and below 1.
-        variances: ``(K,)`` positive variances of Gaussian arms; of Bernoulli arms not read.
+        variances: ``(K,)`` positive variances of Gaussian arms; of Bernoulli arms not read, but overwritten if y is positive.
         bernoulli: Whether rewards are 0 or 1; else they are Gaussian.
         beta: Share of the best arm; 0: the optimal one.
         w: ``(K,)`` the proportions, which sum to 1; before the call the ones to start from.
@@ -60,14 +60,22 @@ def optimal_proportions(
 
 
 def is_same(first: float, other: float, bernoulli: bool) -> bool:
-    """Return whether two means are equal, or so close that their divergence is lost in rounding."""
-    return first == other or (bernoulli and bernoulli_divergence(first, other) <= SAME)
+    """Return whether two means are equal, or so close that their divergence, at least 2 gap^2, is lost in rounding."""
+    if not bernoulli or abs(first - other) > SAME**0.5:
+        return first == other
+    return bernoulli_divergence(first, other) <= SAME
 
 
 def optimal_ratios(
     means: FloatArray, variances: FloatArray, bernoulli: bool, beta: float, best: int, x: FloatArray, y: float
 ) -> float:
     """Write the ratios x_a to ``x``, except that of the best arm, and return y; see :func:`optimal_proportions`."""
+    if bernoulli and beta == 0.0 and y > 0.0:
+        found = nearby_ratios(means, best, x, y, variances)
+        if found > 0.0:
+            return found
+        for arm in range(means.size):
+            x[arm] = 1.0
     low, high = 0.0, np.inf  # y is below all d(mu_1, mu_a)
     for arm in range(means.size):
         if arm != best and bernoulli:
@@ -98,6 +106,46 @@ def optimal_ratios(
             new = 0.5 * (low + high)
         step, y = abs(new - y), new
     return y
+
+
+def nearby_ratios(means: FloatArray, best: int, x: FloatArray, y: float, by_y: FloatArray) -> float:
+    """Write the ratios x_a of Bernoulli arms to ``x``, and return y; 0 unless the start is so near that this converges.
+
+    Newton's method for y and all x_a at once. Near the solution that takes a third of the time of a root for each x_a
+    at each y. ``by_y``, ``(K,)``, receives the derivatives of the x_a.
+    """
+    first = means[best]
+    for _ in range(10):
+        value, slope = -1.0, 0.0
+        for arm in range(means.size):
+            if arm == best:
+                continue
+            other, by_total = means[arm], 1.0 / (1.0 + x[arm])
+            p = (first + x[arm] * other) * by_total
+            by_variance = 1.0 / (p * (1.0 - p))  # few divisions: they take as long as logarithms
+            by_p, by_q = (1.0 - p) * by_variance, p * by_variance
+            of_first = first * math.log(first * by_p) + (1.0 - first) * math.log((1.0 - first) * by_q)
+            of_other = other * math.log(other * by_p) + (1.0 - other) * math.log((1.0 - other) * by_q)
+            by_other = 1.0 / of_other
+            quotient = of_first * by_other
+            by_x = ((p - first) - (p - other) * quotient) * by_variance * by_other * (other - p) * by_total
+            step = (y - of_first) * by_other - x[arm]
+            value += quotient + by_x * step
+            slope += by_x * by_other
+            x[arm] += step
+            by_y[arm] = by_other
+        change = -value / slope
+        y += change
+        least = y
+        for arm in range(means.size):
+            if arm != best:
+                x[arm] += change * by_y[arm]
+                least = min(least, x[arm])
+        if not least > 0.0:
+            return 0.0
+        if abs(change) <= 1e-8 * y:  # the error is the square of that, as in the other search
+            return y
+    return 0.0
 
 
 def gaussian_terms(y: float, gap: float, first: float, other: float) -> tuple[float, float, float, float]:

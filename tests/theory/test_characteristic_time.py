@@ -101,6 +101,22 @@ def test_bernoulli_means_that_are_equal_but_for_rounding_share_their_pulls() -> 
         assert w[0] == pytest.approx(w[1], rel=0.1) and w[2] < 0.1 * w[0], gap
 
 
+def test_a_start_near_the_solution_leads_to_the_same_proportions() -> None:
+    rng = np.random.default_rng(0)
+    for arms in (2, 3, 5, 20):
+        for size in (1e-6, 1e-3, 0.1):
+            means = rng.choice(np.arange(1, 100), arms, replace=False) / 100
+            w = np.full(arms, 1.0 / arms)
+            y = optimal_proportions(means, np.ones(arms), True, 0.0, w, 0.0)
+            moved = np.clip(means + size * rng.normal(size=arms) / 100, 0.001, 0.999)
+            y, cold = optimal_proportions(moved, np.ones(arms), True, 0.0, w, y), np.full(arms, 1.0 / arms)
+            assert y == pytest.approx(optimal_proportions(moved, np.ones(arms), True, 0.0, cold, 0.0), rel=1e-9)
+            np.testing.assert_allclose(w, cold, rtol=1e-7)
+            for start in (1e-9, 1e3):  # far from the solution
+                w = rng.dirichlet(np.ones(arms))
+                assert optimal_proportions(moved, np.ones(arms), True, 0.0, w, start) == pytest.approx(y, rel=1e-9)
+
+
 def test_the_lower_bound() -> None:
     expected = [[1739.8, 4457.2, 6822.6, 9114.4], [574.2, 1470.9, 2251.5, 3007.9]]
     for means, row in zip((GK1, GK2), expected, strict=True):
