@@ -23,7 +23,16 @@ from bai_gym.agents.tools.posteriors import BERNOULLI
 from bai_gym.agents.tools.scanning import fewer_pulls
 from bai_gym.sampling import TO_FIRST, Episode, PerArm
 
-__all__ = ["INTERVALS", "IntervalState", "arm_of_largest_upper_end", "excess", "is_below", "overlap", "rate_of", "upper_end"]
+__all__ = [
+    "INTERVALS",
+    "IntervalState",
+    "arm_of_largest_upper_end",
+    "excess",
+    "is_below",
+    "overlap",
+    "rate_of",
+    "upper_end",
+]
 
 INTERVALS: dict[str, tuple[str, ...]] = {
     "gaussian": ("mixture", "union", "gk16"),

@@ -72,7 +72,7 @@ def arm_of_largest_index(index: Index, pulls: FloatArray, to_first: int, rng: np
     blocks = 0
     for other in range(largest.size):
         blocks += largest[other] == top
-    if found == 1 and blocks == 1:
+    if found <= 1 and blocks <= 1:  # none where the largest index is NaN
         return best
     if to_first:
         return least_pulled_of_largest(index, top, pulls)

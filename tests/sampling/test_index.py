@@ -56,3 +56,10 @@ def test_random_ties_are_uniform_within_a_block_and_across_blocks() -> None:
                 counts[arm_of_largest_index(index, np.zeros(arms), 0, RNG)] += 1
             assert counts[tied].sum() == 6000
             assert chisquare(counts[tied]).pvalue > 1e-4, (arms, level)
+
+
+def test_an_index_that_is_no_number_ends_nothing() -> None:
+    for to_first in (0, 1):
+        index = index_of([math.nan] * 11)
+        assert 0 <= arm_of_largest_index(index, np.zeros(11), to_first, RNG) < 11
+        assert arm_of_largest_index(index_of([-math.inf] * 11), np.zeros(11), to_first, RNG) < 11
