@@ -18,6 +18,7 @@ import os
 import re
 import sys
 import threading
+import traceback
 import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -179,8 +180,8 @@ def _stored(text: str, functions: Mapping[str, Callable[..., Any]], key: str) ->
 def borrowed() -> Any:
     """Return a compiled function that returns an array which does not own its memory.
 
-    Numba counts references to arrays, by an atomic operation for each that it cannot save. In a loop of 20 ns these take
-    most of the time.
+    Numba counts references to arrays, by an atomic operation for each that it cannot save. In a loop of 20 ns these
+    take most of the time.
     """
     import cffi
     import numba
@@ -300,15 +301,19 @@ def _first_rows(argument: Any) -> Any:
 
 
 def _first_line(error: Exception) -> str:
-    """Return the relevant line of Numba's message."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    """Return the relevant line of Numba's message, without its colours."""
+    message = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith(("Failed in", "File ", "During:", "[", "^", "def "))]
     return (telling or lines or [type(error).__name__])[0][:200]
 
 
 def _culprit(error: Exception) -> str | None:
-    """Return the name of the innermost function that Numba's message names."""
+    """Return the name of the innermost function that Numba's message names, or that Numba was about to compile."""
     names = re.findall(r"<function (\w+?)(?:_[0-9a-f]{16})? at", str(error))
+    for frame, _ in traceback.walk_tb(error.__traceback__ if not names else None):
+        compiled = getattr(frame.f_locals.get("self"), "fndesc", None)
+        names += re.findall(r"^(\w+)_[0-9a-f]{16}$", getattr(compiled, "qualname", ""))
     return names[-1] if names else None
 
 

@@ -131,8 +131,8 @@ class Engine:
                 self._plain = True
                 NOT_COMPILED.add((rule, agent))
                 warnings.warn(
-                    f"{error.function} of {agent} cannot be compiled ({error}): it runs uncompiled, slowly; use numbers, "
-                    "NumPy arrays, math and plain functions of module level only",
+                    f"{error.function} of {agent} cannot be compiled ({error}): it runs uncompiled, slowly; use "
+                    "numbers, NumPy arrays, math and plain functions of module level only",
                     stacklevel=2,
                 )
         loops_of(rule, agent, draws, chosen, plain=True).call(name, *arguments, *self._arguments)

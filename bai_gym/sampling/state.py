@@ -78,7 +78,8 @@ class State:
     def dtype(cls) -> np.dtype[Any]:
         """Return the type of a row of numbers.
 
-        A last field that is not used has a name that no other type has: Numba would else convert rows into shorter ones.
+        A last field that is not used has a name that no other type has: Numba would else convert rows into shorter
+        ones.
         """
         own = hashlib.sha256(repr(cls.numbers).encode()).hexdigest()[:8]
         return np.dtype([*cls.numbers.items(), (f"{UNUSED}{own}", "?")], align=True)
