@@ -37,7 +37,7 @@ NOTE_AFTER = 1.0  # seconds
 FLAGS = {"error_model": "numpy", "nogil": True}
 _LOCK = threading.RLock()  # Numba compiles in one thread at a time, and signals are held by the main one
 _functions: dict[str, Any] = {}  # compiled functions by digest
-_loops: dict[tuple[str, bool], Loops] = {}
+_loops: dict[str, Loops] = {}
 
 
 class NotCompiledError(Exception):
@@ -188,7 +188,7 @@ def borrowed() -> Any:
 
     ffi = cffi.FFI()
 
-    @numba.njit(forceinline=True, **FLAGS)
+    @numba.njit(forceinline=True, **FLAGS)  # type: ignore[untyped-decorator]
     def borrow(array: Any) -> Any:
         return numba.carray(ffi.from_buffer(array), array.shape)
 
@@ -261,7 +261,7 @@ def _content(value: Any, above: tuple[Any, ...]) -> Any:
         used = {name: _content(value, (*above, function)) for name, value in references(function).items()}
         return (_code(function.__code__), repr(function.__defaults__), *used.items())
     if isinstance(value, np.ndarray):
-        return (str(value.dtype), value.shape, hashlib.sha256(np.ascontiguousarray(value)).hexdigest())
+        return (str(value.dtype), value.shape, hashlib.sha256(value.tobytes()).hexdigest())
     if isinstance(value, tuple):
         return (type(value).__qualname__, *(_content(part, above) for part in value))
     if value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic):
