@@ -357,6 +357,10 @@ def joins_text(pulls: float, mean: float, variance: float, s: Numbers) -> float:
     return float(str(mean))
 
 
+def formats(pulls: float, mean: float, variance: float, s: Numbers) -> float:
+    return float(format(mean))
+
+
 def out_of_range(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
     return 17
 
@@ -380,13 +384,13 @@ def test_an_index_that_is_none_is_named(index: Any, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_what_cannot_be_compiled_runs_uncompiled_with_a_warning() -> None:
+@pytest.mark.each(("index", "reason"), [(joins_text, "could not convert string"), (formats, "Untyped global name")])
+def test_what_cannot_be_compiled_runs_uncompiled_with_a_warning(index: Any, reason: str) -> None:
     means = np.random.default_rng(0).random((5, 3))
-    with pytest.warns(
-        UserWarning, match=r"^joins_text of Mine cannot be compiled \(.*\): it runs uncompiled"
-    ) as caught:
-        slow = play(Rule(state=Numbers, index=joins_text), GaussianBandit(means, 0.0), 20, agent="Mine")
-    assert "\n" not in str(caught[0].message)
+    message = rf"^{index.__name__} of Mine cannot be compiled \({reason}.*\): it runs uncompiled"
+    with pytest.warns(UserWarning, match=message) as caught:
+        slow = play(Rule(state=Numbers, index=index), GaussianBandit(means, 0.0), 20, agent="Mine")
+    assert "\n" not in str(caught[0].message) and "\x1b" not in str(caught[0].message)  # one line, without colours
     same(slow, play(Rule(state=Numbers, index=own_mean), GaussianBandit(means, 0.0), 20))
 
 

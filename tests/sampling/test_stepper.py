@@ -54,7 +54,7 @@ class Scripted:
         return np.ones(len(observation["pulls"]), np.int64)
 
 
-def next_slot(e: Episode, s: State, rng: np.random.Generator) -> int:
+def next_slot(e: Episode, s: State, w: State, rng: np.random.Generator) -> int:
     """Slot 0, 1, ..., 0, 1, ..."""
     return (e.pulled + 1) % e.num_arms
 
