@@ -88,12 +88,15 @@ class State:
         """Return the numbers and the arrays of a state with these values, for examples and tests.
 
         Args:
-            **values: Numbers, and ``(L,)`` arrays; other numbers have their defaults, other arrays are empty.
+            **values: Numbers, and ``(L,)`` arrays. Other numbers have their defaults; other arrays of the arms are zeros,
+                as many as the longest that is given has, and vectors are empty.
         """
         rows = np.zeros(1, cls.dtype()).view(np.recarray)
         for name in cls.numbers:
             rows[name] = values.get(name, cls.defaults.get(name, 0))
-        arrays = (np.array(values.get(name, ()), np.float64) for name in cls.arrays)
+        arms = max((np.size(values.get(name, ())) for name, kind in cls.arrays.items() if kind == "arms"), default=0)
+        sizes = {name: arms if kind == "arms" else 0 for name, kind in cls.arrays.items()}
+        arrays = (np.array(values.get(name, np.zeros(size)), np.float64) for name, size in sizes.items())
         w: Any = namedtuple("Arrays", list(cls.arrays))(*arrays)
         s: Any = rows[0]
         return s, w

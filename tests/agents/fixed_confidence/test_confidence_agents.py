@@ -35,32 +35,27 @@ UNION = 6  # log(4 K N^2 / delta)
 LEVEL = 1e-5  # of each test of a distribution
 
 
-def zeros(num_arms: int, *names: str) -> dict[str, np.ndarray]:
-    return {name: np.zeros(num_arms) for name in names}
-
-
 # ------------------------------------------------------------------------------------------------ Track-and-Stop
 
 
 def test_d_tracking_by_hand(episode: Play) -> None:
-    w = np.array([0.1, 0.45, 0.3, 0.15])
-    s = TrackingState.of(due=1e9, w=w, **zeros(4, "behind"))
+    s, w = TrackingState.of(due=1e9, share=np.array([0.1, 0.45, 0.3, 0.15]))
     # t = 100: sqrt(t) - K / 2 = 8. An arm of 8 pulls comes first; of 9 pulls, t w - N is 1, 4, 5, -10.
-    assert track_and_stop.d_tracking(episode([8, 42, 25, 25], [0.0] * 4), s, RNG) == 0
-    assert track_and_stop.d_tracking(episode([9, 41, 25, 25], [0.0] * 4), s, RNG) == 2
+    assert track_and_stop.d_tracking(episode([8, 42, 25, 25], [0.0] * 4), s, w, RNG) == 0
+    assert track_and_stop.d_tracking(episode([9, 41, 25, 25], [0.0] * 4), s, w, RNG) == 2
 
 
 def test_c_tracking_by_hand(episode: Play) -> None:
     # t = 9, K = 4: at least 1 / (2 sqrt 25) = 0.1. Above it 0.6, 0.2, 0, 0 are left of w, of which 3/4 and 1/4 of the
     # remaining 0.6 are given.
-    s = TrackingState.of(due=1e9, w=np.array([0.7, 0.3, 0.0, 0.0]), **zeros(4, "total", "behind"))
+    s, w = TrackingState.of(due=1e9, share=np.array([0.7, 0.3, 0.0, 0.0]))
     e = episode([3, 2, 2, 2], [0.0] * 4)
-    assert track_and_stop.c_tracking(e, s, RNG) == 0
-    assert s.total.tolist() == pytest.approx([3.55, 2.25, 2.1, 2.1])
+    assert track_and_stop.c_tracking(e, s, w, RNG) == 0
+    assert w.total.tolist() == pytest.approx([3.55, 2.25, 2.1, 2.1])
     # Again, after a pull of arm 0: sums 4.1, 2.5, 2.2, 2.2 against 4, 2, 2, 2 pulls.
     e.pulls[0] += 1
-    assert track_and_stop.c_tracking(e._replace(pulled=0), s, RNG) == 1
-    assert s.total.tolist() == pytest.approx([4.1, 2.5, 2.2, 2.2])
+    assert track_and_stop.c_tracking(e._replace(pulled=0), s, w, RNG) == 1
+    assert w.total.tolist() == pytest.approx([4.1, 2.5, 2.2, 2.2])
 
 
 def test_proportions_are_those_of_the_sample_means(episode: Play) -> None:
@@ -70,23 +65,23 @@ def test_proportions_are_those_of_the_sample_means(episode: Play) -> None:
         (0, np.full(3, 0.25), optimal_weights(np.array(means), 0.25)),
         (BERNOULLI, np.zeros(3), optimal_weights(np.array([1 - 1e-6, 0.7, 0.2]))),
     ):
-        s = TrackingState.of(family=family, variances=variances, lazy=0.5, **zeros(3, "w", "mean", "variance"))
-        track_and_stop.find_proportions(e, s)
-        np.testing.assert_allclose(s.w, expected, atol=1e-6)
+        s, w = TrackingState.of(family=family, variances=variances, lazy=0.5)
+        track_and_stop.find_proportions(e, s, w)
+        np.testing.assert_allclose(w.share, expected, atol=1e-6)
         assert s.due == 16.5
-        s.w[:] = 0.0
-        track_and_stop.find_proportions(e._replace(made=16), s)  # too early for another search
-        assert not s.w.any()
-        track_and_stop.find_proportions(e._replace(made=17), s)
-        np.testing.assert_allclose(s.w, expected, atol=1e-6)
+        w.share[:] = 0.0
+        track_and_stop.find_proportions(e._replace(made=16), s, w)  # too early for another search
+        assert not w.share.any()
+        track_and_stop.find_proportions(e._replace(made=17), s, w)
+        np.testing.assert_allclose(w.share, expected, atol=1e-6)
 
 
 # ------------------------------------------------------------------------------------------------ top two
 
 
-def pair_state(num_arms: int, **values: Any) -> TopTwoState:
+def pair_state(num_arms: int, **values: Any) -> tuple[TopTwoState, TopTwoState]:
     """The state of a top-two agent that tracks a share of 1/2, for Gaussian rewards of variance 1."""
-    given = {"variances": np.ones(num_arms), "beta": 0.5, "tracks": True, **zeros(num_arms, "score", "led", "own")}
+    given = {"variances": np.ones(num_arms), "beta": 0.5, "tracks": True}
     return TopTwoState.of(**{**given, **values})
 
 
@@ -94,11 +89,11 @@ def test_challengers_by_hand(episode: Play) -> None:
     # Leader 0. W = 0.25 / (2 (1/4 + 1)) = 0.1 and 0.01 / (2 (1/4 + 1/64)) = 0.019; with log N 0.1 and 4.18.
     e = episode([4, 1, 64], [1.0, 0.5, 0.9])
     for rule, challenger in ((top_two.eb_tc, 2), (top_two.eb_tci, 1)):
-        s = pair_state(3)
+        s, w = pair_state(3)
         # The leader is pulled as long as it has at most half of the times: 0 of 1, 1 of 2, not 2 of 3, 2 of 4.
         expected = [0, 0, challenger, 0, challenger, 0]
-        assert [rule(e, s, RNG) for _ in range(6)] == expected
-        assert (s.led[0], s.own[0]) == (6.0, 4.0)
+        assert [rule(e, s, w, RNG) for _ in range(6)] == expected
+        assert (w.led[0], w.own[0]) == (6.0, 4.0)
 
 
 def test_the_leader_has_its_share(episode: Play) -> None:
@@ -106,9 +101,9 @@ def test_the_leader_has_its_share(episode: Play) -> None:
     # "ids": N_C / (N_B + N_C) for equal variances; for Bernoulli rewards p = 3/4 and the parts 3 log(4/3), log 4.
     own = 3 * math.log(4 / 3)
     for values, share in (({"beta": 0.3}, 0.3), ({}, 0.25), ({"family": BERNOULLI}, own / (own + math.log(4)))):
-        s = pair_state(2, **{"beta": 0.0, **values}, tracks=False)
+        s, w = pair_state(2, **{"beta": 0.0, **values}, tracks=False)
         rng = np.random.default_rng(0)
-        led = sum(top_two.eb_tc(e, s, rng) == 0 for _ in range(10_000))
+        led = sum(top_two.eb_tc(e, s, w, rng) == 0 for _ in range(10_000))
         assert binomtest(led, 10_000, share).pvalue > LEVEL
 
 
@@ -119,15 +114,15 @@ def test_the_bonus_of_ttucb(episode: Play, uniform: bool) -> None:
     rate = 2 * 1.2**2 * log_t + 2 * math.log(2 + 1.2 * log_t) + 2
     g = 2 * 1.2 * 2.2 * log_t if uniform else brentq(lambda u: u - math.log(u) - rate, 1, 100)
     for share, leads in ((0.99, 1), (1.01, 0)):
-        s = pair_state(2, variances=np.full(2, share / (0.81 * g)), uniform=uniform)
-        assert [top_two.ttucb(episode([1, 100], [0.0, 1.0]), s, RNG) for _ in range(3)] == [leads, leads, 1 - leads]
+        s, w = pair_state(2, variances=np.full(2, share / (0.81 * g)), uniform=uniform)
+        assert [top_two.ttucb(episode([1, 100], [0.0, 1.0]), s, w, RNG) for _ in range(3)] == [leads, leads, 1 - leads]
 
 
 def test_expected_improvements_by_hand(episode: Play) -> None:
     # Over the mean 1, s f(x): 0.1 x 0.399 = 0.040; 0.5 f(-0.2) = 0.154; f(-1) = 0.083: arm 1 leads. Over arm 1:
     # 0.51 f(0.196) = 0.257 of arm 0, 1.118 f(-0.805) = 0.133 of arm 2.
-    e, s = episode([100, 4, 1], [1.0, 0.9, 0.0]), pair_state(3)
-    assert [top_two.ttei(e, s, RNG) for _ in range(3)] == [1, 1, 0]
+    e, (s, w) = episode([100, 4, 1], [1.0, 0.9, 0.0]), pair_state(3)
+    assert [top_two.ttei(e, s, w, RNG) for _ in range(3)] == [1, 1, 0]
     for z in (-20.0, -2.0, 0.0, 3.0):
         expected = math.log(2 * (z * norm.cdf(z) + norm.pdf(z)))
         assert top_two.log_improvement(2 * z, 4.0) == pytest.approx(expected, rel=1e-6)
@@ -170,8 +165,8 @@ def test_kl_lucb_by_hand(episode: Play) -> None:
     # Rates log(120 N^2): U_1 = sqrt(2 log 120) = 3.094, U_2 = 0.5 + 1.137, L_0 = 1 - 1.944: 4.038 too little.
     e = episode([4, 1, 16], [1.0, 0.0, 0.5])
     for epsilon, expected in ((0.0, [0, 1, 0]), (4.03, [0, 1, 0]), (4.05, [STOP] * 3)):
-        s = KLLUCBState.of(epsilon=epsilon, threshold=UNION, level=math.log(10), variances=np.ones(3))
-        assert [kl_lucb.pull_pair(e, s, RNG) for _ in range(3)] == expected
+        s, w = KLLUCBState.of(epsilon=epsilon, threshold=UNION, level=math.log(10), variances=np.ones(3))
+        assert [kl_lucb.pull_pair(e, s, w, RNG) for _ in range(3)] == expected
 
 
 def test_a_dropped_arm_is_not_recommended(trace: Play) -> None:
@@ -196,13 +191,15 @@ def begun(agent: Any, num_arms: int) -> Any:
 
 def test_lil_ucb_by_hand(episode: Play) -> None:
     agent = begun(agents.make("lil-UCB", threshold="lil-heuristic", delta=0.1), 2)
-    s = LilState.of(**{name: agent.values[name] for name in ("epsilon", "beta", "ratio", "log_level", "sigma")})
+    s, w = LilState.of(**{name: agent.values[name] for name in ("epsilon", "beta", "ratio", "log_level", "sigma")})
     # log(log(8) 50) = 4.644, and 1.5 x 0.5 sqrt(2 x 4.644 / 8) = 0.808. The logarithm of log 1 is not positive.
     assert lil_ucb.upper_bound(8.0, 1.0, 0.0, s) == pytest.approx(1.8081, abs=1e-4)
     assert lil_ucb.upper_bound(1.0, 1.0, 0.0, s) == np.inf
     # lambda = 1 + 10 / 2 = 6: 7 pulls against 1. After the first pulls only the arm pulled last can have come so far.
-    assert not lil_ucb.dominates(episode([6, 1], [0.0, 0.0]), s) and lil_ucb.dominates(episode([7, 1], [0.0, 0.0]), s)
-    assert not lil_ucb.dominates(episode([7, 1], [0.0, 0.0], pulled=1), s)
+    assert not lil_ucb.dominates(episode([6, 1], [0.0, 0.0]), s, w) and lil_ucb.dominates(
+        episode([7, 1], [0.0, 0.0]), s, w
+    )
+    assert not lil_ucb.dominates(episode([7, 1], [0.0, 0.0], pulled=1), s, w)
     values = begun(agents.make("lil-UCB", delta=0.1), 5).values
     assert (values["epsilon"], values["beta"], values["ratio"]) == (0.01, 1.0, 9.0)
     d = math.exp(-values["log_level"])
@@ -213,12 +210,9 @@ def test_lil_ucb_by_hand(episode: Play) -> None:
 # ------------------------------------------------------------------------------------------------ games
 
 
-def fws_state(x: Any, **values: Any) -> FWSState:
+def fws_state(x: Any, **values: Any) -> tuple[FWSState, FWSState]:
     k = len(x)
-    arrays = zeros(k, "z", "f", "by_best", "by_other", "score", "basis")
-    return FWSState.of(
-        **{"variances": np.ones(k), **values}, x=np.array(x), **arrays, tableau=np.zeros((k + 1) * (2 * k + 1))
-    )
+    return FWSState.of(**{"variances": np.ones(k), **values}, x=np.array(x), tableau=np.zeros((k + 1) * (2 * k + 1)))
 
 
 @pytest.mark.each(
@@ -237,62 +231,60 @@ def fws_state(x: Any, **values: Any) -> FWSState:
     ],
 )
 def test_fws_by_hand(episode: Play, means: Any, x: Any, made: int, z: Any) -> None:
-    s = fws_state(x)
-    arm = fws.frank_wolfe(episode([15, 10, 5], means, made=made, pulled=0), s, RNG)
-    assert s.z.tolist() == pytest.approx(z)
+    s, w = fws_state(x)
+    arm = fws.frank_wolfe(episode([15, 10, 5], means, made=made, pulled=0), s, w, RNG)
+    assert w.z.tolist() == pytest.approx(z)
     moved = [a * (made - 1) / made + b / made for a, b in zip(x, z, strict=True)]
-    assert s.x.tolist() == pytest.approx(moved)
+    assert w.x.tolist() == pytest.approx(moved)
     assert arm == np.argmax(np.array(moved) / [15, 10, 5])
-    first = fws_state([0.0] * 3)  # proportions are equal at first
-    fws.frank_wolfe(episode([9, 9, 9], means), first, RNG)
-    assert first.x.tolist() == pytest.approx([1 / 3] * 3)
+    first, arrays = fws_state([0.0] * 3)  # proportions are equal at first
+    fws.frank_wolfe(episode([9, 9, 9], means), first, arrays, RNG)
+    assert arrays.x.tolist() == pytest.approx([1 / 3] * 3)
 
 
 def test_divergences_of_bernoulli_means_are_finite(episode: Play) -> None:
-    e, s = episode([2, 3], [1.0, 0.2]), ConfidenceState.of(family=BERNOULLI)
-    assert divergence_inside(e, s, 0, 0.5) == pytest.approx(bernoulli_kl(1 - 1e-6, 0.5))
-    assert meeting_mean(e, s, 0, 1, 1.0, 3.0) == pytest.approx(0.4)
-    s = ConfidenceState.of(variances=np.array([1.0, 0.25]))
-    assert meeting_mean(e, s, 0, 1, 1.0, 1.0) == pytest.approx(0.36)  # weights 1 and 4
-    assert divergence_inside(e, s, 1, 0.7) == pytest.approx(0.5)
+    e, (s, w) = episode([2, 3], [1.0, 0.2]), ConfidenceState.of(family=BERNOULLI)
+    assert divergence_inside(e, s, w, 0, 0.5) == pytest.approx(bernoulli_kl(1 - 1e-6, 0.5))
+    assert meeting_mean(e, s, w, 0, 1, 1.0, 3.0) == pytest.approx(0.4)
+    s, w = ConfidenceState.of(variances=np.array([1.0, 0.25]))
+    assert meeting_mean(e, s, w, 0, 1, 1.0, 1.0) == pytest.approx(0.36)  # weights 1 and 4
+    assert divergence_inside(e, s, w, 1, 0.7) == pytest.approx(0.5)
 
 
 def test_ada_hedge_by_hand(episode: Play) -> None:
     # Weights are equal at first, the closest rival is arm 1, and both would have the mean 0.75. Bounds are
     # sqrt(2 log(12) / 4) = 1.115 away: gains 1.365^2 / 2 = 0.931 of both, and log(12) / 4 = 0.621 of arm 2.
-    s = AdaHedgeState.of(
-        variances=np.ones(3), **zeros(3, "w", "total", "behind", "gain", "mix_gap"), losses=np.zeros(9)
-    )
+    s, w = AdaHedgeState.of(variances=np.ones(3), losses=np.zeros(9))
     e = episode([4, 4, 4], [1.0, 0.5, 0.0])
-    assert ada_hedge.play_round(e, s, RNG) == 0
+    assert ada_hedge.play_round(e, s, w, RNG) == 0
     level = math.log(12)
     gain = (0.25 + math.sqrt(level / 2)) ** 2 / 2
-    assert s.gain.tolist() == pytest.approx([gain, gain, level / 4])
-    assert s.losses.tolist() == pytest.approx([-gain, -gain, -level / 4, *[0.0] * 6])
+    assert w.gain.tolist() == pytest.approx([gain, gain, level / 4])
+    assert w.losses.tolist() == pytest.approx([-gain, -gain, -level / 4, *[0.0] * 6])
     # Mix loss at the rate log(3) / 0.01: 0 before, then -gain - log(2 / 3) / rate, but for a third term of e^-34.
     mix_gap = 0.01 + gain + math.log(2 / 3) * 0.01 / math.log(3) - (2 * gain + level / 4) / 3
-    assert s.mix_gap.tolist() == pytest.approx([mix_gap, 0.01, 0.01])
-    assert s.total.tolist() == pytest.approx([4 + 1 / 3] * 3)
+    assert w.mix_gap.tolist() == pytest.approx([mix_gap, 0.01, 0.01])
+    assert w.total.tolist() == pytest.approx([4 + 1 / 3] * 3)
     # The next round: weights in proportion to exp(log(3) / D times the gain).
     e.pulls[0] += 1
-    assert ada_hedge.play_round(e._replace(made=13, pulled=0), s, RNG) == 1
+    assert ada_hedge.play_round(e._replace(made=13, pulled=0), s, w, RNG) == 1
     ratio = math.exp(math.log(3) / mix_gap * (gain - level / 4))
-    w = np.array([ratio, ratio, 1.0]) / (2 * ratio + 1)
-    np.testing.assert_allclose(s.w, w)
-    np.testing.assert_allclose(s.total, 4 + 1 / 3 + w)
+    share = np.array([ratio, ratio, 1.0]) / (2 * ratio + 1)
+    np.testing.assert_allclose(w.share, share)
+    np.testing.assert_allclose(w.total, 4 + 1 / 3 + share)
 
 
 def test_gains_of_bernoulli_means(episode: Play) -> None:
     # At level log 8 / 4 the mean 1/2 has the bounds 1/2 -+ x, and d(1/2 + x, q) is the larger for q = 0.4; a mean of
     # 1 has the bound 1, whose divergence from q near 1 is nearly 0, so log(8) / 4 is the largest.
     e = episode([4, 4], [0.5, 1.0])
-    s = ConfidenceState.of(family=BERNOULLI)
+    s, w = ConfidenceState.of(family=BERNOULLI)
     high = brentq(lambda q: bernoulli_kl(0.5, q) - math.log(8) / 4, 0.5, 1 - 1e-12)
-    assert ada_hedge.optimistic_gain(e, s, 0, 0.4, math.log(8)) == pytest.approx(bernoulli_kl(high, 0.4))
-    assert ada_hedge.optimistic_gain(e, s, 0, 0.6, math.log(8)) == pytest.approx(bernoulli_kl(1 - high, 0.6))
+    assert ada_hedge.optimistic_gain(e, s, w, 0, 0.4, math.log(8)) == pytest.approx(bernoulli_kl(high, 0.4))
+    assert ada_hedge.optimistic_gain(e, s, w, 0, 0.6, math.log(8)) == pytest.approx(bernoulli_kl(1 - high, 0.6))
     low = brentq(lambda q: bernoulli_kl(1.0, q) - math.log(8) / 4, 1e-12, 1 - 1e-12)
     expected = max(bernoulli_kl(low, 1 - 1e-6), math.log(8) / 4)
-    assert ada_hedge.optimistic_gain(e, s, 1, 1.0, math.log(8)) == pytest.approx(expected)
+    assert ada_hedge.optimistic_gain(e, s, w, 1, 1.0, math.log(8)) == pytest.approx(expected)
 
 
 # ------------------------------------------------------------------------------------------------ halving
@@ -321,9 +313,9 @@ def test_all_samples_of_fc_dsh_by_hand(trace: Play) -> None:
 
 def test_a_step_of_fws_towards_equal_proportions_by_hand(episode: Play) -> None:
     """8 pulls of 2 arms: 8 / 2 is a square, so 1/8 of the proportions are replaced by equal ones."""
-    s = FWSState.of(x=np.array([0.8, 0.2]), z=np.zeros(2), score=np.zeros(2))
-    assert frank_wolfe(episode([6, 2], [0.5, 0.25], pulled=0), s, np.random.default_rng(0)) == 0
-    assert s.x.tolist() == pytest.approx([0.8 * 7 / 8 + 1 / 16, 0.2 * 7 / 8 + 1 / 16], rel=1e-12)
+    s, w = FWSState.of(x=np.array([0.8, 0.2]))
+    assert frank_wolfe(episode([6, 2], [0.5, 0.25], pulled=0), s, w, np.random.default_rng(0)) == 0
+    assert w.x.tolist() == pytest.approx([0.8 * 7 / 8 + 1 / 16, 0.2 * 7 / 8 + 1 / 16], rel=1e-12)
 
 
 def test_matrix_games_are_solved_exactly() -> None:

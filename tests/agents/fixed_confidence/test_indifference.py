@@ -53,12 +53,12 @@ def test_screening_by_hand(trace: Play) -> None:
 def test_arms_that_lose_still_compete_in_their_round(episode: Play) -> None:
     # r = 4, h^2 = 4, a zone of 1: margins of means (S_i^2 + S_j^2 - 1) / 2 = 1/2, 1/2 of arm 0 with the others, and 3/2
     # of these, S^2 = 0, 2, 2. Arm 0 loses against arm 2; arm 1 loses against arm 0 alone.
-    s = KNState.of(
+    s, w = KNState.of(
         zone=1.0, square=4.0, remaining=3, lost=np.zeros(3), variance=np.array([0, 2, 2, 2, 4, 4, 2, 4, 4.0])
     )
     e = episode([4, 4, 4], [0.6, 0.0, 1.4])
-    assert screen(e, s, np.random.default_rng(0)) == 13
-    assert (e.active.tolist(), s.lost.tolist(), s.remaining) == ([0, 0, 1], [1.0, 1.0, 0.0], 1)
+    assert screen(e, s, w, np.random.default_rng(0)) == 13
+    assert (e.active.tolist(), w.lost.tolist(), s.remaining) == ([0, 0, 1], [1.0, 1.0, 0.0], 1)
 
 
 @pytest.mark.slow

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from bai_gym.agents.fixed_confidence.intervals import arm_of_largest_upper_end, excess, upper_end
-from bai_gym.agents.fixed_confidence.stopping import NAMES, ConfidenceState
+from bai_gym.agents.fixed_confidence.intervals import IntervalState, arm_of_largest_upper_end, excess, upper_end
+from bai_gym.agents.fixed_confidence.stopping import NAMES
 from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN
 from bai_gym.theory import bernoulli_kl
 
@@ -19,7 +19,7 @@ Play = Callable[..., Any]
 
 
 def state(family: int, threshold: str, variances: Any) -> Any:
-    return ConfidenceState.of(family=family, threshold=NAMES.index(threshold), level=math.log(10), variances=variances)
+    return IntervalState.of(family=family, threshold=NAMES.index(threshold), level=math.log(10), variances=variances)
 
 
 @pytest.mark.each("threshold", ["mixture", "union", "gk16"])
@@ -28,21 +28,21 @@ def test_the_arm_of_largest_upper_end(episode: Play, family: int, threshold: str
     rng = np.random.default_rng(0)
     for _ in range(100):
         e = episode(rng.integers(1, 50, 6), rng.random(6))
-        s = state(family, threshold, rng.random(6) + 0.1)
-        ends = [upper_end(e, s, arm) for arm in range(6)]
+        s, w = state(family, threshold, rng.random(6) + 0.1)
+        ends = [upper_end(e, s, w, arm) for arm in range(6)]
         for arm, end in enumerate(ends):
-            assert abs(excess(e, s, arm, end)) < 1e-6 or end > 1.0 - 1e-5, arm
-            assert excess(e, s, arm, 0.5 * (end + e.mean[arm])) < 0.0 < excess(e, s, arm, end + 0.05), arm
+            assert abs(excess(e, s, w, arm, end)) < 1e-6 or end > 1.0 - 1e-5, arm
+            assert excess(e, s, w, arm, 0.5 * (end + e.mean[arm])) < 0.0 < excess(e, s, w, arm, end + 0.05), arm
         ends[2] = -np.inf
-        assert arm_of_largest_upper_end(e, s, 2, rng) == (np.argmax(ends), max(ends))
+        assert arm_of_largest_upper_end(e, s, w, 2, rng) == (np.argmax(ends), max(ends))
 
 
 def test_arms_of_equal_means_and_pulls_are_tied(episode: Play) -> None:
     for threshold in ("mixture", "union"):
-        rng, s = np.random.default_rng(0), state(BERNOULLI, threshold, np.zeros(5))
+        rng, (s, w) = np.random.default_rng(0), state(BERNOULLI, threshold, np.zeros(5))
         e = episode([4, 4, 9, 4, 4], [0.75, 0.5, 0.5, 0.75, 0.75])
-        assert arm_of_largest_upper_end(e, s, 3, rng)[0] == 0
-        found = [arm_of_largest_upper_end(e._replace(tie=0), s, 1, rng)[0] for _ in range(3000)]
+        assert arm_of_largest_upper_end(e, s, w, 3, rng)[0] == 0
+        found = [arm_of_largest_upper_end(e._replace(tie=0), s, w, 1, rng)[0] for _ in range(3000)]
         counts = np.bincount(found, minlength=5)
         assert counts[[1, 2]].sum() == 0 and chisquare(counts[[0, 3, 4]]).pvalue > 0.001, threshold
 
@@ -50,10 +50,10 @@ def test_arms_of_equal_means_and_pulls_are_tied(episode: Play) -> None:
 def test_ends_for_bernoulli_means_are_at_the_rate(episode: Play) -> None:
     for mean in (0.0, 0.01, 0.3, 0.9):
         for pulls in (20, 5000):
-            end = upper_end(episode([pulls], [mean]), state(BERNOULLI, "union", np.zeros(1)), 0)
+            end = upper_end(episode([pulls], [mean]), *state(BERNOULLI, "union", np.zeros(1)), 0)
             rate = math.log(40.0 * pulls**2)
             assert mean < end < 1 and pulls * bernoulli_kl(mean, end) == pytest.approx(rate, rel=1e-6)
-    assert upper_end(episode([3], [1.0]), state(BERNOULLI, "union", np.zeros(1)), 0) == 1.0
+    assert upper_end(episode([3], [1.0]), *state(BERNOULLI, "union", np.zeros(1)), 0) == 1.0
     # By hand, one 0 with one arm: E(x) = 0.95 + 0.05 / (2 (1 - x)). The interval of level log 10 ends where it is 10.
-    end = upper_end(episode([1], [0.0]), state(BERNOULLI, "mixture", np.zeros(1)), 0)
+    end = upper_end(episode([1], [0.0]), *state(BERNOULLI, "mixture", np.zeros(1)), 0)
     assert end == pytest.approx(1.0 - 0.025 / 9.05, abs=1e-9)

@@ -70,7 +70,7 @@ def seen(pulls: Any, means: Any, variances: Any) -> Statistics:
 )
 def test_thresholds_at_a_thousand_pulls(episode: Play, family: str, threshold: str, expected: float) -> None:
     pulls = [500, 500, 1, 1] if threshold.startswith("kk21") else [250] * 4
-    value = threshold_of(episode(pulls, [0.5, 0.4, 0.3, 0.2]), state(family, threshold, K))
+    value = threshold_of(episode(pulls, [0.5, 0.4, 0.3, 0.2]), state(family, threshold, K)[0])
     assert value == pytest.approx(expected, abs=6e-5)
 
 
@@ -93,7 +93,7 @@ def test_the_student_threshold_is_just_above_the_quantiles(episode: Play) -> Non
         for pulls in (n, m):
             q = student_t.isf(3 * DELTA / (math.pi**2 * K * pulls**2), pulls - 1)
             exact += pulls / 2 * math.log1p(q * q / (pulls - 1))
-        value = threshold_of(episode([n, m, 2, 2], [0.5, 0.4, 0.3, 0.2]), state("student", "student", K))
+        value = threshold_of(episode([n, m, 2, 2], [0.5, 0.4, 0.3, 0.2]), state("student", "student", K)[0])
         assert exact <= value <= 1.05 * exact + 1.0
 
 
@@ -104,8 +104,8 @@ def test_evidence_is_the_least_cost_of_another_order(episode: Play) -> None:
             pulls, means = rng.integers(2, 40, K), rng.random(K)
             variances = rng.exponential(0.2, K) ** 2
             sigma = "oracle" if family == "gaussian" else 1.0
-            e, s = episode(pulls, means, variances), state(family, THRESHOLDS[family][0], K, sigma)
-            found = np.array([[evidence(e, s, i, j) for j in range(K)] for i in range(K)])
+            e, (s, w) = episode(pulls, means, variances), state(family, THRESHOLDS[family][0], K, sigma)
+            found = np.array([[evidence(e, s, w, i, j) for j in range(K)] for i in range(K)])
             for i in range(K):
                 for j in range(K):
                     if means[i] <= means[j]:
