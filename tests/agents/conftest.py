@@ -133,9 +133,8 @@ def make_episode(pulls: Any, means: Any, variances: Any = None, **more: Any) -> 
         np.asarray([0.0] * k if variances is None else variances),
     )
     made = int(known[0].sum()) if np.isfinite(known[0]).all() else 0
-    e = Episode(
-        k, *known, np.ones(k, np.int8), np.zeros((k, 0)), Index(none, none), -1, made, made + 1, -1, 0.0, TO_FIRST
-    )
+    on, features, leader = np.ones(k, np.int8), np.zeros((k, 0)), int(np.argmax(known[1]))  # by the mean
+    e = Episode(k, *known, on, features, Index(none, none), leader, made, made + 1, -1, 0.0, TO_FIRST)
     return e._replace(**more)
 
 

@@ -278,7 +278,7 @@ def test_gains_of_bernoulli_means(episode: Play) -> None:
     # At level log 8 / 4 the mean 1/2 has the bounds 1/2 -+ x, and d(1/2 + x, q) is the larger for q = 0.4; a mean of
     # 1 has the bound 1, whose divergence from q near 1 is nearly 0, so log(8) / 4 is the largest.
     e = episode([4, 4], [0.5, 1.0])
-    s, w = ConfidenceState.of(family=BERNOULLI)
+    s, w = AdaHedgeState.of(family=BERNOULLI, variances=np.zeros(2))
     high = brentq(lambda q: bernoulli_kl(0.5, q) - math.log(8) / 4, 0.5, 1 - 1e-12)
     assert ada_hedge.optimistic_gain(e, s, w, 0, 0.4, math.log(8)) == pytest.approx(bernoulli_kl(high, 0.4))
     assert ada_hedge.optimistic_gain(e, s, w, 0, 0.6, math.log(8)) == pytest.approx(bernoulli_kl(1 - high, 0.6))
