@@ -268,17 +268,17 @@ def bounded_end_near(n: float, mean: float, level: float, start: float) -> float
     do not converge, all is searched. The first slope is that of the narrow prior, with log(z - 1/2) for the digamma
     function. A secant's root has an error of the order of the product of those of its points: it is not checked again.
     """
-    if not mean < start < 1.0:
+    if not mean < start < 1.0 - EDGE:
         return bounded_upper_end(n, mean, level)
     wide, of_all = gammas(n, n * mean)
     x, value = start, log_bounded_at(n, n * mean, start, wide, of_all) - level
     a, b = max(RHO * x - 0.5, 0.5), max(RHO * (1.0 - x) - 0.5, 0.5)
     slope = n * (x - mean) / (x * (1.0 - x)) + RHO * math.log((n * mean + a) * b / (a * (n * (1.0 - mean) + b)))
     for step in range(8):
-        new = x - value / slope
-        if not mean < new < 1.0 - 1e-12:
+        new = x - value / slope if slope > 0.0 else mean
+        if not mean < new < 1.0 - EDGE:
             break
-        if (step > 0 and abs(value) <= 1e-6) or abs(new - x) <= 1e-12:
+        if (step > 0 and abs(value) <= 1e-6) or abs(new - x) <= EDGE:
             return new
         other = log_bounded_at(n, n * mean, new, wide, of_all) - level
         slope, x, value = (other - value) / (new - x), new, other
