@@ -62,6 +62,7 @@ class Engine:
         self._keeps_variances = variances
         self._states = initial_states(rule.state, request.values, batch, arms, request.agent)
         self._plain = not can_compile() or (rule, request.agent) in NOT_COMPILED
+        self._loops: dict[str, Loops] = {}
 
     @property
     def _arguments(self) -> tuple[Any, ...]:
@@ -123,19 +124,28 @@ class Engine:
     def _call(self, name: str, *arguments: Any, draws: Draws | None = None) -> None:
         """Call a loop; as plain Python, where it cannot be compiled."""
         rule, agent = self._request.rule, self._request.agent
-        chosen = self._request.arms is not None
         if not self._plain:
             try:
-                return loops_of(rule, agent, draws, chosen).call(name, *arguments, *self._arguments)
+                return self._loops_with(draws).call(name, *arguments, *self._arguments)
             except NotCompiledError as error:
                 self._plain = True
+                self._loops.clear()
                 NOT_COMPILED.add((rule, agent))
                 warnings.warn(
                     f"{error.function} of {agent} cannot be compiled ({error}): it runs uncompiled, slowly; use "
                     "numbers, NumPy arrays, math and plain functions of module level only",
                     stacklevel=2,
                 )
-        loops_of(rule, agent, draws, chosen, plain=True).call(name, *arguments, *self._arguments)
+        self._loops_with(draws).call(name, *arguments, *self._arguments)
+
+    def _loops_with(self, draws: Draws | None) -> Loops:
+        """Return the loops, found once: what they are depends on all that the rule refers to."""
+        kind = "steps" if draws is None else "play"
+        if kind not in self._loops:
+            request = self._request
+            has_candidates = request.arms is not None
+            self._loops[kind] = loops_of(request.rule, request.agent, draws, has_candidates, plain=self._plain)
+        return self._loops[kind]
 
     def _supply(self) -> bool:
         """Supply waiting episodes; return whether there are any."""
