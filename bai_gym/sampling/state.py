@@ -88,8 +88,8 @@ class State:
         """Return the numbers and the arrays of a state with these values, for examples and tests.
 
         Args:
-            **values: Numbers, and ``(L,)`` arrays. Other numbers have their defaults; other arrays of the arms are zeros,
-                as many as the longest that is given has, and vectors are empty.
+            **values: Numbers, and ``(L,)`` arrays. Other numbers have their defaults; other arrays of the arms are
+                zeros, as many as the longest that is given has, and vectors are empty.
         """
         rows = np.zeros(1, cls.dtype()).view(np.recarray)
         for name in cls.numbers:
