@@ -23,7 +23,16 @@ from bai_gym.agents.tools.posteriors import BERNOULLI
 from bai_gym.agents.tools.scanning import fewer_pulls
 from bai_gym.sampling import TO_FIRST, Episode, PerArm
 
-__all__ = ["INTERVALS", "IntervalState", "arm_of_largest_upper_end", "excess", "is_below", "overlap", "rate_of", "upper_end"]
+__all__ = [
+    "INTERVALS",
+    "IntervalState",
+    "arm_of_largest_upper_end",
+    "excess",
+    "is_below",
+    "overlap",
+    "rate_of",
+    "upper_end",
+]
 
 INTERVALS: dict[str, tuple[str, ...]] = {
     "gaussian": ("mixture", "union", "gk16"),
@@ -55,7 +64,7 @@ def excess(e: Episode, s: ConfidenceState, w: ConfidenceState, arm: int, x: floa
     """
     if s.family == BERNOULLI and s.threshold == MIXTURE and 0.0 < x < 1.0:
         level = s.level + math.log(e.num_arms)
-        most = e.pulls[arm] * divergence(e, s, w, arm, x) - level
+        most = float(e.pulls[arm] * divergence(e, s, w, arm, x) - level)
         return most if most < 0.0 else log_bounded(e.pulls[arm], e.pulls[arm] * e.mean[arm], x) - level
     return e.pulls[arm] * divergence(e, s, w, arm, x) - rate_of(e, s, arm)
 
@@ -65,7 +74,7 @@ def upper_end(e: Episode, s: IntervalState, w: IntervalState, arm: int) -> float
     if s.threshold == GK16 or w.counted[arm] != e.pulls[arm]:
         w.upper[arm] = upper_end_near(e, s, w, arm, w.upper[arm])
         w.counted[arm] = e.pulls[arm]
-    return w.upper[arm]
+    return float(w.upper[arm])
 
 
 def upper_end_near(e: Episode, s: IntervalState, w: IntervalState, arm: int, start: float) -> float:

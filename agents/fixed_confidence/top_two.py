@@ -116,9 +116,7 @@ def ttei(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -
     return one_of(e, s, w, best, arm_of_largest(w.score, e, rng), rng)
 
 
-def cheapest(
-    e: Episode, s: TopTwoState, w: TopTwoState, best: int, explores: float, rng: np.random.Generator
-) -> int:
+def cheapest(e: Episode, s: TopTwoState, w: TopTwoState, best: int, explores: float, rng: np.random.Generator) -> int:
     """Return the arm j other than the leader B of smallest W(B, j), to which log N_j is added if ``explores`` is 1."""
     if s.family == STUDENT and best == e.leader and not any_flat(e, s):
         score_few(e, s, w, best, explores)

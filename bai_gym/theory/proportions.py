@@ -29,7 +29,8 @@ def optimal_proportions(
 
     Args:
         means: ``(K,)``; of Bernoulli arms above 0 and below 1.
-        variances: ``(K,)`` positive variances of Gaussian arms; of Bernoulli arms not read, but overwritten if y is positive.
+        variances: ``(K,)`` positive variances of Gaussian arms; of Bernoulli arms not read, but overwritten if y is
+            positive.
         bernoulli: Whether rewards are 0 or 1; else they are Gaussian.
         beta: Share of the best arm; 0: the optimal one.
         w: ``(K,)`` the proportions, which sum to 1; before the call the ones to start from.
