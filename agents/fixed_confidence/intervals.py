@@ -66,7 +66,7 @@ def excess(e: Episode, s: ConfidenceState, w: ConfidenceState, arm: int, x: floa
         level = s.level + math.log(e.num_arms)
         most = float(e.pulls[arm] * divergence(e, s, w, arm, x) - level)
         return most if most < 0.0 else log_bounded(e.pulls[arm], e.pulls[arm] * e.mean[arm], x) - level
-    return e.pulls[arm] * divergence(e, s, w, arm, x) - rate_of(e, s, arm)
+    return float(e.pulls[arm] * divergence(e, s, w, arm, x) - rate_of(e, s, arm))
 
 
 def upper_end(e: Episode, s: IntervalState, w: IntervalState, arm: int) -> float:
