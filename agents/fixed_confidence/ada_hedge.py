@@ -90,7 +90,7 @@ def optimistic_gain(e: Episode, s: AdaHedgeState, w: AdaHedgeState, arm: int, q:
         q = inside(q)
         w.upper[arm] = bernoulli_bound_near(m, level / n, w.upper[arm])
         w.lower[arm] = 1.0 - bernoulli_bound_near(1.0 - m, level / n, 1.0 - w.lower[arm])
-        return max(bernoulli_divergence(w.upper[arm], q), bernoulli_divergence(w.lower[arm], q), level / n)
+        return float(max(bernoulli_divergence(w.upper[arm], q), bernoulli_divergence(w.lower[arm], q), level / n))
     far = abs(m - q) + math.sqrt(2.0 * variance_of(e, s, w, arm) * level / n)
     return float(max(0.5 * far * far / variance_of(e, s, w, arm), level / n))
 

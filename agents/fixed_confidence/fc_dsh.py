@@ -34,8 +34,8 @@ class HalvingState(ConfidenceState):
     factor: float  # by which the base grows, where all samples are used
     stages: int  # L
     phase: int = 1  # m
-    base: float = 1.0  # base pulls of a phase, where all samples are used
-    size: int  # number of arms in the stage, the active ones
+    base_pulls: float = 1.0  # base pulls of a phase, where all samples are used
+    in_stage: int  # number of arms in the stage, the active ones
     winner: int = -1  # winner of the last phase
     score: PerArm  # what is compared
     pulls: PerArm  # pulls of each arm in the last stage that it was in
@@ -53,12 +53,12 @@ def pull_with_fresh_samples(e: Episode, s: HalvingState, w: HalvingState, rng: n
         w.sums[e.pulled] += e.reward
     while True:
         arm = active_arm_of_smallest(w.pulls, e, w.score, rng)
-        if w.pulls[arm] < math.ceil(e.num_arms * 2.0 ** (s.phase - 1.0) / s.size):
+        if w.pulls[arm] < math.ceil(e.num_arms * 2.0 ** (s.phase - 1.0) / s.in_stage):
             return arm
         for k in range(e.num_arms):
             w.score[k] = w.sums[k] / w.pulls[k]
         halve(e, s, w.score, rng)
-        if s.size == 1:
+        if s.in_stage == 1:
             s.winner = active_arm_of_smallest(w.score, e, w.score, rng)  # the only one
             if is_look(e, s) and is_winner_separated(e, s, w):
                 return STOP
@@ -75,11 +75,11 @@ def pull_with_all_samples(e: Episode, s: HalvingState, w: HalvingState, rng: np.
         begin_phase(e, s)
     while True:
         arm = active_arm_of_smallest(e.pulls, e, w.score, rng)
-        if e.pulls[arm] < math.ceil(s.base * e.num_arms / s.size):
+        if e.pulls[arm] < math.ceil(s.base_pulls * e.num_arms / s.in_stage):
             return arm
         halve(e, s, e.mean, rng)
-        if s.size == 1:
-            s.base *= s.factor
+        if s.in_stage == 1:
+            s.base_pulls *= s.factor
             begin_phase(e, s)
 
 
@@ -100,13 +100,13 @@ def begin_phase(e: Episode, s: HalvingState) -> None:
     """Begin a phase with all arms."""
     for arm in range(e.num_arms):
         e.active[arm] = 1
-    s.size = e.num_arms
+    s.in_stage = e.num_arms
 
 
 def halve(e: Episode, s: HalvingState, values: FloatArray, rng: np.random.Generator) -> None:
     """Keep the better half of the arms of the stage, rounded up."""
-    drop_smallest(values, s.size // 2, e, rng)
-    s.size -= s.size // 2
+    drop_smallest(values, s.in_stage // 2, e, rng)
+    s.in_stage -= s.in_stage // 2
 
 
 PROVED = Rule(index=mean_of, choose=pull_with_fresh_samples, state=HalvingState)

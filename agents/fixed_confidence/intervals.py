@@ -64,9 +64,9 @@ def excess(e: Episode, s: ConfidenceState, w: ConfidenceState, arm: int, x: floa
     """
     if s.family == BERNOULLI and s.threshold == MIXTURE and 0.0 < x < 1.0:
         level = s.level + math.log(e.num_arms)
-        most = e.pulls[arm] * divergence(e, s, w, arm, x) - level
+        most = float(e.pulls[arm] * divergence(e, s, w, arm, x) - level)
         return most if most < 0.0 else log_bounded(e.pulls[arm], e.pulls[arm] * e.mean[arm], x) - level
-    return e.pulls[arm] * divergence(e, s, w, arm, x) - rate_of(e, s, arm)
+    return float(e.pulls[arm] * divergence(e, s, w, arm, x) - rate_of(e, s, arm))
 
 
 def upper_end(e: Episode, s: IntervalState, w: IntervalState, arm: int) -> float:
@@ -74,7 +74,7 @@ def upper_end(e: Episode, s: IntervalState, w: IntervalState, arm: int) -> float
     if s.threshold == GK16 or w.counted[arm] != e.pulls[arm]:
         w.upper[arm] = upper_end_near(e, s, w, arm, w.upper[arm])
         w.counted[arm] = e.pulls[arm]
-    return w.upper[arm]
+    return float(w.upper[arm])
 
 
 def upper_end_near(e: Episode, s: IntervalState, w: IntervalState, arm: int, start: float) -> float:

@@ -179,7 +179,7 @@ def upper_evidence(e: Episode, s: ConfidenceState, w: ConfidenceState, i: int, j
     if s.family == GAUSSIAN:
         return float(0.5 * gap * gap / scale)
     far, near = gap * (v / n) / scale, gap * (u / m) / scale
-    return 0.5 * n * math.log1p(far * far / v) + 0.5 * m * math.log1p(near * near / u)
+    return float(0.5 * n * math.log1p(far * far / v) + 0.5 * m * math.log1p(near * near / u))
 
 
 def remember(e: Episode, s: ConfidenceState, best: int, rival: int) -> None:

@@ -74,7 +74,7 @@ def bernoulli_upper_bound(mean: float, level: float) -> float:
 def bernoulli_bound_near(mean: float, level: float, start: float) -> float:
     """Return the q of :func:`bernoulli_upper_bound`, by Newton's method from a start near it, such as the last one.
 
-    The error after a step is of the order of its square over q - m, so that it is below 1e-10 (q - m) at the end.
+    The error after a step is of the order of its square over (q - m) (1 - q): at the end, of 1e-10 times that.
     """
     q = start
     for _ in range(8):
@@ -82,7 +82,7 @@ def bernoulli_bound_near(mean: float, level: float, start: float) -> float:
             break
         step = (bernoulli_divergence(mean, q) - level) * q * (1.0 - q) / (q - mean)
         q -= step
-        if abs(step) <= 1e-5 * (q - mean):
+        if abs(step) <= 1e-5 * (q - mean) * (1.0 - q):
             return q
     return bernoulli_upper_bound(mean, level)
 
