@@ -33,15 +33,15 @@ class AdaptiveState(LinearRoundState):
     after: PerArm  # the largest variance of a difference after one more pull of each arm; then how it is chosen
     most: float  # the largest variance of a difference now
     rho: float  # the same at the last pull, if of the last phase
-    size: float  # r, and pulls of the phase
-    ratio: float  # the phase goes on while rho / size is at least this
+    played: float  # r, and pulls of the phase
+    ratio: float  # the phase goes on while rho / played is at least this
 
 
 def pull_greedily(e: Episode, s: AdaptiveState, w: AdaptiveState, rng: np.random.Generator) -> int:
     """Make the pull after which the largest variance of a difference is least; wait at the end of the phase."""
     if s.over:
         return STOP
-    if s.rho / s.size < s.ratio:
+    if s.rho / s.played < s.ratio:
         return WAIT
     least = s.most
     for arm in range(e.num_arms):
@@ -51,7 +51,7 @@ def pull_greedily(e: Episode, s: AdaptiveState, w: AdaptiveState, rng: np.random
         w.after[arm] = w.pulls[arm] - e.pulls[arm] if w.after[arm] <= least * (1.0 + 2.0 * SLACK) else -np.inf
     arm = arm_of_largest(w.after, e, rng)
     s.rho = s.most = least
-    s.size += 1.0
+    s.played += 1.0
     add_to_gram(e, s, w, arm)
     return arm
 
@@ -146,7 +146,7 @@ class XYAdaptive(LinearRoundsAgent):
         """Return what the state begins with."""
         ranks = np.broadcast_to(self._ranks, self.batch)
         values = super().initial_values()
-        values.update(gram=np.zeros(self.num_arms**2), rho=1.0, size=ranks * (ranks + 1.0) + 1.0, ratio=np.inf)
+        values.update(gram=np.zeros(self.num_arms**2), rho=1.0, played=ranks * (ranks + 1.0) + 1.0, ratio=np.inf)
         return values
 
     def line_up(self, rows: IntArray, states: States, statistics: Statistics, left: IntArray) -> None:
@@ -156,8 +156,8 @@ class XYAdaptive(LinearRoundsAgent):
             states["gram"][row] = (x @ x.T).ravel()
             remaining = x[states["remains"][row] == 1.0]
             states["most"][row] = max(((remaining - one) ** 2).sum(axis=1).max() for one in remaining)
-        states["ratio"][rows] = self.alpha * states["rho"][rows] / states["size"][rows]
-        states["size"][rows] = self._ranks[rows % len(self._ranks)]
+        states["ratio"][rows] = self.alpha * states["rho"][rows] / states["played"][rows]
+        states["played"][rows] = self._ranks[rows % len(self._ranks)]
 
     def decide(self, rows: IntArray, states: States, statistics: Statistics) -> None:
         """Drop arms after a phase; one that is left ends the episode."""

@@ -49,7 +49,8 @@ class State:
         defaults: Defaults of numbers.
 
     Raises:
-        AgentError: If a subclass declares a field of another type.
+        AgentError: If a subclass declares a field of another type, or a number with the name of an attribute that every
+            row of NumPy has, such as ``size``.
     """
 
     numbers: ClassVar[dict[str, str]] = {}
@@ -66,6 +67,10 @@ class State:
                 continue
             if name in vars(cls):
                 cls.defaults[name] = vars(cls)[name]
+            if kind in NUMBERS and hasattr(np.record, name):
+                raise AgentError(
+                    f"field {name} of {cls.__name__} needs another name: rows of NumPy have a {name} of their own"
+                )
             if kind in NUMBERS:
                 cls.numbers[name] = NUMBERS[kind]
             elif kind in ARRAYS:

@@ -108,10 +108,10 @@ def test_every_table_says_what_an_agent_knows() -> None:
 def test_notes_are_numbered_once_each() -> None:
     markdown = results_table(ROWS).markdown()
     assert "| VBR <sup>1</sup> |" in markdown
-    assert "| uniform <sup>2, 1</sup> |" in markdown
+    assert "| uniform <sup>1, 2</sup> |" in markdown
     assert markdown.endswith("\n\n1. reading A of the schedule; the paper could not be consulted\n2. a second note\n")
     terminal = text_of(ROWS)
-    assert "VBR [1]" in terminal and "uniform [2] [1]" in terminal
+    assert "VBR [1]" in terminal and "uniform [1] [2]" in terminal
     assert terminal.count("reading A of the schedule") == terminal.count("a second note") == 1
 
 

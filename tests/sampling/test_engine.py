@@ -462,6 +462,13 @@ def test_a_field_of_another_type_is_refused() -> None:
             word: str
 
 
+def test_a_number_with_the_name_of_an_attribute_of_rows_is_refused() -> None:
+    with pytest.raises(AgentError, match="^field size of Wrong needs another name"):
+
+        class Wrong(State):
+            size: int
+
+
 def test_never_is_no_pull_of_any_budget() -> None:
     assert NEVER > 10**18
 
