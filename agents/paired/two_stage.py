@@ -24,7 +24,7 @@ ROUNDING = 1e-9  # of variances: correlations are computed from their factors
 class SecondStage(State):
     """What the rule of NM uses."""
 
-    total: int  # pulls of all arms after both stages
+    total: float  # pulls of all arms after both stages, more than any budget for rewards that vary enough
 
 
 def has_all_items(e: Episode, s: SecondStage, w: SecondStage) -> bool:
