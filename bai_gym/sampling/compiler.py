@@ -166,7 +166,7 @@ def _stored(text: str, functions: Mapping[str, Callable[..., Any]], key: str) ->
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             draft = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}")
-            draft.write_text(text, encoding="utf-8")
+            draft.write_text(text, encoding="utf-8", newline="\n")
             os.utime(draft, (0, 0))  # Numba compares times: files that two processes have written are the same
             draft.replace(path)
         spec = importlib.util.spec_from_file_location(path.stem, path)
