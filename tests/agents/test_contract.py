@@ -29,6 +29,7 @@ from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import AgentError, BudgetError
 from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import engine
 from bai_gym.tasks import TASKS, BestArm, BestCandidate, BestOfEach, GoodArm, Task, Thresholding, TopM
 from bai_gym.validation import LARGEST
 
@@ -520,3 +521,20 @@ def test_the_largest_rewards_do_not_overflow(name: str) -> None:
     num_arms = BUILT_IN[name].arms or 4
     means = LARGEST * np.array([1.0, -1.0, 0.5, 0.9][:num_arms])
     play(agents.make(name), repeated(GaussianBandit(means, (0.05 * LARGEST) ** 2), 10), 97)
+
+
+@pytest.mark.slow
+def test_plain_python_plays_as_compiled_code_bit_for_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def results(name: str) -> list[list[float]]:
+        agent = agents.make(name)
+        bandit: Bandit = BernoulliBandit(np.tile([0.3, 0.6, 0.5], (3, 1)))
+        if BUILT_IN[name].arms is not None:
+            bandit = BernoulliBandit(np.tile(np.linspace(0.2, 0.6, BUILT_IN[name].arms), (3, 1)))
+        played = play(agent, bandit, min(60, BUILT_IN[name].largest_budget or 60), seed=1)
+        parts = (played.recommendation, played.pulls, played.statistics.means, played.statistics.variances)
+        return [np.asarray(part, float).ravel().tolist() for part in parts]
+
+    found = {name: results(name) for name in NAMES}
+    monkeypatch.setattr(engine, "can_compile", lambda: False)
+    differ = [name for name in NAMES if results(name) != found[name]]
+    assert not differ
