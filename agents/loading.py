@@ -18,6 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from bai_gym.content.sources import files_of_import
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError, unknown_name
 
@@ -158,15 +160,18 @@ class _LateImports(ast.NodeTransformer):
         """Import what functions import, and return it by the names of the variables."""
         return {_variable(name): __import__(name, fromlist=["__name__", *of]) for name, of in self._names.items()}
 
+    @override
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         self._depth += 1
         self.generic_visit(node)
         self._depth -= 1
         return node
 
+    @override
     def visit_Import(self, node: ast.Import) -> ast.AST | list[ast.AST]:
         return [self._import(node, alias) for alias in node.names] if self._depth else node
 
+    @override
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | list[ast.AST]:
         if not self._depth or node.level or node.module is None or not self._is_own(node.module):
             return node

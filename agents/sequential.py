@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, spread_evenly
@@ -48,17 +49,19 @@ class SequentialAgent(Agent):
         """The rule that is played: the fast form, unless there is none or the plain one is wanted."""
         return self.rule if self.plain or self.fast is None else self.fast
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return the first pulls of all arms."""
         return self.first_pulls * num_arms
 
+    @override
     def reset(self, info: ProblemInfo, rng: np.random.Generator | None = None) -> None:
         """Begin new episodes, see :meth:`Agent.reset`."""
         self.values: dict[str, FloatArray | float] = {}
         super().reset(info, rng)
 
+    @override
     def plan(self) -> Plan:
-        """Make the first pulls, then follow the rule."""
         first = min(self.first_pulls * self.num_arms, self.budget)
         if first:
             yield first_block(self, first)
@@ -87,6 +90,7 @@ class SequentialAgent(Agent):
         observation = {"pulls": statistics.pulls, "means": statistics.means, "variances": statistics.variances}
         return self.recommend({**self._seen, **observation, "remaining": remaining})
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the recommendation of largest means."""
         return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)

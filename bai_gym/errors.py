@@ -10,6 +10,8 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+from typing_extensions import override
+
 __all__ = [
     "AgentError",
     "BaiGymError",
@@ -32,6 +34,7 @@ __all__ = [
 class BaiGymError(Exception):
     """Base class of all errors raised for user mistakes."""
 
+    @override
     def __str__(self) -> str:
         """The message in one line."""
         return " ".join(line.strip() for line in super().__str__().splitlines())

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
@@ -54,6 +55,7 @@ class Rewards:
         for name, value in zip(("low", "high"), _BOUNDS[self.kind], strict=True):
             object.__setattr__(self, name, value)
 
+    @override
     def __str__(self) -> str:
         """Return the text that :meth:`of` reads."""
         return f"bounded({self.low:.15g}, {self.high:.15g})" if self.kind == "bounded" else self.kind

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.errors import AgentError, BaiGymError, InstanceError, ParameterError, unknown_name
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
@@ -118,6 +119,7 @@ class Task(ABC):
     def _accuracy(self) -> str:
         return f", up to {self.epsilon:g}" if self.epsilon else ""
 
+    @override
     def __repr__(self) -> str:
         """Show the task as a constructor call."""
         shown = {name: value for name, value in vars(self).items() if name != "epsilon" or value != 0.0}
@@ -131,17 +133,20 @@ class BestArm(Task):
     name = "best-arm"
     one_number = True
 
+    @override
     def describe(self) -> str:
-        """Describe the task."""
         return f"the best arm{self._accuracy()}"
 
+    @override
     def check_arms(self, num_arms: int) -> None:
         """Accept any number of arms."""
 
+    @override
     def sizes(self, num_arms: int) -> tuple[int, ...]:
         """Return K, once."""
         return (num_arms,)
 
+    @override
     def check(
         self,
         recommendation: object,
@@ -155,10 +160,12 @@ class BestArm(Task):
         _check_range(arms, num_arms, what, error)
         return arms
 
+    @override
     def correct_recommendation(self, means: FloatArray) -> IntArray:
         """Return an arm of largest mean (the first, if several tie): ``(..., K)`` -> ``(...)``."""
         return np.asarray(means.argmax(axis=-1))
 
+    @override
     def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
         """Return the best mean minus the mean of the recommended arm.
 
@@ -171,16 +178,19 @@ class BestArm(Task):
         """
         return _shortfall(means, recommendation)
 
+    @override
     def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
         """Return the arm."""
         return (int(recommendation),)
 
+    @override
     def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
         """Return the only arm, as an array without axes."""
         if len(arms) != 1:
             raise ParameterError(f"name one arm, not {len(arms)}")
         return np.array(arms[0], np.int64)
 
+    @override
     def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
         """Return the arms."""
         return recommendation
@@ -236,19 +246,22 @@ class BestCandidate(Task):
         self.combinations = combinations
         self.candidates.flags.writeable = self.combinations.flags.writeable = False
 
+    @override
     def describe(self) -> str:
-        """Describe the task."""
         return f"the best of {len(self.candidates)} candidates{self._accuracy()}"
 
+    @override
     def check_arms(self, num_arms: int) -> None:
         """Raise :class:`ParameterError` for another number of arms than there are features."""
         if num_arms != self.combinations.shape[1]:
             raise ParameterError(f"the candidates are for {self.combinations.shape[1]} arms, and there are {num_arms}")
 
+    @override
     def sizes(self, num_arms: int) -> tuple[int, ...]:
         """Return K_Z, once."""
         return (len(self.candidates),)
 
+    @override
     def check(
         self,
         recommendation: object,
@@ -273,10 +286,12 @@ class BestCandidate(Task):
         best = found.max(axis=-1, keepdims=True)
         return np.asarray(np.where(found >= best - ROUNDING * scale, best, found))
 
+    @override
     def correct_recommendation(self, means: FloatArray) -> IntArray:
         """Return a best candidate (the first, if several tie): ``(..., K)`` -> ``(...)``."""
         return np.asarray(self.means(means).argmax(axis=-1))
 
+    @override
     def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
         """Return the mean of the best candidate minus that of the recommended one.
 
@@ -289,12 +304,14 @@ class BestCandidate(Task):
         """
         return _shortfall(self.means(means), recommendation)
 
+    @override
     def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
         """Return the arm that the candidate is, or nothing if it is none."""
         row = self.combinations[int(recommendation)]
         is_arm = np.count_nonzero(row) == 1 and row.max() == 1.0
         return (int(row.argmax()),) if is_arm else ()
 
+    @override
     def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
         """Return the first candidate that is the arm, as an array without axes."""
         named = [number for number in range(len(self.candidates)) if self.arms(np.array(number), num_arms) == (*arms,)]
@@ -302,10 +319,12 @@ class BestCandidate(Task):
             raise ParameterError(f"name one arm that is a candidate, not {list(arms)}")
         return np.array(named[0], np.int64)
 
+    @override
     def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
         """Return the arm of largest weight in the combination of the candidate."""
         return np.asarray(np.abs(self.combinations[recommendation]).argmax(axis=-1))
 
+    @override
     def __repr__(self) -> str:
         """Show the task without its numbers."""
         accuracy = f", epsilon={self.epsilon}" if self.epsilon else ""
@@ -315,14 +334,17 @@ class BestCandidate(Task):
 class _OfSets(Task):
     """Base of tasks whose recommendation is a set of arms."""
 
+    @override
     def sizes(self, num_arms: int) -> tuple[int, ...]:
         """Return 2 for every arm: in the set or not."""
         return (2,) * num_arms
 
+    @override
     def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
         """Return the arms in the set, possibly none."""
         return tuple(np.flatnonzero(recommendation).tolist())
 
+    @override
     def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
         """Return the lowest arm of each set, arm 0 of an empty one."""
         return np.asarray(recommendation.argmax(axis=-1))
@@ -346,15 +368,17 @@ class TopM(_OfSets):
         super().__init__(epsilon)
         self.m = integer(m, "m", least=1, rule="an integer from 1 to the number of arms less 1")
 
+    @override
     def describe(self) -> str:
-        """Describe the task."""
         return f"the m = {self.m} best arms{self._accuracy()}"
 
+    @override
     def check_arms(self, num_arms: int) -> None:
         """Raise :class:`ParameterError` unless m is at most K - 1."""
         if self.m >= num_arms:
             raise ParameterError(f"m must be an integer from 1 to {num_arms - 1} for {num_arms} arms, not {self.m}")
 
+    @override
     def check(
         self,
         recommendation: object,
@@ -386,6 +410,7 @@ class TopM(_OfSets):
         whole[rows[:, None], order[:, : self.m]] = 1
         return whole
 
+    @override
     def correct_recommendation(self, means: FloatArray) -> IntArray:
         """Return the m best arms: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
         order = np.argsort(-means, axis=-1, kind="stable")[..., : self.m]
@@ -393,6 +418,7 @@ class TopM(_OfSets):
         np.put_along_axis(sets, order, 1, -1)
         return sets
 
+    @override
     def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
         """Return the m-th best mean minus the smallest mean in the set, ``(...)``.
 
@@ -403,6 +429,7 @@ class TopM(_OfSets):
         border = np.partition(means, -self.m, axis=-1)[..., -self.m]
         return np.asarray(border - np.where(recommendation == 1, means, np.inf).min(axis=-1))
 
+    @override
     def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
         """Return the set, ``(K,)`` zeros and ones."""
         if len(arms) != self.m:
@@ -430,10 +457,11 @@ class BestOfEach(Task):
         super().__init__(epsilon)
         self.num_bandits = integer(num_bandits, "num_bandits", least=1)
 
+    @override
     def describe(self) -> str:
-        """Describe the task."""
         return f"the best arm of each of {self.num_bandits} bandits{self._accuracy()}"
 
+    @override
     def check_arms(self, num_arms: int) -> None:
         """Raise :class:`ParameterError` unless all bandits have equally many arms, at least two."""
         if num_arms % self.num_bandits or num_arms < 2 * self.num_bandits:
@@ -442,10 +470,12 @@ class BestOfEach(Task):
                 f"{self.num_bandits} does not"
             )
 
+    @override
     def sizes(self, num_arms: int) -> tuple[int, ...]:
         """Return the number of arms of a bandit, once for every bandit."""
         return (num_arms // self.num_bandits,) * self.num_bandits
 
+    @override
     def check(
         self,
         recommendation: object,
@@ -460,10 +490,12 @@ class BestOfEach(Task):
         _check_range(arms, num_arms // self.num_bandits, what, error)
         return arms
 
+    @override
     def correct_recommendation(self, means: FloatArray) -> IntArray:
         """Return the best arm of each bandit: ``(..., K)`` -> ``(..., M)``."""
         return np.asarray(self.by_bandit(means).argmax(axis=-1))
 
+    @override
     def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
         """Return the largest simple regret of the M bandits, ``(...)``.
 
@@ -477,11 +509,13 @@ class BestOfEach(Task):
         """Return ``(..., K)`` values as ``(..., M, K/M)``."""
         return values.reshape(*values.shape[:-1], self.num_bandits, -1)
 
+    @override
     def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
         """Return the recommended arms, counted through all bandits."""
         first = np.arange(self.num_bandits) * (num_arms // self.num_bandits)
         return tuple((first + recommendation).tolist())
 
+    @override
     def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
         """Return an arm of each bandit, ``(M,)``; the given arms are counted through all bandits."""
         bandits, within = np.divmod(np.sort(arms), num_arms // self.num_bandits)
@@ -489,6 +523,7 @@ class BestOfEach(Task):
             raise ParameterError(f"name an arm of each of the {self.num_bandits} bandits, {len(arms)} arms do not")
         return np.asarray(within, np.int64)
 
+    @override
     def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
         """Return the arm recommended for the first bandit."""
         return recommendation[:, 0]
@@ -502,6 +537,7 @@ class _AgainstThreshold(Task):
         super().__init__(epsilon)
         self.threshold = real(threshold, "threshold")
 
+    @override
     def check_arms(self, num_arms: int) -> None:
         """Accept any number of arms."""
 
@@ -522,10 +558,11 @@ class Thresholding(_AgainstThreshold, _OfSets):
 
     name = "thresholding"
 
+    @override
     def describe(self) -> str:
-        """Describe the task."""
         return f"all arms with a mean of at least {self.threshold:g}{self._accuracy()}"
 
+    @override
     def check(
         self,
         recommendation: object,
@@ -537,10 +574,12 @@ class Thresholding(_AgainstThreshold, _OfSets):
         """Return ``(N, K)`` sets of any size, see :meth:`Task.check`."""
         return _check_sets(recommendation, batch, num_arms, f"{what} must be", "a one for every arm in the set", error)
 
+    @override
     def correct_recommendation(self, means: FloatArray) -> IntArray:
         """Return the arms with a mean of at least the threshold: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
         return (means >= self.threshold).astype(np.int64)
 
+    @override
     def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
         """Return the largest distance of a misplaced arm from the threshold, ``(...)``; 0 if none is misplaced.
 
@@ -551,6 +590,7 @@ class Thresholding(_AgainstThreshold, _OfSets):
         wrong = self.correct_recommendation(means) != recommendation
         return np.asarray(np.where(wrong, np.abs(means - self.threshold), 0.0).max(axis=-1))
 
+    @override
     def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
         """Return whether no arm is on the wrong side; with epsilon > 0, arms within epsilon may be on either side.
 
@@ -560,6 +600,7 @@ class Thresholding(_AgainstThreshold, _OfSets):
             return super().correct(means, recommendation)
         return np.asarray((self.correct_recommendation(means) == recommendation).all(axis=-1))
 
+    @override
     def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
         """Return the set, ``(K,)`` zeros and ones."""
         return _set_of(arms, num_arms)
@@ -581,14 +622,16 @@ class GoodArm(_AgainstThreshold):
 
     name = "good-arm"
 
+    @override
     def describe(self) -> str:
-        """Describe the task."""
         return f"an arm with a mean of at least {self.threshold:g}{self._accuracy()}, or none if there is no such arm"
 
+    @override
     def sizes(self, num_arms: int) -> tuple[int, ...]:
         """Return K + 1, once: an arm, or none."""
         return (num_arms + 1,)
 
+    @override
     def check(
         self,
         recommendation: object,
@@ -604,11 +647,13 @@ class GoodArm(_AgainstThreshold):
             raise error(f"{rule}; there is a {int(arms[(arms < 0) | (arms > num_arms)][0])} among them")
         return arms
 
+    @override
     def correct_recommendation(self, means: FloatArray) -> IntArray:
         """Return the arm of largest mean, or K if that is below the threshold: ``(..., K)`` -> ``(..., 1)``."""
         best = np.where(means.max(axis=-1) >= self.threshold, means.argmax(axis=-1), means.shape[-1])
         return np.asarray(best[..., None])
 
+    @override
     def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
         """Return by how much the arm is below the threshold, or for none the largest mean above it; at least 0.
 
@@ -622,6 +667,7 @@ class GoodArm(_AgainstThreshold):
         distance = np.where(none, means.max(axis=-1) - self.threshold, self.threshold - mean)
         return np.asarray(np.maximum(distance, 0.0))
 
+    @override
     def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
         """Return whether the simple regret is at most epsilon; none is wrong if a mean is exactly the threshold."""
         right = super().correct(means, recommendation)
@@ -630,17 +676,20 @@ class GoodArm(_AgainstThreshold):
         none = np.asarray(recommendation)[..., 0] == means.shape[-1]
         return np.asarray(right & ~(none & (means.max(axis=-1) >= self.threshold)))
 
+    @override
     def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
         """Return the arm, or nothing."""
         arm = int(recommendation[0])
         return (arm,) if arm < num_arms else ()
 
+    @override
     def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
         """Return the arm, ``(1,)``, or K where there is none."""
         if len(arms) > 1:
             raise ParameterError(f"name one arm, or none, not {len(arms)}")
         return np.array([*arms, num_arms][:1], np.int64)
 
+    @override
     def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
         """Return the arm, arm 0 where there is none."""
         return np.asarray(recommendation[:, 0] % num_arms)

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtri
+from typing_extensions import override
 
 from bai_gym.agents.bayesian.gaussian_process import GaussianProcessAgent
 from bai_gym.agents.bayesian.improvement import log_improvement
@@ -51,12 +52,13 @@ class GPUCB(GaussianProcessAgent):
 
     name: ClassVar[str] = "GP-UCB"
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters, too."""
         super().begin(info)
         probability(self.delta, f"delta of {self.name}")
         real(self.scale, f"scale of {self.name}", least=0)
 
+    @override
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
         """Return the arms of largest upper bound."""
         beta = 2.0 * self.scale * math.log(self.num_arms * pull**2 * math.pi**2 / (6.0 * self.delta))
@@ -92,11 +94,12 @@ class BayesUCB(GaussianProcessAgent):
 
     name: ClassVar[str] = "BayesUCB"
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameter, too."""
         super().begin(info)
         real(self.c, f"c of {self.name}", least=0)
 
+    @override
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
         """Return the arms of largest quantile."""
         # log n below 1 would make the quantile that of a negative probability.
@@ -135,11 +138,12 @@ class PI(GaussianProcessAgent):
 
     name: ClassVar[str] = "PI"
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameter, too."""
         super().begin(info)
         real(self.xi, f"xi of {self.name}", least=0)
 
+    @override
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
         """Return the arms of largest probability, by their normal quantiles."""
         excess, deviation = posterior.mean - target(posterior, self.xi), np.sqrt(posterior.variance)
@@ -175,11 +179,12 @@ class EI(GaussianProcessAgent):
 
     name: ClassVar[str] = "EI"
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameter, too."""
         super().begin(info)
         real(self.xi, f"xi of {self.name}", least=0)
 
+    @override
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
         """Return the arms of largest improvement, by its logarithm."""
         values = log_improvement(posterior.mean - target(posterior, self.xi), np.sqrt(posterior.variance))
@@ -214,6 +219,7 @@ class GPTS(GaussianProcessAgent):
     name: ClassVar[str] = "GP-TS"
     draws: ClassVar[bool] = True
 
+    @override
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
         """Return the arms of largest draw."""
         return self.pull_largest(posterior.draw(self.rng), np.zeros(self.batch))

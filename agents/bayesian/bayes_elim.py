@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.base import Plan
 from bai_gym.agents.elimination.shvar import greedy_counts
@@ -45,21 +46,23 @@ class BayesElim(PriorAgent):
     name: ClassVar[str] = "BayesElim"
 
     @property
+    @override
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """A sentence for tables if stages forget samples."""
         return () if self.samples == "all" else (f"{self.name}: {FORGETS}; samples=all keeps them",)
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return one pull per arm in the first stage."""
         return num_arms * num_stages(num_arms)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameter, too."""
         super().begin(info)
         choice(self.samples, ("stage", "all"), f"samples of {self.name}")
 
+    @override
     def plan(self) -> Plan:
-        """Run the stages."""
         active = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
         if self.budget < self.num_arms:
             yield from self._pull_stage(active, self.budget)

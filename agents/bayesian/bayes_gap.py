@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.bayesian.gaussian_process import GaussianProcessAgent
 from bai_gym.agents.tools.choosing import largest
@@ -68,6 +69,7 @@ class BayesGap(GaussianProcessAgent):
     anytime: ClassVar[bool] = False
     outputs: ClassVar[tuple[str, ...]] = ("best", "last", "mean")
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Note what the prior says, too."""
         super().begin(info)
@@ -78,6 +80,7 @@ class BayesGap(GaussianProcessAgent):
         inverse = np.divide(1.0, variance, out=np.zeros_like(variance), where=variance > 0)
         self._known = inverse.sum(axis=1)
 
+    @override
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
         """Return the one of J and j that is less certain."""
         pair = self.leading_pair(posterior)
@@ -89,6 +92,7 @@ class BayesGap(GaussianProcessAgent):
         slots = largest(variance[rows[:, None], two], self._slack(posterior), pulls, self.tie, self.rng)
         return np.asarray(two[rows, slots])
 
+    @override
     def recommended_arm(self, posterior: GaussianPosterior) -> IntArray:
         """Return the J of smallest gap index, or the arm that ``output`` selects."""
         if self.output == "mean":

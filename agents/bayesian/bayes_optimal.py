@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import largest
@@ -53,10 +54,12 @@ class BayesOptimal(Agent):
     knows: ClassVar[frozenset[str]] = frozenset({"prior"})
     uses_variances: ClassVar[bool] = False
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return 1: arms without a pull are judged by the prior."""
         return 1
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Compute the optimal actions, or look them up."""
         info.check_granted("prior")
@@ -64,6 +67,7 @@ class BayesOptimal(Agent):
             self.num_arms, self.budget, self.objective, self.alpha, self.beta, self.memory_limit
         )
 
+    @override
     def plan(self) -> Plan:
         """Play pull by pull; recommend the arm that is most probably the best, or of largest mean."""
         pulls, successes = np.zeros((2, self.num_arms, self.batch), np.int64)

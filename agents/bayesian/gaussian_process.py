@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import largest
@@ -63,20 +64,24 @@ class GaussianProcessAgent(Agent):
     outputs: ClassVar[tuple[str, ...]] = ("mean", "pulled")
 
     @property
+    @override
     def knows(self) -> frozenset[str]:  # type: ignore[override]
         """The prior where ``kernel`` is ``"prior"``, and the variances if ``noise_variance`` is the oracle's."""
         knowledge = {"prior"} if self._uses_prior else set()
         return frozenset(knowledge | ({"variances"} if self.setting("noise_variance") == ORACLE else set()))
 
+    @override
     def choices(self, rewards: Rewards) -> dict[str, Any]:
         """Return the noise of rewards of a kind: a bound of bounded ones would be far too large for most."""
         return {"noise_variance": 0.25 if rewards.kind == "binary" else ORACLE}
 
     @property
+    @override
     def needs_features(self) -> bool:  # type: ignore[override]
         """Whether arms must have features: where the kernel is a function of them."""
         return not self._uses_prior and (isinstance(self.kernel, str) or callable(self.kernel))
 
+    @override
     def _shown(self, parameter: str) -> Any:
         """Return the value of a parameter as the label shows it: a matrix by its shape, a function in one line."""
         value = super()._shown(parameter)
@@ -88,10 +93,12 @@ class GaussianProcessAgent(Agent):
     def _uses_prior(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == PRIOR
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return 1: arms are correlated, so not every one must be pulled."""
         return 1
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Make the prior, and the posterior before the first pull."""
         choice(self.output, self.outputs, f"output of {self.name}")
@@ -144,6 +151,7 @@ class GaussianProcessAgent(Agent):
     def _new_posterior(self) -> GaussianPosterior:
         return GaussianPosterior(self.prior, self._noise, self.batch, budget=self.budget, draws=self.draws)
 
+    @override
     def plan(self) -> Plan:
         """Pull arms one at a time, and update the posterior."""
         for pull in range(1, self.budget + 1):
@@ -152,6 +160,7 @@ class GaussianProcessAgent(Agent):
             self.posterior.observe(arms, made.means[:, 0])
         return self.recommended_arm(self.posterior)
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm of largest posterior mean, given the observation alone."""
         posterior = self._new_posterior()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.bayesian.gaussian_process import GaussianProcessAgent
 from bai_gym.agents.bayesian.improvement import log_improvement
@@ -52,11 +53,12 @@ class KG(GaussianProcessAgent):
 
     name: ClassVar[str] = "KG"
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameter, too."""
         super().begin(info)
         integer(self.candidates, f"candidates of {self.name}", least=1)
 
+    @override
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
         """Return the arms of largest knowledge gradient."""
         values = np.full(posterior.mean.shape, -np.inf)

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import ndtri, softmax
+from typing_extensions import override
 
 from bai_gym.agents.base import Plan
 from bai_gym.agents.bayesian.rho import SMALLEST, Belief, value
@@ -71,12 +72,13 @@ class PIBAI(PriorAgent):
 
     name: ClassVar[str] = "PI-BAI"
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return 1: an arm without a pull is judged by its prior."""
         return 1
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         choice(self.weights, (*LOSSES, "mixed", "uniform", *SAMPLERS), f"weights of {self.name}")
         real(self.alpha, f"alpha of {self.name}", least=0, most=1)
@@ -102,6 +104,7 @@ class PIBAI(PriorAgent):
         usual = 2 * self.num_arms if independent(self.prior) else self.num_arms
         return min(self.budget, usual if self.warm_up is None else self.warm_up)
 
+    @override
     def plan(self) -> Plan:
         """Make all pulls in one request, after those of the warm-up if there is one."""
         first, rng = self.warm_up_pulls, None if self.tie == "first" else self.rng

@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, softmax
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import first_block
@@ -71,8 +72,8 @@ class RHO(Agent):
     name: ClassVar[str] = "RHO"
     anytime: ClassVar[bool] = True
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         choice(self.objective, ("value", "pcs"), f"objective of {self.name}")
         integer(self.epochs, f"epochs of {self.name}", least=1)
         if self.prior_mean is not None:
@@ -81,6 +82,7 @@ class RHO(Agent):
             if (given := getattr(self, parameter)) is not None:
                 real(given, f"{parameter} of {self.name}", above=0)
 
+    @override
     def plan(self) -> Plan:
         """Pull all arms equally in the first epoch, then plan and pull, epoch after epoch."""
         sizes = epoch_sizes(self.budget, self.num_arms, self.epochs)
@@ -97,6 +99,7 @@ class RHO(Agent):
             left -= size
         return self.recommend(self._seen)
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arms of largest posterior mean, of those that have been pulled."""
         seen = Statistics.of(observation)

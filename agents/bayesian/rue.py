@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_mean
@@ -94,11 +95,12 @@ class RUE(SequentialAgent):
     first_pulls: ClassVar[int] = 2
     rule: ClassVar[Rule] = Rule(choose=pull_largest_bound, state=RUEState)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameter."""
         corrected = choice(self.spread, ("raw", "unbiased"), f"spread of {self.name}") == "unbiased"
         self.values = {"exploration": 2.0 * math.log(self.budget), "corrected": float(corrected)}
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arms of largest prediction, of those that have been pulled."""
         seen = Statistics.of(observation)

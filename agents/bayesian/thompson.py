@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_mean, most_pulled
@@ -153,25 +154,29 @@ class TS(SequentialAgent):
         index=posterior_mean, choose=fast_thompson_sampling, stops=has_other_reward, state=ScreenedState
     )
 
+    @override
     def choices(self, rewards: Rewards) -> dict[str, Any]:
         """Return the posterior for rewards of a kind and, where it needs one, their largest standard deviation."""
         normal = {"sigma": 0.5 * length_of(rewards)} if self.posterior == "normal" else {}
         return {"posterior": "bernoulli" if rewards.kind == "binary" else "student", **normal}
 
     @property
+    @override
     def first_pulls(self) -> int:  # type: ignore[override]
         """Two pulls of each arm where the posterior needs the sample variances."""
         return 2 if self.setting("posterior") == "student" else 1
 
     @property
+    @override
     def uses_variances(self) -> bool:  # type: ignore[override]
         """Whether the posterior needs the sample variances."""
         return bool(self.setting("posterior") == "student")
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         self.values = initial_values(self)
 
+    @override
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the recommendation; all rewards must fit the posterior."""
         if self.setting("posterior") == "bernoulli":
@@ -183,6 +188,7 @@ class TS(SequentialAgent):
                 )
         return SequentialAgent.conclude(self, outcome)
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm pulled most often."""
         return most_pulled(Statistics.of(observation), self.tie, self.rng)
@@ -222,12 +228,13 @@ class TTTS(SequentialAgent):
     )
     choices, first_pulls, uses_variances, conclude = TS.choices, TS.first_pulls, TS.uses_variances, TS.conclude
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         probability(self.beta, f"beta of {self.name}")
         integer(self.tries, f"tries of {self.name}", least=1)
         self.values = {**initial_values(self), "beta": self.beta, "tries": self.tries}
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm of largest posterior mean."""
         statistics = Statistics.of(observation)

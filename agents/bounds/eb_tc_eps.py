@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.scanning import arm_of_largest
@@ -69,6 +70,7 @@ class EBTCEps(SequentialAgent):
     uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(choose=pull_pair, state=EBTCState)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and the memory for all pairs of arms, and set the parameters of the rule."""
         check_memory(self.num_arms, 8 * self.batch, "num_arms", ParameterError, power=2)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.registry import make
@@ -65,11 +66,13 @@ class FCVote(Agent):
     )
 
     @property
+    @override
     def knows(self) -> frozenset[str]:  # type: ignore[override]
         """What the agent of fixed confidence knows."""
         return frozenset(self._made().knows)
 
     @property
+    @override
     def uses_variances(self) -> bool:  # type: ignore[override]
         """Whether the agent of fixed confidence reads variances."""
         return bool(self._made().uses_variances)
@@ -96,14 +99,17 @@ class FCVote(Agent):
         agent: Agent = make(self.agent, **given)
         return agent.suited_to(self.rewards)
 
+    @override
     def choices(self, rewards: Rewards) -> dict[str, Any]:
         """Return what the agent of fixed confidence chooses of the parameters that are given here, too."""
         return {name: value for name, value in self._made().choices(rewards).items() if name in ("b", "sigma")}
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return one run with the smallest cap."""
         return 2 * self._made().minimum_budget(num_arms) if self.first is None else self.first
 
+    @override
     def reset(self, info: ProblemInfo, rng: np.random.Generator | None = None) -> None:
         """Check the parameters, on which the minimum budget depends, and begin new episodes."""
         self._rewards = info.rewards
@@ -114,12 +120,13 @@ class FCVote(Agent):
             integer(self.first, f"first of {self.name}", least=self._made().minimum_budget(info.num_arms))
         super().reset(info, rng)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Keep what the agent of fixed confidence is granted."""
         self._info = info
 
+    @override
     def plan(self) -> Plan:
-        """Play the scales, and recommend what the smallest valid one has voted for."""
         first = self.minimum_budget(self.num_arms)
         if self.budget < first:
             yield first_block(self, self.budget)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.bounds import gape_fast
 from bai_gym.agents.sequential import SequentialAgent
@@ -134,17 +135,18 @@ class GapE(SequentialAgent):
     rule: ClassVar[Rule] = Rule(choose=pull_largest_b, state=GapEState)
 
     @property
+    @override
     def knows(self) -> frozenset[str]:  # type: ignore[override]
         """Complexity, and the range if ``b`` is the oracle's."""
         return frozenset({"complexity", "range"} if self.setting("b") == ORACLE else {"complexity"})
 
     @property
+    @override
     def fast(self) -> Rule | None:  # type: ignore[override]
-        """The fast form for one bandit."""
         return gape_fast.GIVEN if self.task.num_bandits == 1 else None
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Compute the exploration from the true complexity."""
         self.bound: FloatArray = checked_bound(self, info)
         complexity = gape_complexity(info.means, complexity_bound(self), self.task.num_bandits)
         complexity /= rescaling(144.0, self.num_arms, self.rescaled)
@@ -183,8 +185,8 @@ class GapEV(SequentialAgent):
     rule = GapE.rule
     fast = GapE.fast
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Compute the exploration from the true complexity."""
         self.bound: FloatArray = checked_bound(self, info)
         complexity = gape_v_complexity(info.means, info.variances, complexity_bound(self), self.task.num_bandits)
         complexity /= rescaling(512.0, self.num_arms, self.rescaled)
@@ -218,17 +220,18 @@ class AGapE(SequentialAgent):
     rule: ClassVar[Rule] = Rule(choose=pull_largest_estimated_b, state=GapEState)
 
     @property
+    @override
     def knows(self) -> frozenset[str]:  # type: ignore[override]
         """The range, if ``b`` is the oracle's."""
         return frozenset({"range"} if self.setting("b") == ORACLE else ())
 
     @property
+    @override
     def fast(self) -> Rule | None:  # type: ignore[override]
-        """The fast form for one bandit."""
         return gape_fast.ADAPTIVE if self.task.num_bandits == 1 else None
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Compute the exploration times H."""
         self.bound: FloatArray = checked_bound(self, info)
         self.values = initial_values(self, self.scale * (4.0 / 9.0) * (self.budget - self.num_arms))
 
@@ -260,7 +263,7 @@ class AGapEV(SequentialAgent):
     fast = AGapE.fast
     knows = AGapE.knows
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Compute the exploration times H."""
         self.bound: FloatArray = checked_bound(self, info)
         self.values = initial_values(self, self.scale * (8.0 / 9.0) * (self.budget - 2 * self.num_arms))

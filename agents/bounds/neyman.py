@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import keep_best
@@ -120,12 +121,13 @@ class GNA(SequentialAgent):
     choices = variance_choice
 
     @property
+    @override
     def anytime(self) -> bool:  # type: ignore[override]
         """The weighted estimates do not follow from the statistics."""
         return self.estimator == "mean"
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters, and set those of the rule."""
         choice(self.sampling, ("random", "track"), f"sampling of {self.name}")
         choice(self.estimator, ("aipw", "mean"), f"estimator of {self.name}")
         if self.sampling == "track" and self.estimator == "aipw":
@@ -135,6 +137,7 @@ class GNA(SequentialAgent):
             )
         self.values = {"tracks": self.sampling == "track", "estimate": variance_estimate(self)}
 
+    @override
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the arm of largest estimate: A2IPW, or the sample mean."""
         if self.estimator == "mean":

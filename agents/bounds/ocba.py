@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.scanning import arm_of_largest
@@ -176,23 +177,25 @@ class OCBA(SequentialAgent):
     unmet_assumptions = normal_assumption
 
     @property
+    @override
     def rule(self) -> Rule:  # type: ignore[override]
         """The rule, with or without costs."""
         return FREE if self.arm_costs is None else PRICED
 
     @property
+    @override
     def first_pulls(self) -> int:  # type: ignore[override]
-        """First pulls of each arm."""
         if self.n0 is None and self.arm_costs is not None:
             return 2
         return max(2, min(5, self.budget // (2 * self.num_arms))) if self.n0 is None else self.n0
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return two pulls per arm, or the given number."""
         return (2 if self.n0 is None else self.n0) * num_arms
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         self.values = {"estimate": variance_estimate(self)}
         if self.n0 is not None and self.n0 < 2:
             raise ParameterError(f"n0 of {self.name} must be at least 2, for a variance, not {self.n0}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import most_pulled
@@ -58,10 +59,11 @@ class UCB1(SequentialAgent):
     rule: ClassVar[Rule] = Rule(choose=pull_largest_bound, state=UCB1State)
     choices = range_choice
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameter."""
         self.values = {"b": range_of(self)}
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm pulled most often."""
         return most_pulled(Statistics.of(observation), self.tie, self.rng)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.ranges import ORACLE, range_choice, range_of, reward_bounds
@@ -63,13 +64,14 @@ class UCBE(SequentialAgent):
     rule: ClassVar[Rule] = Rule(index=upper_bound, state=UCBEState)
 
     @property
+    @override
     def knows(self) -> frozenset[str]:  # type: ignore[override]
         """Complexity unless ``a`` is a number, and the range if ``b`` is the oracle's."""
         complexity = {"complexity"} if self.a is None or isinstance(self.a, str) else set()
         return frozenset(complexity | ({"range"} if self.setting("b") == ORACLE else set()))
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters and compute the exploration."""
         real(self.c, f"c of {self.name}", above=0)
         self.exploration: FloatArray = self._exploration(info)
         self.values = {"width": reward_bounds(self, info) * np.sqrt(self.exploration)}
@@ -151,8 +153,8 @@ class AdaptiveUCBE(SequentialAgent):
     rule: ClassVar[Rule] = Rule(index=upper_bound, refresh=next_phase, state=AdaptiveState)
     choices = range_choice
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         real(self.c, f"c of {self.name}", above=0)
         ends = phase_ends(self.num_arms, self.budget)
         exploration = range_of(self) * math.sqrt(self.c * self.budget)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import best_mean, best_remaining, largest, spread_evenly
@@ -42,16 +43,18 @@ class BatchHalving(Agent):
     uses_variances: ClassVar[bool] = False
     advance_first: ClassVar[bool] = False
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return one pull per arm in the first stage."""
         return num_arms * num_stages(num_arms)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameter."""
         given = info.rounds.batch_size if self.batch_size is None else self.batch_size
         self.round_size = integer(given, f"batch_size of {self.name}", least=1)
         self.late = info.rounds.late
 
+    @override
     def plan(self) -> Plan:
         """Pull round by round, and recommend the best of the arms that are left."""
         targets = target_pulls(self.num_arms, self.budget, advance_first=self.advance_first)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_remaining
@@ -79,11 +80,13 @@ class ContinuousRejects(SequentialAgent):
     anytime: ClassVar[bool] = False
     choices = range_choice
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Check the bound, and set the values of the state."""
         bars = np.array([log_bar(arms) for arms in range(1, self.num_arms + 1)])
         self.values = {"b": range_of(self), "log_bar": bars, "remaining": self.num_arms}
 
+    @override
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the active arm of largest mean."""
         return best_remaining(outcome.statistics, outcome.active, self.tie, self.rng)

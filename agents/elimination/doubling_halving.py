@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from typing_extensions import override
+
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import first_block
 from bai_gym.agents.tools.choosing import best_mean, keep_best, shuffled_arms, spread_evenly
@@ -41,24 +43,28 @@ class DoublingHalving(Agent):
     quick: ClassVar[bool] = True
 
     @property
+    @override
     def anytime(self) -> bool:  # type: ignore[override]
         """The winner of the last run does not follow from the statistics of all samples."""
         return self.output == "mean"
 
     @property
+    @override
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """A sentence for tables, unless all samples are used."""
         used = "decides by its last complete run alone, about a quarter to a half of the budget; output=mean uses all"
         return () if self.output == "mean" else (f"{self.name}: {used} samples",)
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return the pulls of the first run."""
         return num_arms * num_stages(num_arms)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameter."""
         choice(self.output, ("last", "mean"), f"output of {self.name}")
 
+    @override
     def plan(self) -> Plan:
         """Run sequential halving until the budget is spent."""
         if self.budget < self.num_arms:
@@ -81,6 +87,7 @@ class DoublingHalving(Agent):
             each *= 2
         return winner if winner is not None and self.output == "last" else self.recommend(self._seen)
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm of largest mean over all samples."""
         return best_mean(Statistics.of(observation), self.tie, self.rng)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import first_block
@@ -51,6 +52,7 @@ class FBKT(Agent):
     notes: ClassVar[tuple[str, ...]] = (f"FBKT: {FORGETS}",)
     quick: ClassVar[bool] = True
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return the smallest budget with a pull of each arm in every round."""
         needs, left = [], num_arms
@@ -69,14 +71,15 @@ class FBKT(Agent):
             "leftover=scale spends it",
         )
 
+    @override
     def reset(self, info: ProblemInfo, rng: np.random.Generator | None = None) -> None:
         """Check the parameters, on which the minimum budget depends, and begin new episodes."""
         integer(self.phi, f"phi of {self.name}", least=2)
         choice(self.leftover, ("drop", "scale"), f"leftover of {self.name}")
         super().reset(info, rng)
 
+    @override
     def plan(self) -> Plan:
-        """Play the rounds."""
         if self.budget < self.minimum_budget(self.num_arms):
             yield first_block(self, self.budget)
             return best_mean(self.statistics, self.tie, self.rng)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, spread_evenly
@@ -36,12 +37,13 @@ class SAR(Agent):
     uses_variances: ClassVar[bool] = False
     quick: ClassVar[bool] = True
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return one more than the number of arms."""
         return num_arms + 1
 
+    @override
     def plan(self) -> Plan:
-        """Run the phases."""
         if self.budget <= self.num_arms:
             made = yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
             return best_recommendation(made, self.task, self.tie, self.rng)

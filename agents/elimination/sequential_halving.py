@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from typing_extensions import override
+
 from bai_gym.agents.tools.choosing import pulls_of_an_arm, spread_evenly
 from bai_gym.agents.tools.halving import HalvingAgent, Stage, all_samples, num_stages
 from bai_gym.agents.tools.spending import bought_counts, check_split
@@ -49,13 +51,14 @@ class SequentialHalving(HalvingAgent):
     uses_variances: ClassVar[bool] = False
     uses_costs: ClassVar[bool] = True
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         choice(self.rounding, ("stage", "equal"), f"rounding of {self.name}")
         check_split(self.costs, self.name)
         self.left = pulls_of_an_arm(self.cap, info, self.name)  # of an active arm, at least
 
+    @override
     def pull_stage(self, active: IntArray, pulls: int) -> Stage:
         """Pull the active arms in cyclic order; where they have costs, as often as the money for the stage allows."""
         size = active.shape[-1]

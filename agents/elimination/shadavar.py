@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.tools.choosing import spread_evenly
 from bai_gym.agents.tools.halving import HalvingAgent, Stage
@@ -80,10 +81,12 @@ class SHAdaVar(HalvingAgent):
     choices = variance_choice
     unmet_assumptions = normal_assumption
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return one pull per arm in the first stage, two for the plug-in variant."""
         return super().minimum_budget(num_arms) * (1 if self.ucb else 2)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Compute L and the cyclic pulls per arm."""
         super().begin(info)
@@ -93,6 +96,7 @@ class SHAdaVar(HalvingAgent):
         self._log = -math.log(self.delta) if self.ucb else 0.0
         self._cyclic_share = 4.0 * self._log + 1.0 if self.ucb else 2.0
 
+    @override
     def pull_stage(self, active: IntArray, pulls: int) -> Stage:
         """Pull cyclically, then greedily by U / pulls."""
         size = active.shape[-1]

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.agents.tools.halving import HalvingAgent, Stage
 from bai_gym.problems import ProblemInfo
@@ -39,11 +40,13 @@ class SHVar(HalvingAgent):
     knows: ClassVar[frozenset[str]] = frozenset({"variances"})
     uses_variances: ClassVar[bool] = False
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Look up the variances."""
         super().begin(info)
         self._variances = info.variances
 
+    @override
     def pull_stage(self, active: IntArray, pulls: int) -> Stage:
         """Pull greedily by sigma^2 / pulls."""
         candidates = self.candidates(active)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import random_subset, spread_evenly
@@ -41,16 +42,19 @@ class SubsetHalving(Agent):
     notes: ClassVar[tuple[str, ...]] = (f"SubsetSH: {FORGETS}",)
     quick: ClassVar[bool] = True
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return one pull per arm of the subset in the first stage."""
         return 1 if self.subset is None else max(1, self.subset * num_stages(self.subset))
 
+    @override
     def reset(self, info: ProblemInfo, rng: np.random.Generator | None = None) -> None:
         """Check the parameter, on which the minimum budget depends, and begin new episodes."""
         if self.subset is not None:
             integer(self.subset, f"subset of {self.name}", least=1, most=info.num_arms)
         super().reset(info, rng)
 
+    @override
     def plan(self) -> Plan:
         """Draw the subset, and run the stages on it."""
         size = largest_subset(self.num_arms, self.budget) if self.subset is None else self.subset

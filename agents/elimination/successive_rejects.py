@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import best_mean, keep_best, pulls_of_an_arm, spread_evenly
@@ -49,17 +50,18 @@ class SuccessiveRejects(Agent):
     uses_costs: ClassVar[bool] = True
     quick: ClassVar[bool] = True
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return the smallest budget with a pull in the first phase."""
         return num_arms + 1
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         choice(self.leftover, ("drop", "last"), f"leftover of {self.name}")
         self.most = pulls_of_an_arm(self.cap, info, self.name)
 
+    @override
     def plan(self) -> Plan:
-        """Run the phases."""
         if self.budget <= self.num_arms:
             made = yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
             return best_mean(made, self.tie, self.rng)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import first_block
@@ -46,8 +47,8 @@ class Uniform(Agent):
     uses_costs: ClassVar[bool] = True
     quick: ClassVar[bool] = True
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         choice(self.mode, ("cycle", "random"), f"mode of {self.name}")
         check_split(self.costs, self.name)
         most = pulls_of_an_arm(self.cap, info, self.name)
@@ -55,6 +56,7 @@ class Uniform(Agent):
             choice(self.cap, ("budget",), f"cap of {self.name} with mode='random'")
         self.pulls = self.budget if most is None else min(self.budget, most * self.num_arms)
 
+    @override
     def plan(self) -> Plan:
         """Spend the whole budget in one request."""
         if self.arm_costs is not None:
@@ -68,6 +70,7 @@ class Uniform(Agent):
                 yield Block(self.rng.multinomial(pulls, np.full(self.num_arms, 1.0 / self.num_arms), size=self.batch))
         return self.recommend(self._seen)
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the recommendation of largest means.
 

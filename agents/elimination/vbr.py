@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_remaining
@@ -119,8 +120,8 @@ class VBR(SequentialAgent):
     rule: ClassVar[Rule] = Rule(index=widest, refresh=reject_due, state=VBRState)
     choices = variance_choice
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         real(self.gamma, f"gamma of {self.name}", above=0)
         choice(self.reject, ("mean", "ucb"), f"reject of {self.name}")
         self.values = {
@@ -131,6 +132,7 @@ class VBR(SequentialAgent):
             "times": rejection_times(self.num_arms, self.budget).astype(float),
         }
 
+    @override
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the survivor of the rejections that are due at the end."""
         seen = outcome.statistics

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.stopping import (
     BERNOULLI,
@@ -113,7 +114,7 @@ class AdaHedgeBR(ConfidenceAgent):
     name: ClassVar[str] = "AdaHedge-BR"
     rule: ClassVar[Rule] = Rule(index=mean_of, choose=play_round, stops=is_separated, state=AdaHedgeState)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         self.values["losses"] = np.zeros(self.num_arms**2)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.racing import RacingState, drop
 from bai_gym.agents.fixed_confidence.stopping import (
@@ -185,23 +186,26 @@ class BatchedAgent(ConfidenceAgent):
     families: ClassVar[tuple[str, ...]] = ("gaussian", "bernoulli")
 
     @property
+    @override
     def by_pairs(self) -> bool:
         """Whether the evidence of two arms is added up: always."""
         return True
 
     @property
+    @override
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """A sentence for tables where the confidence is not proved."""
         if self.constants == PROVED:
             return super().notes
         return (f"{self.name}: with constants=paper-runs its error probability may exceed delta by far",)
 
+    @override
     def check_threshold(self) -> str:
         """Return the name of the threshold; that of the authors' runs is ``"gk16"``."""
         return "gk16" if self.constants == RUNS and self.threshold is None else super().check_threshold()
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters, and compute L1, L2 and L3."""
         choice(self.constants, (PROVED, RUNS), f"constants of {self.name}")
         super().begin(info)
         level, arms = math.log(1.0 / self.delta), self.num_arms
@@ -217,6 +221,7 @@ class BatchedAgent(ConfidenceAgent):
             remaining=arms,
         )
 
+    @override
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the arm of largest mean among those that remain, and keep the numbers of batches."""
         super().conclude(outcome)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.stopping import (
     FAMILIES,
@@ -149,17 +150,19 @@ class FCDSH(ConfidenceAgent):
     anytime: ClassVar[bool] = False
 
     @property
+    @override
     def rule(self) -> Rule:  # type: ignore[override]
         """The rule of the form."""
         return PRACTICAL if self.reuse else PROVED
 
     @property
+    @override
     def families(self) -> tuple[str, ...]:  # type: ignore[override]
         """Those of the form."""
         return FAMILIES if self.reuse else ("gaussian",)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         flag(self.reuse, f"reuse of {self.name}")
         growth = real(self.factor, f"factor of {self.name}", above=1)
         if not self.reuse and (self.setting("family") != "gaussian" or self.threshold is not None):
@@ -169,6 +172,7 @@ class FCDSH(ConfidenceAgent):
         super().begin(info)
         self.values.update(factor=growth, stages=num_stages(self.num_arms))
 
+    @override
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the winner of the last phase; with all samples, or without a phase, the arm of largest mean."""
         best = super().conclude(outcome)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, ConfidenceState, is_separated, mean_of
 from bai_gym.agents.tools.divergences import divergence_inside, meeting_mean
@@ -92,7 +93,7 @@ class FWS(ConfidenceAgent):
     name: ClassVar[str] = "FWS"
     rule: ClassVar[Rule] = Rule(index=mean_of, choose=frank_wolfe, stops=is_separated, state=FWSState)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         self.values["tableau"] = np.zeros((self.num_arms + 1) * (2 * self.num_arms + 1))

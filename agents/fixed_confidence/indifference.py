@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.stopping import confidence_note
 from bai_gym.agents.sequential import SequentialAgent
@@ -150,6 +151,7 @@ class IndifferenceAgent(SequentialAgent):
     stops: ClassVar[bool] = True
     choices = variance_choice
 
+    @override
     def reset(self, info: ProblemInfo, rng: np.random.Generator | None = None) -> None:
         """Check the parameters, on which the minimum budget depends, and begin new episodes."""
         guess = 1.0 - 1.0 / info.num_arms
@@ -208,8 +210,8 @@ class Rinott(IndifferenceAgent):
         index=fewest_pulls, refresh=second_stage, only_drops=True, stops=has_all_pulls, state=RinottState
     )
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Find the constant."""
         h = rinott_constant(self.num_arms, 1.0 - self.delta, self.first_pulls)
         self.values = self.zone_values(h * h)
 
@@ -251,17 +253,19 @@ class KN(IndifferenceAgent):
     anytime: ClassVar[bool] = False  # what has been dropped is not part of the observation
     rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=screen, only_drops=True, stops=is_decided, state=KNState)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Find the constant."""
         freedom = self.first_pulls - 1
         square = freedom * ((2.0 * self.delta / (self.num_arms - 1)) ** (-2.0 / freedom) - 1.0)
         self.values = self.zone_values(square)
 
     @property
+    @override
     def uses_pairs(self) -> bool:  # type: ignore[override]
         """Whether arms must be paired."""
         return self.paired
 
+    @override
     def sequential(self, steps: int, **options: Any) -> Sequential:
         """Return the request for the rounds, with the variances of the first stage."""
         if self.paired:
@@ -272,6 +276,7 @@ class KN(IndifferenceAgent):
         self.values["variance"] = variances.reshape(self.batch, -1)
         return super().sequential(steps, **options)
 
+    @override
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the arm of largest mean among those that remain."""
         return best_remaining(outcome.statistics, outcome.active, self.tie, self.rng)

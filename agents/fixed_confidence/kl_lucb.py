@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.intervals import INTERVALS, IntervalState, arm_of_largest_upper_end, excess
 from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, fits, mean_of
@@ -67,10 +68,11 @@ class KLLUCB(ConfidenceAgent):
     thresholds: ClassVar[dict[str, tuple[str, ...]]] = INTERVALS
     rule: ClassVar[Rule] = Rule(index=mean_of, choose=pull_pair, state=KLLUCBState)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         self.values["epsilon"] = self.task.epsilon
 
+    @override
     def check_task(self) -> None:
         """Accept any accuracy."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import brentq
+from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, ConfidenceState
 from bai_gym.agents.tools.batches import is_look
@@ -80,13 +81,14 @@ class LilUCB(ConfidenceAgent):
     rule: ClassVar[Rule] = Rule(index=upper_bound, stops=dominates, state=LilState)
 
     @property
+    @override
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """A sentence for tables, as neither threshold is known to be proved."""
         unknown = "whether lambda = 9 is proved could not be checked, its error probability may exceed delta"
         return super().notes or (f"{self.name}: {unknown}",)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters, and compute the constants."""
         if self.sigma == ORACLE:
             raise ParameterError(f"sigma of {self.name} must be a positive number: all arms have the same")
         super().begin(info)
@@ -97,6 +99,7 @@ class LilUCB(ConfidenceAgent):
             d = float(brentq(lambda root: 4.0 * root + 4.0 * root**2 - self.delta, 0.0, 1.0)) ** 2 / c
         self.values.update(epsilon=e, beta=b, ratio=ratio, log_level=-math.log(d), sigma=self.setting("sigma"))
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm pulled most often."""
         return most_pulled(Statistics.of(observation), self.tie, self.rng)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.ranges import range_choice, range_of
@@ -98,7 +99,7 @@ class LUCB(SetAgent):
     rule: ClassVar[Rule] = Rule(choose=pull_pair, state=LUCBState)
     choices = range_choice
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters, and set the rule."""
         probability(self.delta, f"delta of {self.name}")
         self.values = {**self.task_values(), **self.stopping_values(), "b": range_of(self), "delta": self.delta}

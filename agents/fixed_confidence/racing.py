@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.intervals import INTERVALS, IntervalState, excess, overlap, upper_end
 from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, fits
@@ -73,11 +74,12 @@ class EliminationAgent(ConfidenceAgent):
     anytime: ClassVar[bool] = False  # what has been dropped is not part of the observation
     thresholds: ClassVar[dict[str, tuple[str, ...]]] = INTERVALS
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         self.values["remaining"] = self.num_arms
 
+    @override
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the arm of largest mean among those that remain."""
         super().conclude(outcome)

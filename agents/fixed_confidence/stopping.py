@@ -41,6 +41,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.batches import BatchState, batch_size_of, is_look
@@ -374,6 +375,7 @@ class ConfidenceAgent(SequentialAgent):
     families: ClassVar[tuple[str, ...]] = FAMILIES
     thresholds: ClassVar[dict[str, tuple[str, ...]]] = THRESHOLDS
 
+    @override
     def choices(self, rewards: Rewards) -> dict[str, Any]:
         """Return the family for rewards of a kind and, for the Gaussian one, a sigma."""
         suitable = ["bernoulli"] if rewards.in_unit_interval else []
@@ -388,21 +390,25 @@ class ConfidenceAgent(SequentialAgent):
         return {"family": family, **sigma}
 
     @property
+    @override
     def first_pulls(self) -> int:  # type: ignore[override]
         """Two pulls of each arm where the statistics need the sample variances."""
         return 2 if self.setting("family") == "student" else 1
 
     @property
+    @override
     def uses_variances(self) -> bool:  # type: ignore[override]
         """Whether the statistics need the sample variances."""
         return bool(self.setting("family") == "student")
 
     @property
+    @override
     def knows(self) -> frozenset[str]:  # type: ignore[override]
         """The variances, where the family has known ones and ``sigma`` is the oracle's."""
         return frozenset({"variances"} if self.setting("family") == "gaussian" and self.sigma == ORACLE else ())
 
     @property
+    @override
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """A sentence for tables if the threshold is not proved."""
         if (self.setting("family"), self.threshold) not in HEURISTIC:
@@ -422,6 +428,7 @@ class ConfidenceAgent(SequentialAgent):
         notes = confidence_note(self.name, agent.setting("family"), agent.setting("sigma"), bandit)
         return notes + dependence_note(self.name, bandit, by_pairs=self.by_pairs)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters, and set the fields of :class:`ConfidenceState`; subclasses add their own."""
         probability(self.delta, f"delta of {self.name}")
@@ -469,6 +476,7 @@ class ConfidenceAgent(SequentialAgent):
             return allowed[0]
         return choice(self.threshold, allowed, f"threshold of {self.name} for {family} rewards")
 
+    @override
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the recommendation; all rewards must fit the family."""
         means = outcome.statistics.means
@@ -480,6 +488,7 @@ class ConfidenceAgent(SequentialAgent):
             )
         return super().conclude(outcome)
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm of largest sample mean."""
         return best_mean(Statistics.of(observation), self.tie, self.rng)

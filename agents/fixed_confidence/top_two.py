@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.stopping import (
     BERNOULLI,
@@ -233,8 +234,8 @@ class TopTwo(ConfidenceAgent):
     beta: float | str = 0.5
     select: str = "random"
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         choice(self.select, ("random", "tracking"), f"select of {self.name}")
         if isinstance(self.beta, str):
             if self.beta != "ids":
@@ -282,8 +283,8 @@ class TTTSGLR(ConfidenceAgent):
     name: ClassVar[str] = "TTTS-GLR"
     rule: ClassVar[Rule] = Rule(index=mean_of, choose=ttts, stops=is_separated, state=TopTwoState)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         integer(self.tries, f"tries of {self.name}", least=1)
         probability(self.beta, f"beta of {self.name}")
         super().begin(info)
@@ -342,8 +343,8 @@ class TTUCB(TopTwo):
     families: ClassVar[tuple[str, ...]] = ("gaussian",)
     rule: ClassVar[Rule] = Rule(index=mean_of, choose=ttucb, stops=is_separated, state=TopTwoState)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         choice(self.bonus, ("mixture", "uniform"), f"bonus of {self.name}")
         super().begin(info)
         self.values["uniform"] = self.bonus == "uniform"

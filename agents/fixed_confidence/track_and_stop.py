@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.stopping import (
     BERNOULLI,
@@ -177,14 +178,15 @@ class TrackAndStop(ConfidenceAgent):
     }
 
     @property
+    @override
     def rule(self) -> Rule:  # type: ignore[override]
         """The rule of the form of tracking."""
         if self.arm_costs is not None:
             return PRICED_C if self.tracking == "C" else PRICED_D
         return C_TRACKING if self.tracking == "C" else D_TRACKING
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         choice(self.tracking, ("D", "C"), f"tracking of {self.name}")
         real(self.lazy, f"lazy of {self.name}", least=0)
         super().begin(info)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.learned.network import ArmNetwork, short_label
@@ -65,12 +66,14 @@ class Learned(Agent):
         self.network = ArmNetwork.load(file) if self.path is not None else _shipped_network(file)
         self._env = env
 
+    @override
     def choices(self, rewards: Rewards) -> dict[str, Any]:
         """Return the environment whose weights are for rewards of a kind."""
         if self.path is not None:
             return {}
         return {"env": BINARY_ENV if rewards.kind == "binary" else DEFAULT_ENV}
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Make sure that the prior was declared, and read the weights for the kind of rewards."""
         info.check_granted("prior")
@@ -78,6 +81,7 @@ class Learned(Agent):
             self._read(self.setting("env"))
 
     @property
+    @override
     def label(self) -> str:
         """The name and what was changed; of a path the file's name, or its folder's where that is ``weights.npz``."""
         return short_label(super().label, self.path)
@@ -87,10 +91,12 @@ class Learned(Agent):
         """Provenance of the weights: environment, budget, command, recipe, versions."""
         return self.network.facts
 
+    @override
     def plan(self) -> Plan:
         """Pull every arm once, then the one that the network prefers."""
         return (yield from pull_one_by_one(self, self._preferred))
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arms that the network prefers once the budget is spent."""
         statistics = Statistics.of(observation)

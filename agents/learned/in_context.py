@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import gymnasium as gym
 import numpy as np
 from scipy.special import softmax
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.learned.features import check_rewards
@@ -125,6 +126,7 @@ class InContextAgent(Agent):
         self.networks = find_networks(self.name, self.env, self.path)
 
     @property
+    @override
     def label(self) -> str:
         """The name and what was changed; of a path the file's name, or its folder's where that is ``weights.npz``."""
         return short_label(super().label, self.path)
@@ -135,16 +137,19 @@ class InContextAgent(Agent):
         return self.networks.facts
 
     @property
+    @override
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """A sentence for tables: what the weights have been trained for."""
         facts = self.trained_on
         learned = f"trained on {facts['env']} with {facts['budget']} pulls"
         return (f"{self.name}: {learned}, it may err far more often where means or budgets are others",)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Make sure that the prior was declared."""
         info.check_granted("prior")
 
+    @override
     def plan(self) -> Plan:
         """Pull every arm once, then one arm at a time."""
         return (yield from pull_one_by_one(self, self._chosen))
@@ -153,6 +158,7 @@ class InContextAgent(Agent):
         """Return the ``(N,)`` arms to pull, from ``(N, K)`` statistics and the number of pulls that are left."""
         raise NotImplementedError
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arms of largest q."""
         statistics = Statistics.of(observation)
@@ -198,6 +204,7 @@ class DPT(InContextAgent):
 
     name: ClassVar[str] = "DPT"
 
+    @override
     def __post_init__(self) -> None:
         """Read the weights, and check that the prior can be simulated."""
         super().__post_init__()
@@ -209,6 +216,7 @@ class DPT(InContextAgent):
                 f"weights were trained on {env}: take play='sampling'"
             )
 
+    @override
     def plan(self) -> Plan:
         """Sample arm by arm, or plan epoch by epoch."""
         if self.play == "sampling":
@@ -228,6 +236,7 @@ class DPT(InContextAgent):
             left -= size
         return self.recommend(self._seen)
 
+    @override
     def choose(self, statistics: Statistics, left: int) -> IntArray:
         """Return arms drawn from q."""
         below = np.cumsum(self.networks.probabilities(statistics), axis=-1)
@@ -299,6 +308,7 @@ class ICPE(InContextAgent):
 
     name: ClassVar[str] = "ICPE"
 
+    @override
     def choose(self, statistics: Statistics, left: int) -> IntArray:
         """Return the arms of largest value."""
         logits = self.networks.values.logits(_observation(statistics, left))

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.spaces import action_space
@@ -254,6 +255,7 @@ class _Shared:
         """What predicts. Digests of results leave a cached property out: the content in the state stands for it."""
         raise AttributeError("policy")
 
+    @override
     def __getstate__(self) -> dict[str, Any]:
         policy = self.policy
         content: tuple[Any, ...] = (policy,)

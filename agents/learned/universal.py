@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.learned.contenders import ARM_FEATURES, STATE_FEATURES, WEIGHT, View, binary_moments, moments, view
@@ -90,12 +91,14 @@ class Universal(Agent):
         """Read the weights."""
         self.networks, self._facts = _shipped() if self.path is None else _read(Path(self.path))
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Check the number of stages, and find the most pulls of an arm."""
         integer(self.stages, f"stages of {self.name}", least=1)
         self.most = pulls_of_an_arm(self.cap, info, self.name)
 
     @property
+    @override
     def label(self) -> str:
         """The name and what was changed; of a path the file's name, or its folder's where that is ``weights.npz``."""
         return short_label(super().label, self.path)
@@ -105,6 +108,7 @@ class Universal(Agent):
         """Provenance of the weights: recipe, steps, versions."""
         return self._facts
 
+    @override
     def plan(self) -> Plan:
         """Pull every arm once, then in stages as the network allots them; where arms have costs, stages of money."""
         costs = self.arm_costs
@@ -129,6 +133,7 @@ class Universal(Agent):
                     left -= size
         return self.recommend(self._seen)
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arms that the network prefers once the budget is spent."""
         statistics = Statistics.of(observation)

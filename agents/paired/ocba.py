@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.scanning import arm_of_largest
@@ -170,22 +171,24 @@ class PairedOCBA(SequentialAgent):
     unmet_assumptions = normal_assumption
 
     @property
+    @override
     def first_pulls(self) -> int:  # type: ignore[override]
-        """First pulls of each arm."""
         share = self.budget // self.num_arms
         return max(2, share // 3, min(10, share // 2)) if self.n0 is None else self.n0
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return two pulls per arm, or the given number."""
         return (2 if self.n0 is None else self.n0) * num_arms
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         if self.n0 is not None:
             integer(self.n0, f"n0 of {self.name}", least=2)
         horizon = real(self.horizon, f"horizon of {self.name}", above=0)
         self.values = {"estimate": variance_estimate(self), "first": self.first_pulls, "horizon": horizon}
 
+    @override
     def sequential(self, steps: int, **options: Any) -> Sequential:
         """Return the request for the pulls after the first ones, with the differences on their items."""
         variances = self._seen["difference_variances"].reshape(self.batch, -1)

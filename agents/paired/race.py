@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import betainc, betaln
+from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.stopping import confidence_note
 from bai_gym.agents.tools.mixtures import log_student
@@ -71,13 +72,14 @@ class PairedRace(RaceAgent):
     name: ClassVar[str] = "PairedRace"
     state: ClassVar[type[RoundState]] = PairedState
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         probability(self.delta, f"delta of {self.name}")
         integer(self.first_items, f"first_items of {self.name}", least=2)
         self.kind = self._kind(info.rewards)
 
+    @override
     def choices(self, rewards: Rewards) -> dict[str, Any]:
         """Return the tests for the kind of rewards."""
         return {"family": str(rewards) if rewards.kind in ("binary", "bounded") else "gaussian"}
@@ -91,10 +93,12 @@ class PairedRace(RaceAgent):
             raise ParameterError(f"family of {self.name} must be {allowed}, not {self.family!r}")
         return given
 
+    @override
     def values(self) -> dict[str, FloatArray]:
         """Return room for the products."""
         return {"products": np.zeros(self.num_arms**2)}
 
+    @override
     def note(self, rows: IntArray, states: States) -> None:
         """Update the means and the sums of products."""
         remains = states["remains"][rows] == 1.0
@@ -107,6 +111,7 @@ class PairedRace(RaceAgent):
         products = products + step[:, :, None] * (rewards - mean)[:, None, :]
         states["mean"][rows], states["products"][rows] = mean, products.reshape(rows.size, -1)
 
+    @override
     def remaining(self, rows: IntArray, states: States) -> BoolArray:
         """Return the arms that no remaining arm has proved worse."""
         remains, items = states["remains"][rows] == 1.0, states["rounds"][rows]

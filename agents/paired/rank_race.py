@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.special import stdtr
+from typing_extensions import override
 
 from bai_gym.agents.tools.rank_tests import friedman_worse, signed_rank
 from bai_gym.agents.tools.rounds import BoolArray, History, RaceAgent
@@ -58,8 +59,8 @@ class FRace(RaceAgent):
         "FRace: its level is that of one test, and not of the race, in which errors are far more frequent",
     )
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         choice(self.test, ("friedman", "t"), f"test of {self.name}")
         choice(self.adjust, ("none", "bonferroni", "holm"), f"adjust of {self.name}")
@@ -68,10 +69,12 @@ class FRace(RaceAgent):
         integer(self.each_test, f"each_test of {self.name}", least=1)
         self.history = History(self.batch, self.num_arms)
 
+    @override
     def note(self, rows: IntArray, states: States) -> None:
         """Note the rewards of an item."""
         self.history.note(rows, states["rounds"][rows].astype(np.int64) - 1, slice(None), states["reward"][rows])
 
+    @override
     def remaining(self, rows: IntArray, states: States) -> BoolArray:
         """Return the arms that no test has dropped."""
         items = states["rounds"][rows].astype(np.int64)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import stdtrit
+from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.indifference import IndifferenceAgent
 from bai_gym.agents.tools.scanning import fewest_pulls
@@ -70,6 +71,7 @@ class NM(IndifferenceAgent):
     rule: ClassVar[Rule] = Rule(index=fewest_pulls, stops=has_all_items, state=SecondStage)
 
     @property
+    @override
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """A sentence for tables where ``delta`` depends on sphericity, of which rewards alone never assure."""
         if self.variance == "max":
@@ -77,13 +79,14 @@ class NM(IndifferenceAgent):
         proved = "its delta is proved if all differences of two arms have the same variance (sphericity)"
         return (f"{self.name}: {proved}, which it does not check; variance=max needs no such assumption",)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Find the constant."""
         if choice(self.variance, ("spherical", "max"), f"variance of {self.name}") == "max":
             self.constant = -float(stdtrit(self.first_pulls - 1, self.delta / (self.num_arms - 1)))
         else:
             self.constant = nelson_matejcik_constant(self.num_arms, 1.0 - self.delta, self.first_pulls)
 
+    @override
     def sequential(self, steps: int, **options: Any) -> Sequential:
         """Return the request for the second stage."""
         variances = self._seen["difference_variances"]
@@ -96,6 +99,7 @@ class NM(IndifferenceAgent):
         self.values = {"total": np.ceil(pulls / self.num_arms) * self.num_arms}
         return super().sequential(steps, **options)
 
+    @override
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return notes if the confidence guarantee does not cover the rewards or the means of a bandit."""
         notes = super().unmet_assumptions(bandit)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.tools.batches import are_looks
 from bai_gym.agents.tools.choosing import best_mean, shuffled_arms
@@ -62,8 +63,8 @@ class WilcoxonRace(QueueAgent):
         "WilcoxonRace: its threshold is that of one test, and not of the race, in which errors are far more frequent",
     )
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         probability(self.p_threshold, f"p_threshold of {self.name}")
         integer(self.startup, f"startup of {self.name}", least=0)
@@ -72,6 +73,7 @@ class WilcoxonRace(QueueAgent):
         self.length = self.items or info.num_items or max(1, self.budget // self.num_arms)
         self.history = History(self.batch, self.num_arms)
 
+    @override
     def line_up(self, rows: IntArray, states: States, statistics: Statistics) -> None:
         """Prune the arm that is being played, or give it the next item."""
         played = states["length"][rows] > 0  # nothing has been played before the first item
@@ -110,6 +112,7 @@ class WilcoxonRace(QueueAgent):
         states["turn"][ended] += 1
         states["rounds"][ended] = 0.0
 
+    @override
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the incumbent, or the arm that the cap has ended on its last item and that is better."""
         states, statistics, rows = outcome.states, outcome.statistics, np.arange(self.batch)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.structured.inverse_propensity import balanced_design, best_arms, coordinates_of, draw_arms
@@ -40,14 +41,17 @@ class GBAI(Agent):
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, BestCandidate.name})
     uses_variances: ClassVar[bool] = False
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return the minimum for as many features as arms, which suffices for any number."""
         return self.least_budget(num_arms, None)
 
+    @override
     def least_budget(self, num_arms: int, num_features: int | None) -> int:
         """Return one pull for every dimension."""
         return min(num_arms, num_features or num_arms)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Compute the design."""
         assert info.features is not None  # as needs_features says
@@ -62,6 +66,7 @@ class GBAI(Agent):
                 self.transductive_design(self._coordinates[0], self._candidates[0]), (self.batch, 1)
             )
 
+    @override
     def plan(self) -> Plan:
         """Draw all pulls."""
         total = yield from draw_arms(self._coordinates, self._weights, self.budget, self.rng)
@@ -98,6 +103,7 @@ class XYBAI(GBAI):
 
     name: ClassVar[str] = "XY-BAI"
 
+    @override
     def design(self, features: FloatArray) -> FloatArray:
         """Return the XY-design of all arms."""
         steps = integer(self.iterations, f"iterations of {self.name}", least=1)
@@ -107,6 +113,7 @@ class XYBAI(GBAI):
 
         return in_parts(lambda x: design_weights(solve, x), features)
 
+    @override
     def transductive_design(self, arms: FloatArray, candidates: FloatArray) -> FloatArray:
         """Return the ``(K,)`` design that makes the largest variance of a difference of two candidates least."""
         return pair_design(arms, candidates, tolerance=TOLERANCE).weights

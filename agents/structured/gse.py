@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from typing_extensions import override
+
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.structured.linear_models import (
     DESIGN_ROUNDINGS,
@@ -60,17 +62,19 @@ class GSE(Agent):
     needs_features: ClassVar[bool] = True
     uses_variances: ClassVar[bool] = False
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return the minimum for as many features as arms, which suffices for any number."""
         return self.least_budget(num_arms, None)
 
+    @override
     def least_budget(self, num_arms: int, num_features: int | None) -> int:
         """Return one pull for every dimension in each stage."""
         width = num_arms if num_features is None else num_features + self.intercept
         return num_stages(num_arms, self._rate(num_arms)) * min(num_arms, width)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         choice(self.samples, ("stage", "all"), f"samples of {self.name}")
         choice(self.leftover, ("drop", "last"), f"leftover of {self.name}")
         assert info.features is not None  # as needs_features says
@@ -78,8 +82,8 @@ class GSE(Agent):
         staged = self.budget >= self.least_budget(self.num_arms, info.num_features)
         self._eta = self._rate(self.num_arms) if staged else self.num_arms
 
+    @override
     def plan(self) -> Plan:
-        """Run the stages."""
         arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         return (yield from run_stages(self, arms, self._eta, self.samples, self.leftover, self._pull, self._values))
 
@@ -153,13 +157,13 @@ class GSELinFWG(GSE):
 
     name: ClassVar[str] = "GSE-Lin-FWG"
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         self._check_design(self.iterations, self.rounding)
 
+    @override
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
-        """Share the pulls by the design."""
         return pulls_by_design(partial(frank_wolfe, max_iterations=self.iterations), self.rounding, features, pulls)
 
 
@@ -186,14 +190,14 @@ class GSELinWynn(GSE):
 
     name: ClassVar[str] = "GSE-Lin-Wynn"
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         self._check_design(self.iterations, self.rounding)
         real(self.tolerance, f"tolerance of {self.name}", above=0)
 
+    @override
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
-        """Share the pulls by the design."""
         solve = partial(wynn, tolerance=self.tolerance, max_iterations=self.iterations)
         return pulls_by_design(solve, self.rounding, features, pulls)
 
@@ -213,6 +217,7 @@ class GSELinGreedy(GSE):
 
     name: ClassVar[str] = "GSE-Lin-Greedy"
 
+    @override
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
         """Choose the pulls in turn."""
         return pulls_by_greed(features, pulls)
@@ -240,12 +245,13 @@ class GSELog(GSE):
 
     name: ClassVar[str] = "GSE-Log"
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         check_link(self.link)
         real(self.penalty, f"penalty of {self.name}", least=0)
 
+    @override
     def fit(self, features: FloatArray, estimates: Statistics) -> FloatArray:
         """Fit by maximum likelihood."""
         return generalized_values(features, estimates, self.link, self.penalty, self.name)
@@ -273,11 +279,11 @@ class GSELogFWG(GSELog):
 
     name: ClassVar[str] = "GSE-Log-FWG"
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         self._check_design(self.iterations, self.rounding)
 
+    @override
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
-        """Share the pulls by the design."""
         return pulls_by_design(partial(frank_wolfe, max_iterations=self.iterations), self.rounding, features, pulls)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.structured.linear_models import design_weights, in_parts, levelled
@@ -38,15 +39,18 @@ class MixedDesignAgent(Agent):
     needs_features: ClassVar[bool] = True
     uses_variances: ClassVar[bool] = False
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return the minimum for as many features as arms, which suffices for any number."""
         return self.least_budget(num_arms, None)
 
+    @override
     def least_budget(self, num_arms: int, num_features: int | None) -> int:
         """Return a pull for every dimension and for every epoch: rho is at most four times the rank."""
         rank = min(num_arms, num_features or num_arms)
         return max(rank, 2 + num_stages(rank))
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Compute the designs for all arms, and the numbers of epochs."""
         integer(self.iterations, f"iterations of {self.name}", least=1)
@@ -59,6 +63,7 @@ class MixedDesignAgent(Agent):
         self.epochs_of = np.minimum(num_halvings(self.rho), self.budget)
         self._ties = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
 
+    @override
     def plan(self) -> Plan:
         """Draw the pulls of all epochs; where episodes have different ones, in the parts between all their ends."""
         total, made, weights = np.zeros(self.coordinates[:, 0].shape), 0, self.first_design()

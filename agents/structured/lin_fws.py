@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.fws import is_square
 from bai_gym.agents.structured.linear_confidence import LinearConfidenceAgent
@@ -85,8 +86,8 @@ class LinFWS(LinearConfidenceAgent):
     name: ClassVar[str] = "LinFWS"
     rule: ClassVar[Rule] = Rule(choose=frank_wolfe, stops=is_separated, state=LinFWSState)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         self.values["spread"] = np.zeros(self.rank**2)
         self.values["tableau"] = np.zeros((self.num_arms + 1) * (2 * self.num_arms + 1))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.structured.linear_confidence import LinearConfidenceAgent
 from bai_gym.agents.tools.hedge import exponential_weights, mix_loss
@@ -128,8 +129,8 @@ class LinGame(LinearConfidenceAgent):
     name: ClassVar[str] = "LinGame"
     rule: ClassVar[Rule] = Rule(choose=play_round, stops=is_separated, state=LinGameState)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         self.values |= {"spread": np.zeros(self.rank**2), "losses": np.zeros(self.num_arms**2)}
 
@@ -151,8 +152,8 @@ class LinGameC(LinearConfidenceAgent):
     name: ClassVar[str] = "LinGame-C"
     rule: ClassVar[Rule] = Rule(choose=play_joint_round, stops=is_separated, state=LinGameCState)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         cells = np.zeros(self.num_arms**2)
         self.values["spread"] = np.zeros(self.rank**2)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.structured import lin_gape_fast
@@ -132,16 +133,17 @@ class LinGapE(SequentialAgent):
     fast: ClassVar[Rule | None] = lin_gape_fast.BY_RATIO
 
     @property
+    @override
     def knows(self) -> frozenset[str]:  # type: ignore[override]
-        """The variances, if ``sigma`` is the oracle's."""
         return frozenset({"variances"} if self.setting("sigma") == ORACLE else ())
 
+    @override
     def choices(self, rewards: Rewards) -> dict[str, Any]:
         """Return the deviation for rewards of a kind."""
         return {"sigma": deviation_or_oracle(rewards)}
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters and the features."""
         probability(self.delta, f"delta of {self.name}")
         real(self.lam, f"lam of {self.name}", above=0)
         real(self.S, f"S of {self.name}", least=0)
@@ -165,8 +167,8 @@ class LinGapE(SequentialAgent):
             if self.chosen_rule is lin_gape_fast.BY_RATIO:
                 self.values |= lin_gape_fast.start(self.num_arms)
 
+    @override
     def sequential(self, steps: int, **options: Any) -> Sequential:
-        """Return the request for the pulls after the first ones."""
         supply = self._supply_plain if self.plain else self._supply_fast
         return super().sequential(steps, supply=supply, **options)
 
@@ -186,6 +188,7 @@ class LinGapE(SequentialAgent):
         if not due.all():
             lin_gape_fast.supply_designs(self._designs, self._ridge, rows[~due], states)
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm of largest x^T theta, of several the most pulled; below the minimum budget, the best mean."""
         if self.budget < self.num_arms:

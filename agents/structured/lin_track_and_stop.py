@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.structured.linear_confidence import LinearConfidenceAgent
 from bai_gym.agents.tools.least_squares import is_separated, log_det
@@ -94,8 +95,8 @@ class LinTrackAndStop(LinearConfidenceAgent):
     name: ClassVar[str] = "LinTrackAndStop"
     rule: ClassVar[Rule] = Rule(choose=track, stops=is_separated, state=TrackingState)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters, and find the arms for exploration."""
         super().begin(info)
         shape = np.shape(self.values["x"])[:-1]
         x = np.reshape(self.values["x"], (-1, self.num_arms, self.rank))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.structured import lin_ucb_fast
@@ -97,25 +98,29 @@ class LinUCB(SequentialAgent):
     rule: ClassVar[Rule] = Rule(choose=pull_upper_bound, state=LinUCBState)
 
     @property
+    @override
     def knows(self) -> frozenset[str]:  # type: ignore[override]
         """The variances, if the width depends on them."""
         return frozenset({"variances"} if self.alpha is None and self.setting("sigma") == ORACLE else ())
 
+    @override
     def choices(self, rewards: Rewards) -> dict[str, Any]:
         """Return the deviation for rewards of a kind, where the width depends on it."""
         return {"sigma": deviation_or_oracle(rewards)} if self.alpha is None else {}
 
     @property
+    @override
     def fast(self) -> Rule | None:  # type: ignore[override]
         """The fast form for one regression."""
         return lin_ucb_fast.SHARED if self.model == "shared" else None
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return 1: the widths of arms without a pull are finite."""
         return 1
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters and find the factor of the widths."""
         if self.alpha is not None:
             real(self.alpha, f"alpha of {self.name}", least=0)
         if self.sigma not in (None, ORACLE):
@@ -139,10 +144,12 @@ class LinUCB(SequentialAgent):
         own = {"lam": self.lam, "disjoint": self.model == "disjoint", "lengths": self._lengths}
         self.values = {"alpha": self.width_factor, **own, **start(features.shape[-1], self.lam)}
 
+    @override
     def sequential(self, steps: int, **options: Any) -> Sequential:
         """Return the request for all pulls."""
         return super().sequential(steps, supply=None if self._ridge is None else self._ridge.fit, **options)
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm pulled most often."""
         statistics = Statistics.of(observation)

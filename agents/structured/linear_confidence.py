@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent
 from bai_gym.agents.sequential import SequentialAgent
@@ -70,11 +71,12 @@ class LinearConfidenceAgent(SequentialAgent):
     uses_variances: ClassVar[bool] = False
 
     @property
+    @override
     def knows(self) -> frozenset[str]:  # type: ignore[override]
-        """The variances, if ``sigma`` is the oracle's."""
         return frozenset({"variances"} if self.setting("sigma") == ORACLE else ())
 
     @property
+    @override
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """A sentence for tables if the threshold is not proved."""
         if self.threshold == THRESHOLDS[0]:
@@ -85,10 +87,12 @@ class LinearConfidenceAgent(SequentialAgent):
         """Return notes if the confidence guarantee does not cover a bandit."""
         return () if self.notes else linear_notes(self, bandit)
 
+    @override
     def choices(self, rewards: Rewards) -> dict[str, Any]:
         """Return the deviation for rewards of a kind."""
         return {"sigma": deviation_or_oracle(rewards)}
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters, and set the fields of the regression; subclasses add their own."""
         check_best_arm(self)
@@ -109,6 +113,7 @@ class LinearConfidenceAgent(SequentialAgent):
         """The largest dimension of the span of the features, after :meth:`begin`."""
         return int(np.shape(self.values["c"])[-1])
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm of largest estimate, of several the most pulled; below the minimum budget, the best mean."""
         if self.budget < self.num_arms:

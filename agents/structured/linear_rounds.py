@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.structured.linear_confidence import best_estimate, check_best_arm, linear_notes
@@ -91,10 +92,11 @@ class LinearRoundsAgent(Agent):
     rule: ClassVar[Rule] = Rule(choose=pull_in_turn, state=LinearRoundState)
 
     @property
+    @override
     def knows(self) -> frozenset[str]:  # type: ignore[override]
-        """The variances, if ``sigma`` is the oracle's."""
         return frozenset({"variances"} if self.setting("sigma") == ORACLE else ())
 
+    @override
     def choices(self, rewards: Rewards) -> dict[str, Any]:
         """Return the deviation for rewards of a kind."""
         return {"sigma": deviation_or_oracle(rewards)}
@@ -103,8 +105,8 @@ class LinearRoundsAgent(Agent):
         """Return notes if the confidence guarantee does not cover a bandit."""
         return linear_notes(self, bandit)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters and the features."""
         check_best_arm(self)
         probability(self.delta, f"delta of {self.name}")
         self._noise = noise_deviation(self, info)
@@ -118,6 +120,7 @@ class LinearRoundsAgent(Agent):
         self.num_candidates = self._z.shape[1]
         self._designs: dict[tuple[int, bytes], MinimaxDesign] = {}
 
+    @override
     def plan(self) -> Plan:
         """Play rounds until the agent stops, or the budget is spent."""
         outcome = yield Sequential(
@@ -228,14 +231,15 @@ class RAGE(LinearRoundsAgent):
 
     name: ClassVar[str] = "RAGE"
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         choice(self.drops, ("variance", "gap"), f"drops of {self.name}")
         integer(self.r0, f"r0 of {self.name}", least=1)
         if self.weighted:
             self._weigh(info)
 
+    @override
     def choices(self, rewards: Rewards) -> dict[str, Any]:
         """Return the deviation for rewards of a kind; the oracle's where rows are weighted."""
         return {"sigma": ORACLE} if self.weighted else super().choices(rewards)
@@ -255,6 +259,7 @@ class RAGE(LinearRoundsAgent):
         """Return log(2 K^2 / delta_l)."""
         return math.log(2.0 * self.num_candidates**2 * number**2 / self.delta)
 
+    @override
     def line_up(self, rows: IntArray, states: States, statistics: Statistics, left: IntArray) -> None:
         """Plan a round."""
         for row, most in zip(rows.tolist(), left.tolist(), strict=True):
@@ -266,6 +271,7 @@ class RAGE(LinearRoundsAgent):
             wanted = max(math.ceil(min(pulls * self.level(number), most)), least)
             states["left"][row] = self.counts(design.weights, min(wanted, most))
 
+    @override
     def decide(self, rows: IntArray, states: States, statistics: Statistics) -> None:
         """Drop arms after a round; one that is left ends the episode."""
         for row in rows[states["rounds"][rows] > 0].tolist():
@@ -288,6 +294,7 @@ class RAGE(LinearRoundsAgent):
         states["remains"][row, left[worse]] = 0.0
         states["over"][row] = np.ptp(z[left[~worse]], axis=0).max() < SAME  # one, or several of the same
 
+    @override
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the best estimate of the last round that has ended among the candidates that remain."""
         made = outcome.statistics
@@ -355,6 +362,7 @@ class StaticAgent(LinearRoundsAgent):
         """Return the ``(m,)`` candidates that are tested: those of largest estimates."""
         return values.argmax(axis=1)
 
+    @override
     def line_up(self, rows: IntArray, states: States, statistics: Statistics, left: IntArray) -> None:
         """Plan a round: the first has a pull of each arm of the design."""
         weights = np.stack([self.design(row).weights for row in rows.tolist()])
@@ -365,6 +373,7 @@ class StaticAgent(LinearRoundsAgent):
         counts = self.counts(weights, made.sum(axis=1) + wanted)
         states["left"][rows] = np.maximum(counts - made, 0)  # by a method of divisors: only ties make a count fall
 
+    @override
     def decide(self, rows: IntArray, states: States, statistics: Statistics) -> None:
         """Test after a round."""
         for _, part in grouped(np.where(states["rounds"][rows] > 0, rows % len(self._x), -1)):
@@ -382,6 +391,7 @@ class StaticAgent(LinearRoundsAgent):
             safe = same | ((gaps > 0.0) & (gaps**2 > self._noise[own, None] ** 2 * widths))
             states["over"][own] = safe.all(axis=1)
 
+    @override
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the candidate of largest estimate."""
         x, z = (np.broadcast_to(rows, (self.batch, *rows.shape[1:])) for rows in (self._x, self._z))
@@ -408,10 +418,12 @@ class XYStatic(StaticAgent):
     name: ClassVar[str] = "XY-static"
     growth: ClassVar[float] = 1.35
 
+    @override
     def design(self, row: int) -> MinimaxDesign:
         """Return the XY-design of all candidates."""
         return self.known(row, b"", pair_design)
 
+    @override
     def level(self, number: FloatArray) -> FloatArray:
         """Return log(2 p^2 K^2 / delta)."""
         return np.asarray(np.log(2.0 * number**2 * self.num_candidates**2 / self.delta))
@@ -435,16 +447,19 @@ class XYOracle(StaticAgent):
     growth: ClassVar[float] = 1.1
 
     @property
+    @override
     def knows(self) -> frozenset[str]:  # type: ignore[override]
         """The means (``complexity``), with which the variances are granted."""
         return frozenset({"complexity"})
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Note the means."""
         means = info.means
         super().begin(info)
         self._means = self.means_of_candidates(means)
 
+    @override
     def design(self, row: int) -> MinimaxDesign:
         """Return the design that attains the characteristic time; the XY-design where two best arms are tied."""
         means = self._means[row]
@@ -458,10 +473,12 @@ class XYOracle(StaticAgent):
 
         return self.known(row, means.tobytes(), solve)
 
+    @override
     def level(self, number: FloatArray) -> FloatArray:
         """Return log(2 p^2 K / delta)."""
         return np.asarray(np.log(2.0 * number**2 * self.num_candidates / self.delta))
 
+    @override
     def tested(self, values: FloatArray, rows: IntArray) -> IntArray:
         """Return the true best candidates."""
         return self._means[rows].argmax(axis=1)

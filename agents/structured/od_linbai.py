@@ -7,6 +7,7 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.structured.linear_models import ORDERS, in_parts, linear_values, rows_of
@@ -52,14 +53,17 @@ class ODLinBAI(Agent):
     needs_features: ClassVar[bool] = True
     uses_variances: ClassVar[bool] = False
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return the minimum for as many features as arms, which suffices for any number."""
         return self.least_budget(num_arms, None)
 
+    @override
     def least_budget(self, num_arms: int, num_features: int | None) -> int:
         """Return one pull more than rounding up can take."""
         return 1 + sum(phase_supports(num_arms, min(num_arms, num_features or num_arms)))
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameter, shuffle the arms, and group the episodes by the rank of their features."""
         choice(self.leftover, ("drop", "share"), f"leftover of {self.name}")
@@ -69,8 +73,8 @@ class ODLinBAI(Agent):
         self._features = rows_of(info.features, self._arms)
         self._ranks = in_parts(lambda x: project(x).rank, self._features)
 
+    @override
     def plan(self) -> Plan:
-        """Run the phases of all groups."""
         groups = [(rows, self._phases(rows, int(rank))) for rank, rows in grouped(self._ranks)]
         return (yield from in_lockstep(groups, self.batch, self.num_arms, self.tie, self.rng))
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.structured.inverse_propensity import MixedDesignAgent
 from bai_gym.problems import ProblemInfo
@@ -45,11 +46,12 @@ class P1RAGE(MixedDesignAgent):
 
     name: ClassVar[str] = "P1-RAGE"
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameter."""
         super().begin(info)
         integer(self.rounds, f"rounds of {self.name}", least=1)
 
+    @override
     def focused(self, rows: IntArray, theta: FloatArray) -> FloatArray:
         """Return the average design of a virtual run of RAGE."""
         values = (self.coordinates[rows] @ theta[..., None])[..., 0]
@@ -83,6 +85,7 @@ class P1Peace(MixedDesignAgent):
 
     name: ClassVar[str] = "P1-Peace"
 
+    @override
     def focused(self, rows: IntArray, theta: FloatArray) -> FloatArray:
         """Return the average design of a virtual run of Peace."""
         place = self.places(rows, theta, self.everything[rows])

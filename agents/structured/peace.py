@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.structured.inverse_propensity import MixedDesignAgent
@@ -58,15 +59,18 @@ class PeaceRho(Agent):
     needs_features: ClassVar[bool] = True
     uses_variances: ClassVar[bool] = False
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return the minimum for as many features as arms, which suffices for any number."""
         return self.least_budget(num_arms, None)
 
+    @override
     def least_budget(self, num_arms: int, num_features: int | None) -> int:
         """Return one pull for every dimension in each round."""
         rank = min(num_arms, num_features or num_arms)
         return rank * (2 + num_stages(rank))
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Shuffle the arms, and group the episodes by their numbers of rounds."""
         integer(self.iterations, f"iterations of {self.name}", least=1)
@@ -79,8 +83,8 @@ class PeaceRho(Agent):
         staged = self.budget >= self.least_budget(self.num_arms, info.num_features)
         self.rounds_of = rounds if staged else np.ones_like(rounds)
 
+    @override
     def plan(self) -> Plan:
-        """Run the rounds of all groups."""
         groups = [(rows, self._rounds(rows, rounds)) for rounds, rows in grouped(self.rounds_of)]
         return (yield from in_lockstep(groups, self.batch, self.num_arms, self.tie, self.rng))
 
@@ -135,16 +139,19 @@ class MixedPeace(MixedDesignAgent):
 
     name: ClassVar[str] = "Mixed-Peace"
 
+    @override
     def first_design(self) -> FloatArray:
         """Return the design of the first round, and begin with all arms."""
         self._candidates, self._rho = self.everything.copy(), self.rho.copy()
         return (self.balanced + self.first) / 2.0
 
+    @override
     def ends(self, epochs: int) -> Sequence[int]:
         """Return the ends of all rounds but the last."""
         pulls = self.budget // epochs
         return range(pulls, pulls * epochs, pulls)
 
+    @override
     def focused(self, rows: IntArray, theta: FloatArray) -> FloatArray:
         """Return the designs of the best candidates whose rho is at most half; equal weights where one is left."""
         place = self.places(rows, theta, self._candidates[rows])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.structured.linear_models import check_rewards, shared_features
@@ -97,8 +98,8 @@ class UCBGLM(SequentialAgent):
     needs_features: ClassVar[bool] = True
     rule: ClassVar[Rule] = Rule(choose=pull_upper_bound, state=UCBGLMState)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters and keep the features."""
         choice(self.link, LINK_NAMES, f"link of {self.name}")
         real(self.penalty, f"penalty of {self.name}", above=0)
         real(self.alpha, f"alpha of {self.name}", least=0)
@@ -117,8 +118,8 @@ class UCBGLM(SequentialAgent):
             **likelihood.start(self._features.shape[-1]),
         }
 
+    @override
     def sequential(self, steps: int, **options: Any) -> Sequential:
-        """Return the request for the pulls after the first ones."""
         return super().sequential(steps, supply=self.supply, **options)
 
     def supply(self, rows: IntArray, states: States, statistics: Statistics) -> None:
@@ -134,6 +135,7 @@ class UCBGLM(SequentialAgent):
             states["z"][first] = (x @ fit.theta[..., None])[..., 0]
         self._ridge.fit(rows, states, statistics)
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm pulled most often."""
         return most_pulled(Statistics.of(observation), self.tie, self.rng)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.structured.linear_models import linear_values
 from bai_gym.agents.structured.linear_rounds import SAME, LinearRoundsAgent, LinearRoundState, proved_worse, root_of
@@ -125,23 +126,26 @@ class XYAdaptive(LinearRoundsAgent):
     rule: ClassVar[Rule] = Rule(choose=pull_greedily, state=AdaptiveState)
 
     @property
+    @override
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """A sentence for tables if the test is not proved."""
         if self.estimate == ESTIMATES[0]:
             return ()
         return (f"{self.name}: the estimate is biased by its ridge, its error probability may exceed delta",)
 
+    @override
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return notes if the confidence guarantee does not cover a bandit."""
         return () if self.notes else super().unmet_assumptions(bandit)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         real(self.alpha, f"alpha of {self.name}", above=0, most=1)
         choice(self.estimate, ESTIMATES, f"estimate of {self.name}")
         self._ranks = np.maximum(((self._x**2).sum(axis=1) > 0.5).sum(axis=1), 1).astype(float)  # of columns not 0
 
+    @override
     def initial_values(self) -> dict[str, FloatArray | float]:
         """Return what the state begins with."""
         ranks = np.broadcast_to(self._ranks, self.batch)
@@ -149,6 +153,7 @@ class XYAdaptive(LinearRoundsAgent):
         values.update(gram=np.zeros(self.num_arms**2), rho=1.0, played=ranks * (ranks + 1.0) + 1.0, ratio=np.inf)
         return values
 
+    @override
     def line_up(self, rows: IntArray, states: States, statistics: Statistics, left: IntArray) -> None:
         """Begin a phase, of which the rule decides when it ends."""
         for row in rows.tolist():
@@ -159,6 +164,7 @@ class XYAdaptive(LinearRoundsAgent):
         states["ratio"][rows] = self.alpha * states["rho"][rows] / states["played"][rows]
         states["played"][rows] = self._ranks[rows % len(self._ranks)]
 
+    @override
     def decide(self, rows: IntArray, states: States, statistics: Statistics) -> None:
         """Drop arms after a phase; one that is left ends the episode."""
         for row in rows[states["rounds"][rows] > 0].tolist():
@@ -182,6 +188,7 @@ class XYAdaptive(LinearRoundsAgent):
         states["remains"][row, arms[worse]] = 0.0
         states["over"][row] = np.ptp(x[arms[~worse]], axis=0).max() < SAME  # one arm, or several of the same
 
+    @override
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the best estimate from all rewards among the arms that remain."""
         pulls = outcome.statistics.pulls

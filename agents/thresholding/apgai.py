@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.thresholding.good_arm import GoodArmAgent, GoodArmState, radius
 from bai_gym.agents.tools.batches import is_look
@@ -70,11 +71,12 @@ class APGAI(GoodArmAgent):
     anytime: ClassVar[bool] = True
     rule: ClassVar[Rule] = Rule(choose=pull_or_stop, state=APGAIState)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         super().begin(info)
         self.values["stops"] = info.fixed_confidence
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm of largest index if a mean is above the threshold, else K."""
         assert isinstance(self.task, GoodArm)  # as tasks says

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.ranges import length_of
@@ -55,8 +56,8 @@ class APT(SequentialAgent):
     uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(index=apt_index, state=APTState)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameter."""
         real(self.epsilon, f"epsilon of {self.name}", least=0)
         assert isinstance(self.task, Thresholding)  # as tasks says
         self.values = {"threshold": self.task.threshold, "epsilon": self.epsilon}
@@ -101,12 +102,13 @@ class LSA(SequentialAgent):
     uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(index=lsa_index, state=LSAState)
 
+    @override
     def choices(self, rewards: Rewards) -> dict[str, Any]:
         """Return the weight, for which the unit of the rewards does not matter where they are bounded."""
         return {"alpha": length_of(rewards) ** -2.0}
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         alpha = real(self.setting("alpha"), f"alpha of {self.name}", above=0)
         real(self.epsilon, f"epsilon of {self.name}", least=0)
         assert isinstance(self.task, Thresholding)  # as tasks says
@@ -151,12 +153,13 @@ class ThresholdUCBE(SequentialAgent):
     rule: ClassVar[Rule] = Rule(index=ucbe_index, state=UCBEState)
 
     @property
+    @override
     def knows(self) -> frozenset[str]:  # type: ignore[override]
         """The complexity, unless ``a`` is given."""
         return frozenset({"complexity"} if self.a is None else ())
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters and compute the exploration."""
         free = max(self.budget - self.num_arms, 0)
         assert isinstance(self.task, Thresholding)  # as tasks says
         given = given_exploration(self)
@@ -213,26 +216,30 @@ class ThresholdUCBEV(SequentialAgent):
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
 
     @property
+    @override
     def uses_variances(self) -> bool:  # type: ignore[override]
         """Whether the width is that of GapE-V."""
         return self.index == "bernstein"
 
     @property
+    @override
     def first_pulls(self) -> int:  # type: ignore[override]
         """A sample variance takes two pulls."""
         return 2 if self.index == "bernstein" else 1
 
     @property
+    @override
     def rule(self) -> Rule:  # type: ignore[override]
         """The rule of the index."""
         return BERNSTEIN if self.index == "bernstein" else PRINTED
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return the smallest budget for which the exploration is not negative."""
         return 2 * num_arms
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters and compute the exploration."""
         choice(self.index, ("printed", "bernstein"), f"index of {self.name}")
         squared = self.index == "bernstein"
         free = max(self.budget - 2 * self.num_arms, 0) * (8.0 / 9.0 if squared else 1.0)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.problems import ProblemInfo
@@ -127,8 +128,8 @@ class AugUCB(SequentialAgent):
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
     rule: ClassVar[Rule] = Rule(index=index, choose=pull_closest, refresh=next_round, state=AugUCBState)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters and compute the rounds."""
         real(self.rho, f"rho of {self.name}", above=0)
         choice(self.after, ("stop", "apt"), f"after of {self.name}")
         choice(self.width, ("printed", "code"), f"width of {self.name}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import first_block
@@ -92,16 +93,17 @@ class CSAR(Agent):
     uses_variances: ClassVar[bool] = False
     anytime: ClassVar[bool] = True
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return the smallest budget with a pull in the first phase."""
         return num_arms + 1
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameter."""
         choice(self.schedule, ("csar", "sr", "code"), f"schedule of {self.name}")
 
+    @override
     def plan(self) -> Plan:
-        """Run the phases."""
         assert isinstance(self.task, Thresholding)  # as tasks says
         active = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         if self.budget <= self.num_arms:
@@ -124,6 +126,7 @@ class CSAR(Agent):
             active = active[kept].reshape(self.batch, -1)
         return self.recommend(self._seen)
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arms above the threshold: the means of classified arms no longer change."""
         return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.batches import BatchState, batch_size_of, is_look
@@ -115,13 +116,14 @@ class GoodArmAgent(SequentialAgent):
     anytime: ClassVar[bool] = False
     choices = range_choice
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         probability(self.delta, f"delta of {self.name}")
         assert isinstance(self.task, GoodArm)  # as tasks says
         own = {"b": range_of(self), "delta": self.delta, "batch_size": batch_size_of(self)}
         self.values = {"threshold": self.task.threshold, **own}
 
+    @override
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the recommendations that are certain; in the other episodes, what the means say."""
         arms = outcome.states["certain"][:, None].astype(np.int64)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import best_mean, keep_best, spread_evenly
@@ -58,21 +59,23 @@ class HalvingAgent(Agent):
     quick: ClassVar[bool] = True
 
     @property
+    @override
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """A sentence for tables if stages forget samples."""
         return () if self.samples == "all" else (f"{self.name}: {FORGETS}; samples=all keeps them",)
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return one pull per arm in the first stage."""
         return num_arms * num_stages(num_arms)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters."""
         choice(self.samples, ("stage", "all"), f"samples of {self.name}")
         choice(self.leftover, ("drop", "last"), f"leftover of {self.name}")
 
+    @override
     def plan(self) -> Plan:
-        """Run the stages."""
         if self.budget < self.num_arms:
             made = yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
             return best_mean(made, self.tie, self.rng)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym import validation
 from bai_gym.agents.base import Agent
@@ -46,15 +47,18 @@ class PriorAgent(Agent):
     uses_variances: ClassVar[bool] = False
 
     @property
+    @override
     def knows(self) -> frozenset[str]:  # type: ignore[override]
         """The prior unless it is given, and the variances if ``sigma`` is the oracle's."""
         knowledge = {"prior"} if self.prior_mean is None else set()
         return frozenset(knowledge | ({"variances"} if self.setting("sigma") == ORACLE else set()))
 
+    @override
     def choices(self, rewards: Rewards) -> dict[str, Any]:
         """Return the deviation of rewards of a kind: a bound of bounded ones would be far too large for most."""
         return {"sigma": 0.5 if rewards.kind == "binary" else ORACLE}
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Look up the prior and the noise."""
         if (self.prior_mean is None) != (self.prior_sd is None):

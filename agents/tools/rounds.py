@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.batches import BatchState, are_looks, batch_size_of
@@ -105,6 +106,7 @@ class QueueAgent(Agent):
         """The rule that makes the pulls."""
         return Rule(choose=pull_in_turn, state=self.state)
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Check the batch size."""
         batch_size_of(self)
@@ -113,8 +115,8 @@ class QueueAgent(Agent):
         """Return the initial values of further arrays of the state."""
         return {}
 
+    @override
     def plan(self) -> Plan:
-        """Play until the budget is spent."""
         values: dict[str, Any] = {"remains": np.ones(self.num_arms), "batch_size": self.batch_size, **self.values()}
         outcome = yield Sequential(
             self.rule, self.budget, self.tie, self.rng, values, supply=self.line_up, in_rounds=True, agent=self.name
@@ -144,11 +146,13 @@ class RaceAgent(QueueAgent):
 
     stops: ClassVar[bool] = True
 
+    @override
     def begin(self, info: ProblemInfo) -> None:
         """Note the number of items."""
         super().begin(info)
         self.most = np.inf if info.num_items is None else info.num_items
 
+    @override
     def line_up(self, rows: IntArray, states: States, statistics: Statistics) -> None:
         """Drop arms, and line up those that remain for the next item."""
         ended = rows[states["length"][rows] > 0]  # before the first round nothing has been played

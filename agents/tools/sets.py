@@ -12,6 +12,7 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.base import Plan
 from bai_gym.agents.sequential import SequentialAgent, first_block
@@ -84,6 +85,7 @@ class SetAgent(SequentialAgent):
             values["mixed"] = choice(threshold, ("mixture", "paper"), f"threshold of {self.name}") == "mixture"
         return values
 
+    @override
     def plan(self) -> Plan:
         """Make the first pulls, follow the rule, and recommend the set that it has kept, or the last one."""
         first = min(self.first_pulls * self.num_arms, self.budget)

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr, betainccinv, betaincinv, ndtri, stdtrit
+from typing_extensions import override
 
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
@@ -60,6 +61,7 @@ class Estimate:
     lower: float
     upper: float
 
+    @override
     def __str__(self) -> str:
         """The number, and its interval in brackets."""
         return f"{self.value:.4f} [{self.lower:.4f}, {self.upper:.4f}]"

@@ -10,6 +10,7 @@ import torch
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from typing_extensions import override
 
 from bai_gym.arrays.blocks import Arms, State, arms_of, draw, merge, start
 from bai_gym.envs.episodes import make_problem
@@ -100,6 +101,7 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         self._arms: Arms | None = None
         self._arriving: deque[State] = deque()  # the states at the ends of rounds, the last that has arrived first
 
+    @override
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
@@ -121,6 +123,7 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         self._begin()
         return self._observation(), {}
 
+    @override
     def step(self, actions: Any) -> Step:
         """Pull an arm, or give the recommendation, in every episode.
 

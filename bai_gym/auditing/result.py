@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.auditing.certificate import Certificate
 from bai_gym.auditing.families import Goal
@@ -91,6 +92,7 @@ class Audit:
         looks = np.searchsorted(self._rounds, rounds) + 1
         return looks.tolist(), (np.cumsum(counts) / self.worst.runs).tolist()
 
+    @override
     def __str__(self) -> str:
         """Return the verdict in a few sentences."""
         first, worst = self.certificates[0], self.worst

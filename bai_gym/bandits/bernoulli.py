@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Self
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits.base import Bandit, check_means
 from bai_gym.bandits.draws import Draws
@@ -45,10 +46,11 @@ class BernoulliBandit(Bandit):
             raise InstanceError(f"means: arm {arm} has {self.means[outside][0]}; a Bernoulli mean lies in [0, 1]")
         self.variances = self.means * (1.0 - self.means)
 
+    @override
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Return one reward for each pulled arm."""
         return (rng.random(len(flat)) < self.means.take(flat)).astype(np.float64)
 
+    @override
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
@@ -59,19 +61,21 @@ class BernoulliBandit(Bandit):
         return Statistics(counts, means, means * (1.0 - means) * counts / np.maximum(counts - 1, 1))
 
     @property
+    @override
     def rewards(self) -> Rewards:
         """Rewards 0 and 1."""
         return BINARY
 
+    @override
     def draws(self) -> Draws:
         """Return the probabilities."""
         return Draws(draw_bernoulli, BernoulliArms(self.means))
 
+    @override
     def select(self, rows: IntArray) -> Self:
-        """Return the given instances."""
         return type(self)(self.means[rows])
 
+    @override
     def replace(self, rows: IntArray, other: Self) -> None:
-        """Replace the given instances."""
         self.means[rows] = other.means
         self.variances[rows] = other.variances

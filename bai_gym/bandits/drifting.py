@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Self
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits.base import Bandit, check_means
 from bai_gym.bandits.empirical import PULLS_AT_ONCE
@@ -43,6 +44,7 @@ class DriftingBandit(Bandit):
         self.means = np.tile(self._path.mean(axis=0), (batch, 1))
         self.variances = np.tile(self._noise + self._path.var(axis=0), (batch, 1))
 
+    @override
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return one reward for each pulled arm; pulls of one instance are made in the order given."""
         rows, arms = np.divmod(flat, self.num_arms)
@@ -52,6 +54,7 @@ class DriftingBandit(Bandit):
             self._times[rows[part]] += 1
         return np.asarray(means + np.sqrt(self._noise) * rng.standard_normal(len(flat)))
 
+    @override
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
@@ -61,6 +64,7 @@ class DriftingBandit(Bandit):
         made = self.pull_block(every.reshape(self.means.shape), rng, variances=variances)
         return Statistics(counts, made.means.reshape(-1)[flat], made.variances.reshape(-1)[flat])
 
+    @override
     def pull_block(
         self,
         counts: IntArray,
@@ -114,15 +118,15 @@ class DriftingBandit(Bandit):
             spread = np.where(counts > 1, (along**2 + across) / np.maximum(counts - 1, 1), 0.0)
         return Statistics(counts, np.where(counts > 0, means, 0.0), spread)
 
+    @override
     def select(self, rows: IntArray) -> Self:
-        """Return the given instances, at their times."""
         chosen = object.__new__(type(self))
         chosen._path, chosen._noise, chosen._times = self._path, self._noise, self._times[rows]
         chosen.means, chosen.variances = self.means[rows], self.variances[rows]
         return chosen
 
+    @override
     def replace(self, rows: IntArray, other: Self) -> None:
-        """Replace the given instances by others with the same path."""
         self._times[rows] = other._times
 
 

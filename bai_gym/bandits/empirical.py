@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits.base import Bandit, check_num_arms
 from bai_gym.bandits.draws import Draws
@@ -101,14 +102,15 @@ class EmpiricalBandit(Bandit):
         self._size = np.diff(table.offsets)[candidates].astype(np.float64)
 
     @property
+    @override
     def rewards(self) -> Rewards:
-        """The kind of the rewards."""
         return self.samples.kind
 
+    @override
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Return one reward for each pulled arm."""
         return _resample(self.samples.rewards, self._first.take(flat), self._size.take(flat), rng)
 
+    @override
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
@@ -143,22 +145,24 @@ class EmpiricalBandit(Bandit):
         if variances:
             block.variances[part] = spread
 
+    @override
     def limits(self) -> tuple[float, float]:
         """Return the smallest and the largest sample."""
         return float(self.samples.rewards.min()), float(self.samples.rewards.max())
 
+    @override
     def draws(self) -> Draws:
         """Return the positions of the samples of the arms, and all samples."""
         samples = np.ascontiguousarray(self.samples.rewards).view()
         samples.flags.writeable = False  # as where they are a file, so that both have the same loop
         return Draws(draw_empirical, EmpiricalArms(self._first, self._size, samples))
 
+    @override
     def select(self, rows: IntArray) -> Self:
-        """Return the given instances."""
         return type(self)(self.samples, self.candidates[rows])
 
+    @override
     def replace(self, rows: IntArray, other: Self) -> None:
-        """Replace the given instances by others of the same table."""
         for name in ("candidates", "means", "variances", "_first", "_size"):
             getattr(self, name)[rows] = getattr(other, name)
 

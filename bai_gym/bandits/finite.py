@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits.base import Bandit, check_num_arms
 from bai_gym.bandits.draws import Draws
@@ -110,18 +111,19 @@ class FiniteBandit(Bandit):
         self._left = populations.counts[candidates].reshape(-1, self.state_size).astype(np.float64)
 
     @property
+    @override
     def rewards(self) -> Rewards:
-        """The kind of the rewards."""
         return self.populations.samples.kind
 
     @property
+    @override
     def num_items(self) -> int | None:
         """Number of rewards of an arm; None where arms have different numbers of them."""
         sizes = self.populations.counts[self.candidates].sum(axis=-1)
         return int(sizes.flat[0]) if (sizes == sizes.flat[0]).all() else None
 
+    @override
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Return one reward for each pulled arm."""
         rewards = np.empty(len(flat))
         for part in distinct(flat):
             rewards[part] = self._pull_distinct(flat[part], rng)
@@ -139,6 +141,7 @@ class FiniteBandit(Bandit):
         self._left[flat] = left
         return np.asarray(self.populations.values[candidates, kind])
 
+    @override
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
@@ -171,24 +174,25 @@ class FiniteBandit(Bandit):
         sums, squares = (drawn * apart).sum(axis=1), (drawn * apart * apart).sum(axis=1)
         return centred_moments(centre, counts, sums, squares)
 
+    @override
     def limits(self) -> tuple[float, float]:
         """Return the smallest and the largest reward of all candidates."""
         rewards = self.populations.samples.rewards
         return float(rewards.min()), float(rewards.max())
 
+    @override
     def draws(self) -> Draws:
-        """Return how loops draw from the arms, and change what is left of them."""
         values, counts = (np.ascontiguousarray(x) for x in (self.populations.values, self.populations.counts))
         return Draws(draw_finite, FiniteArms(self.candidates, values, counts, self._left))
 
+    @override
     def select(self, rows: IntArray) -> Self:
-        """Return the given instances, with what is left of their rewards."""
         chosen = type(self)(self.populations, self.candidates[rows])
         chosen._left[:] = self._left.reshape(*self.candidates.shape, -1)[rows].reshape(chosen._left.shape)
         return chosen
 
+    @override
     def replace(self, rows: IntArray, other: Self) -> None:
-        """Replace the given instances by others of the same candidates."""
         for name in ("candidates", "means", "variances"):
             getattr(self, name)[rows] = getattr(other, name)
         shape = (*self.candidates.shape, -1)

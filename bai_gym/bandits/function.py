@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits.base import Bandit, check_num_arms
 from bai_gym.bandits.executor import Executor
@@ -41,10 +42,11 @@ class FunctionBandit(Bandit):
         self._made = 0
 
     @property
+    @override
     def rewards(self) -> Rewards:
-        """The kind of the rewards."""
         return self.executor.rewards
 
+    @override
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return one reward for each pulled arm.
 
@@ -60,6 +62,7 @@ class FunctionBandit(Bandit):
         seed = int(rng.integers(SEEDS)) if self.executor.takes_rng else 0
         return self.executor.pull(arm, (seed,), f"pull {self._made}").reward
 
+    @override
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
@@ -73,9 +76,11 @@ class FunctionBandit(Bandit):
                 block.variances[place] = rewards.var(ddof=1)
         return block
 
+    @override
     def select(self, rows: IntArray) -> Self:
         """Return copies of the experiment, one for each given instance."""
         return type(self)(self.executor, len(rows))
 
+    @override
     def replace(self, rows: IntArray, other: Self) -> None:
         """Do nothing: all instances are the same experiment."""

@@ -6,6 +6,7 @@ from copy import copy
 from typing import NamedTuple, Self
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits.base import Bandit, check_means
 from bai_gym.bandits.draws import Draws
@@ -56,10 +57,11 @@ class GaussianBandit(Bandit):
             raise InstanceError(f"variances: arm {arm} has {value}; a variance cannot be negative")
         self._deviations = np.sqrt(self.variances)
 
+    @override
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Return one reward for each pulled arm."""
         return self.means.take(flat) + self._deviations.take(flat) * rng.standard_normal(len(flat))
 
+    @override
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
@@ -77,23 +79,23 @@ class GaussianBandit(Bandit):
         chi_square /= np.maximum(freedom, 1)
         return Statistics(counts, means, chi_square)
 
+    @override
     def scale(self) -> float:
-        """Return the largest standard deviation."""
         return float(np.sqrt(self.variances.max()))
 
+    @override
     def draws(self) -> Draws:
-        """Return how loops draw from the arms."""
         return Draws(draw_gaussian, GaussianArms(self.means, self._deviations))
 
+    @override
     def select(self, rows: IntArray) -> Self:
-        """Return the given instances."""
         chosen = copy(self)  # its numbers have been checked
         chosen.means, chosen.variances = self.means[rows], self.variances[rows]
         chosen._deviations = self._deviations[rows]
         return chosen
 
+    @override
     def replace(self, rows: IntArray, other: Self) -> None:
-        """Replace the given instances."""
         self.means[rows] = other.means
         self.variances[rows] = other.variances
         self._deviations[rows] = other._deviations

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 from scipy.special import expit, ndtr
+from typing_extensions import override
 
 from bai_gym import validation
 from bai_gym.bandits.base import Bandit, check_num_arms
@@ -65,19 +66,20 @@ class FeatureBandit(WrappedBandit):
         self._matrices = matrices  # (N, K, d), or (1, K, d) for all instances
 
     @property
+    @override
     def features(self) -> FloatArray:
         """``(N, K, d)`` features, read-only; one matrix for all instances takes the memory of one."""
         return np.broadcast_to(self._matrices, (self.batch, *self._matrices.shape[1:]))
 
+    @override
     def select(self, rows: IntArray) -> Self:
-        """Return the given instances."""
         chosen = object.__new__(type(self))
         shared = len(self._matrices) == 1  # never written to while two bandits share it
         chosen._take(self.inner.select(rows), self._matrices if shared else self._matrices[rows])
         return chosen
 
+    @override
     def replace(self, rows: IntArray, other: Self) -> None:
-        """Replace the given instances."""
         self.inner.replace(rows, other.inner)
         if len(self._matrices) == len(other._matrices) == 1:
             if self._matrices is other._matrices or np.array_equal(self._matrices, other._matrices):

@@ -11,6 +11,7 @@ from abc import abstractmethod
 from typing import Self
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits.base import Bandit
 from bai_gym.bandits.empirical import PULLS_AT_ONCE, centred_moments
@@ -61,24 +62,26 @@ class PairedBandit(Bandit):
     def _rewards(self, rows: IntArray, arms: IntArray, items: IntArray) -> FloatArray:
         """Return the ``(P,)`` rewards of arms on items, the same at every call; all instances have keys."""
 
+    @override
     def keep_items(self) -> None:
         """Draw every reward as a function of its item; nothing to do where that is so in any case."""
 
+    @override
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Return one reward for each pulled arm, each on the next item of the arm."""
         rewards = np.empty(len(flat))
         for part in distinct(flat):
             rewards[part] = self._rewards(*np.divmod(flat[part], self.num_arms), self.take_items(flat[part], rng))
         return rewards
 
+    @override
     def take_items(self, flat: IntArray, rng: np.random.Generator) -> IntArray:
-        """Count a pull of each of some arms, and return their items."""
         self._draw_keys(rng)
         positions, (rows, arms) = self._positions, np.divmod(flat, self.num_arms)
         items = positions[rows, arms]
         positions[rows, arms] = items + 1.0
         return items.astype(np.int64)
 
+    @override
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
@@ -139,12 +142,13 @@ class PairedBandit(Bandit):
     def _fresh(self, rows: IntArray) -> Self:
         """Return the given instances before their first pull."""
 
+    @override
     def select(self, rows: IntArray) -> Self:
         """Return the given instances with the pulls made so far; copies of one that has been pulled go on equally."""
         chosen = self._fresh(rows)
         chosen._rows[:] = self._rows[rows]
         return chosen
 
+    @override
     def replace(self, rows: IntArray, other: Self) -> None:
-        """Replace the given instances by others of the same kind."""
         self._rows[rows] = other._rows

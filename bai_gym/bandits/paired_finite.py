@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Self
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits.base import check_num_arms
 from bai_gym.bandits.draws import Draws
@@ -104,15 +105,17 @@ class PairedFiniteBandit(PairedBandit):
         self._lay_out(0 if replace else 2 + 2 * items)
 
     @property
+    @override
     def rewards(self) -> Rewards:
-        """The kind of the rewards."""
         return self._kind
 
     @property
+    @override
     def num_items(self) -> int | None:
         """Number of rows; None where they are drawn with replacement."""
         return None if self.replacing else len(self.matrix)
 
+    @override
     def item_covariance(self, row: int) -> FloatArray:
         """Return the ``(K, K)`` covariance of the rewards of the arms on an item (divisor: n)."""
         return np.cov(self.matrix[:, self.candidates[row]], rowvar=False, bias=True)
@@ -146,18 +149,20 @@ class PairedFiniteBandit(PairedBandit):
             state[which, tag] = number + 1
         return np.asarray(state[rows, start + places].astype(np.int64))
 
+    @override
     def _rewards(self, rows: IntArray, arms: IntArray, items: IntArray) -> FloatArray:
-        """Return the ``(P,)`` rewards of arms on items."""
         return np.asarray(self.matrix[self._choice(rows, items), self.candidates[rows, arms]])
 
+    @override
     def item_rewards(self, rows: IntArray, items: IntArray) -> FloatArray:
-        """Return the ``(..., K)`` rewards of all arms on items."""
         return np.asarray(self.matrix[self._choice(rows, items)[..., None], self.candidates[rows]])
 
+    @override
     def _centre(self, flat: IntArray) -> FloatArray:
         """Return 0 for scores whose sums are exact."""
         return np.zeros(flat.size) if self._exact else super()._centre(flat)
 
+    @override
     def _totals(
         self,
         rows: IntArray,
@@ -200,20 +205,22 @@ class PairedFiniteBandit(PairedBandit):
             squares[here] += added if self._binary else (often.astype(np.float64) @ self.matrix**2)[places]
         return sums, squares
 
+    @override
     def limits(self) -> tuple[float, float]:
         """Return the smallest and the largest score."""
         return float(self.matrix.min()), float(self.matrix.max())
 
+    @override
     def draws(self) -> Draws:
-        """Return how loops draw from the arms."""
         arms = PairedFiniteArms(self._rows, self.candidates, self.matrix, int(self.replacing))
         return Draws(draw_paired_finite, arms)
 
+    @override
     def _fresh(self, rows: IntArray) -> Self:
         return type(self)(self.matrix, self.candidates[rows], replace=self.replacing, kind=self._kind)
 
+    @override
     def replace(self, rows: IntArray, other: Self) -> None:
-        """Replace the given instances by others of the same matrix."""
         super().replace(rows, other)
         for name in ("candidates", "means", "variances"):
             getattr(self, name)[rows] = getattr(other, name)

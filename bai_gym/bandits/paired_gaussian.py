@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym import validation
 from bai_gym.bandits.draws import Draws
@@ -109,17 +110,19 @@ class PairedGaussianBandit(PairedBandit):
         """``(K, K)`` correlations of the rewards of the arms on an item."""
         return np.asarray(self._loadings @ self._loadings.T + np.diag(self._noise**2))
 
+    @override
     def item_covariance(self, row: int) -> FloatArray:
         """Return the ``(K, K)`` covariance of the rewards of the arms on an item."""
         deviations = self._deviations[row]
         return np.asarray(self.correlations * deviations * deviations[:, None])
 
+    @override
     def keep_items(self) -> None:
         """Draw every reward as a function of its item, so that :meth:`item_rewards` finds it again."""
         self._keeps_items = True
 
+    @override
     def _rewards(self, rows: IntArray, arms: IntArray, items: IntArray) -> FloatArray:
-        """Return the ``(P,)`` rewards of arms on items."""
         factors = self._loadings.shape[1]
         first: IntArray | slice = slice(None)
         which: IntArray | slice = slice(None)
@@ -138,8 +141,8 @@ class PairedGaussianBandit(PairedBandit):
         total = self._noise[arms] * noise + (shared[which] * self._loadings[arms]).sum(axis=-1)
         return np.asarray(self.means[rows, arms] + self._deviations[rows, arms] * total)
 
+    @override
     def item_rewards(self, rows: IntArray, items: IntArray) -> FloatArray:
-        """Return the ``(..., K)`` rewards of all arms on items."""
         factors = self._loadings.shape[1]
         places = address(self._rows[rows, 0].astype(np.uint64), items.astype(np.uint64))
         found = normal(part_of(places[..., None], np.arange(factors + self.num_arms, dtype=np.uint64)))
@@ -156,6 +159,7 @@ class PairedGaussianBandit(PairedBandit):
             if inside.any():
                 found[inside] = segment.factors(self._rows[:, 0].astype(np.uint64), rows[inside], items[inside])
 
+    @override
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
@@ -196,10 +200,11 @@ class PairedGaussianBandit(PairedBandit):
         found = values.reshape(-1, values.shape[-1]) @ self._loadings.T  # one product, far faster than one per episode
         return found.reshape(*values.shape[:-1], self.num_arms)
 
+    @override
     def scale(self) -> float:
-        """Return the largest standard deviation."""
         return float(np.sqrt(self.variances.max()))
 
+    @override
     def draws(self) -> Draws | None:
         """Return how loops draw from the arms; None if an arm is behind a block drawn at once."""
         if any((self._positions < segment.stop).any() for segment in self._segments):
@@ -208,11 +213,13 @@ class PairedGaussianBandit(PairedBandit):
         arms = PairedGaussianArms(self._rows, self.means, self._deviations, loadings, self._noise)
         return Draws(draw_paired_gaussian, arms)
 
+    @override
     def _fresh(self, rows: IntArray) -> Self:
         fresh = type(self).__new__(type(self))
         fresh._set(GaussianBandit(self.means[rows], self.variances[rows]), self._loadings, self._noise)
         return fresh
 
+    @override
     def select(self, rows: IntArray) -> Self:
         """Return the given instances with the pulls made so far; copies of one that has been pulled go on equally."""
         chosen = super().select(rows)
@@ -220,6 +227,7 @@ class PairedGaussianBandit(PairedBandit):
         chosen._keeps_items = self._keeps_items
         return chosen
 
+    @override
     def replace(self, rows: IntArray, other: Self) -> None:
         """Replace the given instances by others with the same correlations.
 

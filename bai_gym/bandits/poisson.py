@@ -6,6 +6,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.special import gammainc, gammaln, xlogy
+from typing_extensions import override
 
 from bai_gym.bandits.base import Bandit, check_means
 from bai_gym.bandits.draws import Draws
@@ -50,10 +51,11 @@ class PoissonBandit(Bandit):
             raise InstanceError(f"means: arm {arm} has {value}; a Poisson mean lies in [0, {LARGEST_MEAN:.0f}]")
         self.variances = self.means.copy()
 
+    @override
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Return one reward for each pulled arm."""
         return rng.poisson(self.means.take(flat)).astype(np.float64)
 
+    @override
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
@@ -65,20 +67,21 @@ class PoissonBandit(Bandit):
         return _histograms(expected, counts, rng)
 
     @property
+    @override
     def rewards(self) -> Rewards:
         """Whole numbers from 0."""
         return COUNTS
 
+    @override
     def draws(self) -> Draws:
-        """Return the means."""
         return Draws(draw_poisson, PoissonArms(self.means))
 
+    @override
     def select(self, rows: IntArray) -> Self:
-        """Return the given instances."""
         return type(self)(self.means[rows])
 
+    @override
     def replace(self, rows: IntArray, other: Self) -> None:
-        """Replace the given instances."""
         self.means[rows] = other.means
         self.variances[rows] = other.variances
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Self
 
+from typing_extensions import override
+
 from bai_gym.bandits.base import Bandit
 from bai_gym.bandits.wrapped import WrappedBandit
 from bai_gym.errors import InstanceError
@@ -36,14 +38,15 @@ class PriorBandit(WrappedBandit):
         self._prior = prior
 
     @property
+    @override
     def prior(self) -> GaussianPrior:
         """The prior of the means."""
         return self._prior
 
+    @override
     def select(self, rows: IntArray) -> Self:
-        """Return the given instances."""
         return type(self)(self.inner.select(rows), self._prior)
 
+    @override
     def replace(self, rows: IntArray, other: Self) -> None:
-        """Replace the given instances by others with the same prior."""
         self.inner.replace(rows, other.inner)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits.base import Bandit
 from bai_gym.bandits.draws import Draws
@@ -32,35 +33,40 @@ class WrappedBandit(Bandit):
         self.state_size = inner.state_size
 
     @property
+    @override
     def rewards(self) -> Rewards:
-        """The kind of the rewards."""
         return self.inner.rewards
 
     @property
+    @override
     def num_items(self) -> int | None:
         """How many pulls of an arm are without replacement."""
         return self.inner.num_items
 
     @property
+    @override
     def features(self) -> FloatArray | None:
         """``(N, K, d)`` features of the arms, read-only, where they have any."""
         return self.inner.features
 
     @property
+    @override
     def prior(self) -> GaussianPrior | None:
         """The distribution of the means, if it is a known normal one."""
         return self.inner.prior
 
+    @override
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Return one reward for each pulled arm."""
         return self.inner.pull(flat, rng)
 
+    @override
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
         """Draw the statistics of the blocks."""
         return self.inner.draw_blocks(flat, counts, rng, variances=variances)
 
+    @override
     def pull_block(
         self,
         counts: IntArray,
@@ -73,30 +79,35 @@ class WrappedBandit(Bandit):
         """Pull arms several times each."""
         return self.inner.pull_block(counts, rng, arms=arms, variances=variances, order=order)
 
+    @override
     def keep_items(self) -> None:
         """Let the rewards of items be found again."""
         self.inner.keep_items()
 
+    @override
     def take_items(self, flat: IntArray, rng: np.random.Generator) -> IntArray:
-        """Count a pull of each of some arms, and return their items."""
         return self.inner.take_items(flat, rng)
 
+    @override
     def item_rewards(self, rows: IntArray, items: IntArray) -> FloatArray:
         """Return the rewards of all arms on items."""
         return self.inner.item_rewards(rows, items)
 
+    @override
     def item_covariance(self, row: int) -> FloatArray | None:
         """Return the covariance of the rewards of paired arms on an item."""
         return self.inner.item_covariance(row)
 
+    @override
     def limits(self) -> tuple[float, float]:
         """Return the limits of the rewards."""
         return self.inner.limits()
 
+    @override
     def scale(self) -> float:
         """Return the sub-Gaussian scale of the rewards."""
         return self.inner.scale()
 
+    @override
     def draws(self) -> Draws | None:
-        """Return how loops draw from the arms, if they can."""
         return self.inner.draws()

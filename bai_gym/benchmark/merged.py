@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.bandits import Bandit, PairStatistics
 from bai_gym.statistics import FloatArray, IntArray, Statistics
@@ -145,6 +146,7 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         then.spend(pulls)
         return then
 
+    @override
     def __getitem__(self, key: str) -> npt.NDArray[Any]:
         """Return a read-only array."""
         if key not in self._keys:
@@ -164,10 +166,12 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         view.flags.writeable = False
         return view
 
+    @override
     def __iter__(self) -> Iterator[str]:
         """Go through the keys."""
         return iter(self._keys)
 
+    @override
     def __len__(self) -> int:
         """Return the number of keys."""
         return len(self._keys)

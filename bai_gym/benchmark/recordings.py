@@ -8,6 +8,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.wrapped import WrappedBandit
@@ -161,18 +162,19 @@ class _Noting(WrappedBandit):
         self.wrap(bandit)
         self.notes: list[tuple[int, float]] = []
 
+    @override
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Return one reward for each pulled arm, and note both."""
         rewards = super().pull(flat, rng)
         self.notes += zip(flat.tolist(), rewards.tolist(), strict=True)
         return rewards
 
+    @override
     def select(self, rows: IntArray) -> _Noting:
         """Return some of the instances, with nothing noted."""
         return _Noting(self.inner.select(rows))
 
+    @override
     def replace(self, rows: IntArray, other: Bandit) -> None:
-        """Replace some instances."""
         self.inner.replace(rows, other)
 
 

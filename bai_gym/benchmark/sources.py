@@ -14,6 +14,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits import Bandit
 from bai_gym.envs.registration import IDS, check_id
@@ -90,6 +91,7 @@ class EnvSource:
         sample = self.problem.draw(2, generator(0, "probe"))
         return np.stack([sample.means, sample.variances])
 
+    @override
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without what can be rebuilt, but with the registration of a user's own id.
 
@@ -188,6 +190,7 @@ class AgentSource:
         """A fresh agent that only describes itself and never plays."""
         return self.make()
 
+    @override
     def __getstate__(self) -> dict[str, Any]:
         """Leave the prototype out of pickles."""
         return {"make": self.make, "label": self.label, "spec": self.spec, "file": self.file}
@@ -203,6 +206,6 @@ class GivenInstances(Problem):
         self.num_features = count_features(bandit)
         self.paired = bandit.paired
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
-        """Return the instances."""
         return self._bandit

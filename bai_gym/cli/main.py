@@ -13,6 +13,7 @@ from typing import Any
 
 import typer
 from typer.core import TyperGroup
+from typing_extensions import override
 
 from bai_gym.cli.console import ERR
 from bai_gym.errors import BaiGymError
@@ -41,6 +42,7 @@ COMMANDS = {
 class _Commands(TyperGroup):
     """Knows the commands by name and summary, and imports the one that is called."""
 
+    @override
     def invoke(self, ctx: Any) -> Any:
         """Call the command; on an interruption, which Typer makes an exit code, say what is saved."""
         try:
@@ -49,6 +51,7 @@ class _Commands(TyperGroup):
             ERR.print(": ".join(["interrupted", *getattr(error, "__notes__", ())]), soft_wrap=True)
             raise
 
+    @override
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return name, command and arguments."""
         name, command, rest = super().resolve_command(ctx, args)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typing_extensions import override
 
 from bai_gym.errors import ParameterError
 
@@ -193,7 +194,7 @@ def read_arms(text: str) -> tuple[int, int]:
 class _Numbers(ast.NodeTransformer):
     """Replaces ``nan`` and ``inf`` by numbers, which the environment then checks, and ``true`` and ``false``."""
 
+    @override
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Replace the four names."""
         values = {"nan": float("nan"), "inf": float("inf"), "true": True, "false": False}
         return ast.Constant(values[node.id]) if node.id in values else node

@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 from gymnasium.error import ResetNeeded
+from typing_extensions import override
 
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.episodes import Episodes, make_problem
@@ -193,6 +194,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         self._correct: bool | None = None
         self._window: Window | None = None
 
+    @override
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
@@ -215,6 +217,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             info |= self._mask()
         return self._observation(), info
 
+    @override
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Pull an arm, or give the recommendation.
 
@@ -316,6 +319,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             raise ResetNeeded("the instance is drawn by reset(): call it before problem_info()")
         return self._episode.problem_info(knows)
 
+    @override
     def render(self) -> Any:
         """Return text (``"ansi"``) or a picture (``"rgb_array"``), or show the picture in a window (``"human"``).
 
@@ -351,8 +355,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
         self._window.show(snapshot)
         return None
 
+    @override
     def close(self) -> None:
-        """Close the window, if there is one."""
         if self._window is not None:
             self._window.close()
             self._window = None

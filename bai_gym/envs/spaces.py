@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
+from typing_extensions import override
 
 from bai_gym.costs import Costs, pulls_for
 from bai_gym.rounds import AT_ONCE, Rounds
@@ -125,6 +126,7 @@ class ArmAndRecommendation(spaces.MultiDiscrete):
         self.num_ones = num_ones
         super().__init__(np.array([num_first, *sizes]), np.int64, seed=seed)
 
+    @override
     def sample(self, mask: Any = None, probability: Any = None) -> npt.NDArray[Any]:
         """Return a random arm with a random recommendation of the right size."""
         if mask is not None or probability is not None:
@@ -145,10 +147,12 @@ class _Batch(spaces.Box):
         high = np.tile(single.nvec - 1, (num_envs, 1))
         super().__init__(np.zeros_like(high), high, dtype=np.int64)
 
+    @override
     def sample(self, mask: None = None, probability: None = None) -> npt.NDArray[Any]:
         """Return a random action for each episode."""
         return np.stack([self.single.sample() for _ in range(self.shape[0])])
 
+    @override
     def seed(self, seed: int | None = None) -> int:
         """Seed the sampling."""
         self.single.seed(seed)

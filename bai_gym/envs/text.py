@@ -7,6 +7,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.text_encoding import TextEncoding, UnreadableReplyError
@@ -65,6 +66,7 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
         self._remaining: float = 0
         self._unreadable = 0
 
+    @override
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Start an episode; the same seed and replies give the same episode."""
         observation, info = self.env.reset(seed=seed, options=options)
@@ -73,6 +75,7 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
         self._introduction = self.text_encoding.introduction(self._base.budget, self._base.problem_info().rewards)
         return self._text(observation), {**info, "unreadable": 0}
 
+    @override
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Make the pulls that the text names, or give its recommendation.
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from typing_extensions import override
 
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.episodes import Episodes, make_problem
@@ -134,6 +135,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         # Steps until some episode does something else than pull: until then no masks are needed.
         self._steady = 0
 
+    @override
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
@@ -176,6 +178,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             return None
         return int(np.random.SeedSequence([check_seed(seed) for seed in seeds]).generate_state(1, np.uint64)[0])
 
+    @override
     def step(self, actions: Any) -> Step:
         """Pull an arm, or give the recommendation, in every episode.
 

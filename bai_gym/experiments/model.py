@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.analysis.paired import PairedTest
 from bai_gym.errors import ParameterError
@@ -114,6 +115,7 @@ class BestOf:
     name: str
     agents: tuple[str, ...]
 
+    @override
     def __str__(self) -> str:
         """Return the name."""
         return self.name

@@ -19,6 +19,7 @@ import enum
 from collections.abc import Iterable
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.analysis.intervals import check_level, clopper_pearson
 from bai_gym.analysis.paired import PairedTest
@@ -35,6 +36,7 @@ class Verdict(enum.Enum):
     REFUTED = "refuted"
     UNDECIDED = "undecided"
 
+    @override
     def __str__(self) -> str:
         """The word in reports."""
         return self.value

@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.gaussian_process.prior import GaussianPrior
 from bai_gym.statistics import FloatArray, IntArray
@@ -109,6 +110,7 @@ class RowForm(Form):
             self._points[:, :made], self._weights[:, :made], self._inverse[:, :made, :made] = points, weights, inverse
 
     @property
+    @override
     def due(self) -> bool:  # type: ignore[override]
         """Whether there are twice as many rows as different arms, or no space for another."""
         if self._made < self._limit:
@@ -119,8 +121,8 @@ class RowForm(Form):
             return False
         return True
 
+    @override
     def column(self, arms: IntArray) -> FloatArray:
-        """Return one column of each run."""
         column = self._prior.columns(arms)
         if self._made:
             rows = self._updates[:, : self._made]
@@ -128,8 +130,8 @@ class RowForm(Form):
             column -= np.matmul(np.swapaxes(rows, 1, 2), self._coefficients[..., None])[..., 0]
         return column
 
+    @override
     def columns(self, arms: IntArray) -> FloatArray:
-        """Return several columns."""
         flat = self._prior.columns(arms)
         if self._made:
             rows = self._updates[:, : self._made]
@@ -137,6 +139,7 @@ class RowForm(Form):
             flat -= np.swapaxes(at, 1, 2) @ rows
         return flat
 
+    @override
     def add(self, arms: IntArray, row: FloatArray, total: FloatArray) -> None:
         """Append a row."""
         made = self._made
@@ -153,6 +156,7 @@ class RowForm(Form):
             self._inverse[:, made, made] = self._deviation / total
         self._made += 1
 
+    @override
     def fit(self, pulls: IntArray, excess: FloatArray, mean: FloatArray, variance: FloatArray) -> None:
         """Compute one row for each arm that has been pulled."""
         np.greater(pulls, 0, out=self._seen)
@@ -191,6 +195,7 @@ class RowForm(Form):
             self._weights[part, :made] = weights
             self._inverse[part, :made, :made] = np.tril(np.linalg.inv(lower))
 
+    @override
     def draw(self, rng: np.random.Generator) -> FloatArray:
         """Draw by Matheron's rule."""
         values = self._prior.draw_centred(self._rows.size, rng)
@@ -218,27 +223,30 @@ class WeightForm(Form):
         self._since = 0
 
     @property
+    @override
     def due(self) -> bool:  # type: ignore[override]
         """Whether it is time."""
         return self._since >= self.EVERY
 
+    @override
     def column(self, arms: IntArray) -> FloatArray:
-        """Return one column of each run."""
         chosen = self._factor[0, arms] if len(self._factor) == 1 else self._factor[self._rows, arms]
         self._turned = np.matmul(self._matrix, chosen[..., None])[..., 0]
         return self._seen_from_arms(self._turned)
 
+    @override
     def columns(self, arms: IntArray) -> FloatArray:
-        """Return several columns."""
         chosen = self._factor[0, arms] if len(self._factor) == 1 else self._factor[self._rows[:, None], arms]
         return np.asarray(chosen @ self._matrix @ np.swapaxes(self._factor, 1, 2))
 
+    @override
     def add(self, arms: IntArray, row: FloatArray, total: FloatArray) -> None:
         """Update S."""
         turned = self._turned / total[:, None]
         self._matrix -= turned[:, :, None] * turned[:, None, :]
         self._since += 1
 
+    @override
     def fit(self, pulls: IntArray, excess: FloatArray, mean: FloatArray, variance: FloatArray) -> None:
         """Invert I + X^T D X with D the pulls over the noise."""
         self._since = 0
@@ -256,6 +264,7 @@ class WeightForm(Form):
             mean[part] = (factor @ theta)[..., 0]
             variance[part] = np.maximum(((factor @ matrix) * factor).sum(axis=2), 0.0)
 
+    @override
     def draw(self, rng: np.random.Generator) -> FloatArray:
         """Draw the weights."""
         values, vectors = np.linalg.eigh(self._matrix)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits.executor.worker import listen, write
 from bai_gym.benchmark.merged import MergedStatistics
@@ -47,18 +48,21 @@ class GrantedInfo(ProblemInfo):
         self.rewards = Rewards.of(header["rewards"])
         self._facts = facts
 
+    @override
     def check_granted(self, fact: str) -> None:
         """Refuse what is not declared; the other side may refuse what is."""
         if fact not in self.knows:
             raise AgentError(f"the agent reads {fact!r} without having declared it in its `knows`")
 
     @property
+    @override
     def variances(self) -> np.ndarray:
         """The true variances, (N, K)."""
         self.check_granted("variances")
         return self._facts["variances"].copy()
 
     @property
+    @override
     def reward_bound(self) -> np.ndarray:
         """Bounds on the rewards, (N,)."""
         self.check_granted("range")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits.executor.functions import one_line
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
@@ -252,6 +253,7 @@ class Identification:
         columns |= {"lasting_lower": self.lasting[:, 0], "lasting_upper": self.lasting[:, 1]}
         return pandas.DataFrame(columns)
 
+    @override
     def __str__(self) -> str:
         """Show the recommendation, the arms by decreasing mean, and what the intervals assume."""
         verb = "recommends" if self.ended else "has not ended; best so far:"

@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import cloudpickle
+from typing_extensions import override
 
 from bai_gym.content.library import library_digest
 from bai_gym.errors import ClusterError, ParameterError
@@ -75,6 +76,7 @@ def differences(worker: str, there: dict[str, str | None], here: dict[str, str |
 class _Question:
     """Pickled, a call of :func:`own_versions`."""
 
+    @override
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[()]]:
         return own_versions, ()
 
@@ -110,6 +112,7 @@ class _Call:
     def __init__(self, versions: dict[str, str | None], call: bytes) -> None:
         self.arguments = (versions, call)
 
+    @override
     def __reduce__(self) -> tuple[Callable[..., bytes], tuple[dict[str, str | None], bytes]]:
         return run_task, self.arguments
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import stdtr
+from typing_extensions import override
 
 from bai_gym.agents import registry
 from bai_gym.agents.restrictions import check_rewards
@@ -109,6 +110,7 @@ class Advice:
             second += f"{'; the other' if second else 'All other'} {worse} are significantly worse"
         return f"{first}. {second}." if second else f"{first}."
 
+    @override
     def __str__(self) -> str:
         """The advice, and one line for each agent."""
         return f"{self.summary}\n{self.comparison}"

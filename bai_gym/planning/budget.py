@@ -22,6 +22,8 @@ from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from bai_gym.api import make_cells
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.protocol import least_budget
@@ -111,6 +113,7 @@ class BudgetPlan:
             raise ParameterError(f"share must be above 0 and at most 1, not {share}")
         return quantile(self.each, share)
 
+    @override
     def __str__(self) -> str:
         """One line for display."""
         where = "" if self.goal.certainty is None else f" on {100 * self.goal.certainty:.3g} % of the instances"
@@ -181,18 +184,22 @@ class Plans(Sequence[BudgetPlan]):
             sentence += f"; {slowest.agent} needs {ratio:.2g} times as {'much' if best.costs else 'many'}"
         return f"{sentence}.{now}"
 
+    @override
     def __getitem__(self, index: int) -> BudgetPlan:  # type: ignore[override]
         """Return one plan."""
         return self.plans[index]
 
+    @override
     def __len__(self) -> int:
         """Return the number of plans."""
         return len(self.plans)
 
+    @override
     def __iter__(self) -> Iterator[BudgetPlan]:
         """Go through the plans."""
         return iter(self.plans)
 
+    @override
     def __str__(self) -> str:
         """One line for each agent, and the advice."""
         return "\n".join([*map(str, self.plans), self.advice])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.api import make_cells
 from bai_gym.bandits import Bandit
@@ -38,8 +39,8 @@ class InTurn(Problem):
         self.earlier = like.earlier
         self.paired, self.state_size = bandit.paired, bandit.state_size
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
-        """Return the instances; ``rng`` is not used."""
         return self._bandit.select(np.arange(batch) % self._bandit.batch)
 
 

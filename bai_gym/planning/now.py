@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.base import Agent
 from bai_gym.agents.tools.choosing import best_recommendation
@@ -29,13 +30,16 @@ class DecideNow(Agent):
     stops: ClassVar[bool] = True
     anytime: ClassVar[bool] = True
 
+    @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return 0."""
         return 0
 
+    @override
     def allocate(self, observation: Observation) -> None:
         """Stop."""
 
+    @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the recommendation of largest means."""
         return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)

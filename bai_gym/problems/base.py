@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.base import check_num_arms
@@ -116,6 +117,7 @@ class FixedProblem(Problem):
                 raise InstanceError("candidates need arms with features")
             self.candidates = BestCandidate(candidates, bandit.features[0])
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
         """Return copies of the instance; ``rng`` is not used."""
         return self._bandit.select(np.zeros(batch, np.int64))

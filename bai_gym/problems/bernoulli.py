@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits import BernoulliBandit
 from bai_gym.problems.base import Problem, arm_count
@@ -24,6 +25,6 @@ class BernoulliPriorProblem(Problem):
         """Check the number of arms."""
         self.num_arms = arm_count(num_arms)
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> BernoulliBandit:
-        """Return freshly drawn instances."""
         return BernoulliBandit(rng.random((batch, self.num_arms)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits import FeatureBandit, GaussianBandit, PriorBandit
 from bai_gym.errors import ParameterError
@@ -76,7 +77,7 @@ class GaussianProcessProblem(Problem):
         points = np.interp(np.arange(at[-1] + 1), at, self.locations[:, 0])
         return points[:, None], at
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> PriorBandit:
-        """Return freshly drawn functions."""
         rewards = GaussianBandit(self.prior.draw(batch, rng), self.noise_variance)
         return PriorBandit(FeatureBandit(rewards, self.locations), self.prior)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits import GaussianBandit
 from bai_gym.problems.base import Problem, arm_count
@@ -42,6 +43,7 @@ class HeterogeneousGaussianProblem(Problem):
         self.num_arms = arm_count(num_arms)
         self.noisy_best = flag(noisy_best, "noisy_best")
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> GaussianBandit:
         """Return freshly perturbed instances."""
         return GaussianBandit(*draw_moments(batch, self.num_arms, rng, noisy_best=self.noisy_best))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits import FeatureBandit, linear_bandit
 from bai_gym.errors import InstanceError, ParameterError
@@ -177,8 +178,8 @@ class LinearSphereProblem(Problem):
         if self.alpha >= 0.5:
             raise ParameterError(f"alpha must be at least 0 and below 0.5, not {self.alpha:g}")
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> FeatureBandit:
-        """Return freshly drawn arms."""
         features = rng.standard_normal((batch, self.num_arms, self.num_features))
         features /= np.linalg.norm(features, axis=-1, keepdims=True)
         pairs = rng.permuted(closest_pairs(features), axis=1)
@@ -212,8 +213,8 @@ class LinearCornerProblem(Problem):
         self.num_arms = _at_least(num_arms, 3)
         self.noise_variance = real(noise_variance, "noise_variance", above=0)
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> FeatureBandit:
-        """Return freshly drawn arms."""
         angles = np.zeros((batch, self.num_arms))
         angles[:, 1:-1] = math.pi / 4 + CORNER_SPREAD * rng.standard_normal((batch, self.num_arms - 2))
         angles[:, -1] = 3 * math.pi / 4
@@ -245,8 +246,8 @@ class LogisticProblem(Problem):
         self.num_arms = arm_count(num_arms, num_features=self.num_features)
         self.theta_sd = choice(theta_sd, EXPONENTS, "theta_sd")
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> FeatureBandit:
-        """Return freshly drawn arms and parameters."""
         features = rng.uniform(-0.5, 0.5, (batch, self.num_arms, self.num_features))
         theta = (3.0 / self.num_features) ** EXPONENTS[self.theta_sd] * rng.standard_normal((batch, self.num_features))
         return linear_bandit(features, theta, link="logit")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits import FeatureBandit, linear_bandit
 from bai_gym.errors import InstanceError
@@ -47,8 +48,8 @@ class LinearManyArmsProblem(Problem):
             raise InstanceError(f"this environment needs at least 3 arms, not {self.num_arms}")
         self.noise_variance = real(noise_variance, "noise_variance", above=0)
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> FeatureBandit:
-        """Return freshly drawn arms."""
         least, width = CLUSTER
         angles = least + width * rng.random((batch, self.num_arms))
         features = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
@@ -85,8 +86,8 @@ class LinearMultivariateProblem(Problem):
         self.num_features = self._features.shape[1]
         self.noise_variance = real(noise_variance, "noise_variance", above=0)
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> FeatureBandit:
-        """Return freshly drawn effects."""
         theta = np.zeros((batch, self.num_features))
         again = np.arange(batch)
         while again.size:

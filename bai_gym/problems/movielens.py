@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.bandits import EmpiricalBandit, SampleTable
 from bai_gym.datasets import CompletedRatings, completed, movielens_like, require
@@ -114,10 +115,12 @@ class MovieLensProblem(Problem):
         self._variances = _rescale(source.variances, low, high) if rescaled else source.variances
         self._matched: dict[bytes, npt.NDArray[np.int32]] = {}  # the last results
 
+    @override
     def __getstate__(self) -> dict[str, Any]:
         """Leave the last results out of pickles, and of what identifies the problem."""
         return {**vars(self), "_matched": {}}
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> EmpiricalBandit:
         """Return instances of freshly matched movies."""
         means, variances = draw_moments(batch, self.num_arms, rng, noisy_best=self.noisy_best)

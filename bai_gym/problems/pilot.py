@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from scipy.special import betaln, expit, log_expit
+from typing_extensions import override
 
 from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBandit, SampleTable
 from bai_gym.errors import DataError
@@ -83,8 +84,8 @@ class PilotProblem(Problem):
             raise DataError("all rewards of an arm are equal in the pilot, so its variance cannot be estimated")
         self._normal = _NormalMeans(self._means, self._variances / self._pulls)
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
-        """Return freshly drawn instances."""
         if self._rates is not None:
             return BernoulliBandit(self._rates.draw(batch, rng))
         assert self._normal is not None

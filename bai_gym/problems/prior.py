@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym import validation
 from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit, PriorBandit
@@ -43,8 +44,8 @@ class PriorProblem(Problem):
         self._features = features
         self._variances = _per_arm(sigma, self.num_arms, "sigma", above=0) ** 2
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> PriorBandit:
-        """Return freshly drawn means."""
         means = self.prior.draw(batch, rng)
         rewards: Bandit = GaussianBandit(means, np.broadcast_to(self._variances, means.shape))
         if self._features is not None:

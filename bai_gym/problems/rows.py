@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.bandits import FeatureBandit, GaussianBandit
 from bai_gym.datasets import MOTOR_TARGETS, PRICE, FeatureTable, automobile_like, read_automobile, read_motor, require
@@ -73,6 +74,7 @@ class RowsProblem(Problem):
         self._kept = [column for column in range(len(table.columns)) if column != self._target]
         self.num_features = len(self._kept) + self.intercept
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> FeatureBandit:
         """Return instances of freshly drawn rows."""
         rows = distinct_rows(self._table.num_rows, batch, self.num_arms, rng)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits import Bandit, FiniteBandit, FinitePopulations, PairedFiniteBandit, SampleTable
 from bai_gym.datasets import ArmSamples, ScoreMatrix, item_response_scores, read_scores
@@ -67,6 +68,7 @@ class ScoresProblem(Problem):
         )
         self.state_size = self._bandit(np.arange(self.num_arms)[None]).state_size
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
         """Return instances of freshly drawn models, which have not been asked any question yet."""
         return self._bandit(distinct_rows(self._matrix.shape[1], batch, self.num_arms, rng))

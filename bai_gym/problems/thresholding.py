@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits import GaussianBandit
 from bai_gym.errors import unknown_name
@@ -88,6 +89,7 @@ class ThresholdingProblem(Problem):
         self.setup = setup
         self.spread = choice(spread, ("variance", "deviation", "code"), "spread")
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> GaussianBandit:
         """Return instances with freshly drawn variances."""
         setup = (IN_CODE if self.spread == "code" else THRESHOLDING_SETUPS)[self.setup]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits import GaussianBandit, PriorBandit
 from bai_gym.datasets import Signals, read_signals, require, traffic_like
@@ -70,6 +71,7 @@ class TrafficProblem(Problem):
             array.setflags(write=False)
         self.prior = GaussianPrior(self.prior_covariance, self.prior_mean)
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> PriorBandit:
         """Return instances with randomly chosen signals as their means."""
         chosen = rng.integers(len(self.test_signals), size=batch)

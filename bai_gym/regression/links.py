@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 from scipy.special import erfcx, expit, log_ndtr, ndtri
+from typing_extensions import override
 
 from bai_gym.statistics import FloatArray
 
@@ -53,31 +54,36 @@ class Identity(Link):
 
     smallest, largest, range = -math.inf, math.inf, "(-infinity, infinity)"
 
+    @override
     def log_likelihood(self, z: FloatArray, means: FloatArray) -> FloatArray:
         """Return -(m - z)^2 / 2."""
         return np.asarray(-0.5 * (means - z) ** 2)
 
+    @override
     def slopes(self, z: FloatArray, means: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return m - z and 1."""
         return means - z, np.ones_like(z)
 
+    @override
     def guess(self, means: FloatArray, pulls: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the means themselves."""
         return means, np.ones_like(means)
 
 
 class Logit(Link):
     """Rewards 0 and 1, mean 1 / (1 + exp(-z)): logistic regression."""
 
+    @override
     def log_likelihood(self, z: FloatArray, means: FloatArray) -> FloatArray:
         """Return m log p + (1 - m) log(1 - p), without cancellation in either tail."""
         return np.asarray(-np.log1p(np.exp(-np.abs(z))) - np.abs(z) * np.where(z > 0, 1.0 - means, means))
 
+    @override
     def slopes(self, z: FloatArray, means: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return m - p and p (1 - p)."""
         p, q = expit(z), expit(-z)
         return means * q - (1.0 - means) * p, p * q
 
+    @override
     def guess(self, means: FloatArray, pulls: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return empirical logits."""
         p, q = _shrunk(means, pulls)
@@ -87,15 +93,18 @@ class Logit(Link):
 class Probit(Link):
     """Rewards 0 and 1, mean Phi(z), the normal distribution function."""
 
+    @override
     def log_likelihood(self, z: FloatArray, means: FloatArray) -> FloatArray:
         """Return m log p + (1 - m) log(1 - p)."""
         return np.asarray(means * log_ndtr(z) + (1.0 - means) * log_ndtr(-z))
 
+    @override
     def slopes(self, z: FloatArray, means: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the derivatives, from phi / Phi in both tails."""
         up, down = _hazard(z), _hazard(-z)
         return means * up - (1.0 - means) * down, means * _bend(z, up) + (1.0 - means) * _bend(-z, down)
 
+    @override
     def guess(self, means: FloatArray, pulls: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return empirical probits, with the weights of Fisher's information."""
         p, q = _shrunk(means, pulls)
@@ -108,6 +117,7 @@ class Log(Link):
 
     largest, range = math.inf, "[0, infinity)"
 
+    @override
     def log_likelihood(self, z: FloatArray, means: FloatArray) -> FloatArray:
         """Return m z - exp(z), less its maximum: a sum of such terms, none of which is positive, has few errors."""
         some = means > 0
@@ -115,12 +125,14 @@ class Log(Link):
             above = z - np.log(np.where(some, means, 1.0))
             return np.asarray(np.where(some, means * (above - np.expm1(above)), -np.exp(z)))
 
+    @override
     def slopes(self, z: FloatArray, means: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return m - exp(z) and exp(z)."""
         with np.errstate(over="ignore"):
             rate = np.exp(z)
         return means - rate, rate
 
+    @override
     def guess(self, means: FloatArray, pulls: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return logarithms of means."""
         rate = (means * pulls + 0.5) / (pulls + 1.0)

@@ -29,6 +29,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.analysis.bootstrap import check_samples, resample
 from bai_gym.analysis.intervals import Estimate, check_level, percentile
@@ -132,18 +133,22 @@ class Aggregate(Sequence[AgentScore]):
         """Names of the agents, in the order of the rows."""
         return tuple(row.agent for row in self.rows)
 
+    @override
     def __getitem__(self, index: int) -> AgentScore:  # type: ignore[override]
         """Return one agent's scores."""
         return self.rows[index]
 
+    @override
     def __len__(self) -> int:
         """Return the number of agents."""
         return len(self.rows)
 
+    @override
     def __iter__(self) -> Iterator[AgentScore]:
         """Go through the agents."""
         return iter(self.rows)
 
+    @override
     def __str__(self) -> str:
         """A heading and one line per agent."""
         number = len(self.tasks)

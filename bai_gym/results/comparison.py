@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.analysis.intervals import check_level
 from bai_gym.analysis.paired import PairedTest, compare_paired
@@ -77,18 +78,22 @@ class Comparison(Sequence[Result]):
         """The results at the end of the runs, all of them where there are no checkpoints."""
         return tuple(result for result in self.results if result.at_end)
 
+    @override
     def __getitem__(self, index: int) -> Result:  # type: ignore[override]
         """Return one result."""
         return self.results[index]
 
+    @override
     def __len__(self) -> int:
         """Return the number of results."""
         return len(self.results)
 
+    @override
     def __iter__(self) -> Iterator[Result]:
         """Go through the results."""
         return iter(self.results)
 
+    @override
     def __str__(self) -> str:
         """One line per result."""
         return "\n".join(map(str, self.results))

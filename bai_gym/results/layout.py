@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from typing_extensions import override
+
 from bai_gym.analysis.intervals import Estimate
 
 if TYPE_CHECKING:
@@ -113,6 +115,7 @@ class Table(Generic[Row]):
     above: str = ""
     remarks: Sequence[str] = ()
 
+    @override
     def __str__(self) -> str:
         """The table as Markdown."""
         return self.markdown()

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.analysis.bootstrap import check_samples, resample
 from bai_gym.analysis.intervals import Estimate, check_level, percentile, wilson
@@ -111,6 +112,7 @@ class Leaderboard:
         """Whether all agents were compared run by run."""
         return all(pair.paired for pair in self.pairs)
 
+    @override
     def __str__(self) -> str:
         """A heading and one line per agent."""
         budgets = ", ".join(f"{budget:,}" for budget in self.budgets)

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.analysis.intervals import wilson
 from bai_gym.statistics import FloatArray, IntArray
@@ -218,6 +219,7 @@ class Result:
         """The order among results of the same runs: more runs first, then the end of a curve of checkpoints."""
         return self.runs, self.checkpoint is not None
 
+    @override
     def __str__(self) -> str:
         """One line for display."""
         low, high = self.interval

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
+from typing_extensions import override
 
 from bai_gym.content.library import library_digest
 from bai_gym.errors import OutputError, SchemaError
@@ -98,6 +99,7 @@ class ResultsWriter:
             if _abandoned(draft):
                 draft.unlink(missing_ok=True)
 
+    @override
     def __getstate__(self) -> dict[str, Path]:
         """Pickle an absolute path, because worker processes may run in another folder."""
         return {"folder": self.folder.absolute()}

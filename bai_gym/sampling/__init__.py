@@ -7,7 +7,6 @@ from bai_gym.sampling.episode import NEVER, STOP, TO_FIRST, WAIT, Episode, large
 from bai_gym.sampling.index import (
     Index,
     arm_of_largest_index,
-    largest_index,
     second_of_largest_index,
     set_index,
 )
@@ -48,7 +47,6 @@ __all__ = [
     "check_request",
     "check_tie_rule",
     "larger",
-    "largest_index",
     "late_plan",
     "second_of_largest_index",
     "set_index",

@@ -12,7 +12,7 @@ import numpy as np
 
 from bai_gym.statistics import FloatArray
 
-__all__ = ["BLOCK", "Index", "arm_of_largest_index", "largest_index", "second_of_largest_index", "set_index"]
+__all__ = ["BLOCK", "Index", "arm_of_largest_index", "second_of_largest_index", "set_index"]
 
 BLOCK = 8
 
@@ -41,14 +41,6 @@ def set_index(index: Index, arm: int, value: float) -> None:
     """Give an arm another index; -inf for an arm that is out, not NaN."""
     index.value[arm] = value
     index.largest[arm >> 3] = largest_of_block(index.value, arm >> 3)
-
-
-def largest_index(index: Index) -> float:
-    """Return the largest index."""
-    largest = index.largest[0]
-    for block in range(1, index.largest.size):
-        largest = max(largest, index.largest[block])
-    return largest
 
 
 def arm_of_largest_index(index: Index, pulls: FloatArray, to_first: int, rng: np.random.Generator) -> int:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.rewards import Rewards
 from bai_gym.rounds import Rounds
@@ -75,14 +76,17 @@ class _View(Mapping[str, npt.NDArray[Any]]):
         self._seen, self._pending, self._rewards = seen, pending, rewards
         self.unsent = 0  # pulls that the agent has requested, and the observation does not know of
 
+    @override
     def __getitem__(self, key: str) -> npt.NDArray[Any]:
         if key in ("pulls", "means"):
             return _assume(self._seen["pulls"], self._seen["means"], self._pending, self._rewards)[key == "means"]
         return np.asarray(self._seen[key] - self.unsent) if key == "remaining" else self._seen[key]
 
+    @override
     def __iter__(self) -> Iterator[str]:
         return (name for name in self._seen if name != "pending")
 
+    @override
     def __len__(self) -> int:
         return sum(1 for _ in self)
 

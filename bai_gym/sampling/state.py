@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self, get_type_hints
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.errors import AgentError
 from bai_gym.statistics import FloatArray
@@ -57,6 +58,7 @@ class State:
     arrays: ClassVar[dict[str, str]] = {}
     defaults: ClassVar[dict[str, float]] = {}
 
+    @override
     def __init_subclass__(cls) -> None:
         """Collect the fields."""
         cls.numbers, cls.arrays, cls.defaults = {}, {}, {}

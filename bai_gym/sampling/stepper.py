@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.costs import common_cost, pulls_for
 from bai_gym.envs.actions import ActionEncoding
@@ -38,12 +39,15 @@ class _Seen(Mapping[str, npt.NDArray[Any]]):
     def __init__(self, observation: Observation) -> None:
         self.now = observation
 
+    @override
     def __getitem__(self, key: str) -> npt.NDArray[Any]:
         return self.now[key]
 
+    @override
     def __iter__(self) -> Iterator[str]:
         return iter(self.now)
 
+    @override
     def __len__(self) -> int:
         return len(self.now)
 

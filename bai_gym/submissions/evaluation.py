@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from bai_gym import api
 from bai_gym.benchmark.sources import EnvSource
 from bai_gym.errors import BaiGymError, DataError
@@ -40,6 +42,7 @@ class Task:
     budget: int
     settings: dict[str, Any] = field(default_factory=dict)
 
+    @override
     def __str__(self) -> str:
         """Such as ``"BAI-Gaussian8-v0 with 120 pulls"``."""
         return f"{self.env} with {self.budget:,} pulls"

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import nn
+from typing_extensions import override
 
 from bai_gym.agents.learned.features import Rewards, features
 from bai_gym.agents.learned.in_context import InContextNetworks
@@ -164,6 +165,7 @@ class ArmLogits(nn.Module):
         super().__init__()
         self.encoder, self.logit, self.rewards = ArmEncoder(width), nn.Linear(width, 1), rewards
 
+    @override
     def forward(self, pulls: torch.Tensor, means: torch.Tensor, variances: torch.Tensor, left: Any) -> torch.Tensor:
         """Return ``(N, K)`` logits for statistics ``(N, K)`` and the pulls left ``(N, 1)``."""
         given = {"pulls": pulls, "means": means, "variances": variances, "remaining": left}

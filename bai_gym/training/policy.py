@@ -10,6 +10,7 @@ from gymnasium import spaces
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
+from typing_extensions import override
 
 from bai_gym.agents.learned.features import ARM_FEATURES, STATE_FEATURES, Rewards, check_rewards, features
 from bai_gym.agents.learned.network import FIRST, ArmNetwork
@@ -37,6 +38,7 @@ class NormalisedFeatures(BaseFeaturesExtractor):
         super().__init__(observation_space, num_arms_of(observation_space) * ARM_FEATURES + STATE_FEATURES)
         self.rewards = check_rewards(rewards)
 
+    @override
     def forward(self, observations: Observation) -> torch.Tensor:
         """Return ``(B, 8 K + 5)`` features."""
         seen = features(observations, self.rewards, torch)
@@ -51,6 +53,7 @@ class ArmFeatures(BaseFeaturesExtractor):
         super().__init__(observation_space, num_arms_of(observation_space) * (ARM_FEATURES + 1) + STATE_FEATURES)
         self.rewards = rewards
 
+    @override
     def forward(self, observations: Observation) -> torch.Tensor:
         """Return the concatenated features."""
         seen = features(observations, self.rewards, torch)
@@ -67,6 +70,7 @@ class _Arms(nn.Module):
         self.logit = nn.Linear(width, 1)
         self.value = nn.Sequential(nn.Linear(2 * width, width), nn.ReLU(), nn.Linear(width, 1))
 
+    @override
     def forward(self, seen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         return self.forward_actor(seen), self.forward_critic(seen)
 
@@ -101,6 +105,7 @@ class ArmEncoder(nn.Module):
         self.mean = nn.Linear(width, width, bias=False)
         self.max = nn.Linear(width, width, bias=False)
 
+    @override
     def forward(self, arms: torch.Tensor, state: torch.Tensor) -> torch.Tensor:
         """Return the encoded arms from their features ``(..., K, 8)`` and those of the episode ``(..., 5)``."""
         hidden = torch.relu(self.arm(arms) + self.state(state).unsqueeze(-2))
@@ -150,12 +155,15 @@ class ArmPolicy(ActorCriticPolicy):
         keywords["features_extractor_kwargs"] = {"rewards": self.rewards}
         super().__init__(observation_space, action_space, lr_schedule, **keywords)
 
+    @override
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return {**super()._get_constructor_parameters(), "rewards": self.rewards, "width": self.width}
 
+    @override
     def _build_mlp_extractor(self) -> None:
         self.mlp_extractor = _Arms(self.width)  # type: ignore[assignment]
 
+    @override
     def _build(self, lr_schedule: Any) -> None:
         super()._build(lr_schedule)
         # The network has its heads within, since theirs would depend on K.

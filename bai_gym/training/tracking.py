@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from stable_baselines3.common.logger import KVWriter
+from typing_extensions import override
 
 from bai_gym.errors import MissingPackageError
 
@@ -36,11 +37,13 @@ class Values(KVWriter):
     def __init__(self, on_values: OnValues) -> None:
         self._on_values = on_values
 
+    @override
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
         """Pass on the numbers that TensorBoard gets."""
         shown = {name: value for name, value in key_values.items() if "tensorboard" not in (key_excluded[name] or ())}
         self._on_values({name: float(value) for name, value in shown.items() if isinstance(value, _NUMBERS)}, step)
 
+    @override
     def close(self) -> None:
         """Nothing is open."""
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from typing_extensions import override
 
 from bai_gym.agents.learned.contenders import ARM_FEATURES, STATE_FEATURES, WEIGHT, binary_moments, moments, view
 from bai_gym.agents.learned.features import REWARDS
@@ -132,6 +133,7 @@ class Network(torch.nn.Module):
             layer.weight.data *= kept
             layer.weight.register_hook(kept.mul)  # type: ignore[no-untyped-call]
 
+    @override
     def forward(self, state: State, left: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return ``(N, K)`` logits of the next pulls, and of the recommendation.
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
+from typing_extensions import override
 
 from bai_gym.envs.registration import check_id
 from bai_gym.envs.vector import BestArmVectorEnv
@@ -68,6 +69,7 @@ class SB3VecEnv(VecEnv):
         self._started = time.time()
         self._no_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
 
+    @override
     def reset(self) -> dict[str, npt.NDArray[Any]]:
         """Restart all episodes, from the seed of :meth:`seed` if it was called before.
 
@@ -83,10 +85,12 @@ class SB3VecEnv(VecEnv):
         self.reset_infos = [{"phase": "explore", "rewards": kind} for kind in info["rewards"]]
         return dict(observation)
 
+    @override
     def step_async(self, actions: npt.NDArray[Any]) -> None:
         """Keep the ``(N,)`` or ``(N, ...)`` actions for :meth:`step_wait`."""
         self._actions = actions
 
+    @override
     def step_wait(self) -> VecEnvStepReturn:
         """Step all episodes; those that end restart immediately.
 
@@ -149,10 +153,11 @@ class SB3VecEnv(VecEnv):
             return actions
         return self.batch.action_encoding.completed(np.asarray(actions), last["means"], last["remaining"])
 
+    @override
     def close(self) -> None:
-        """Close the batch."""
         self.batch.close()
 
+    @override
     def seed(self, seed: int | None = None) -> list[int | None]:
         """Seed the next :meth:`reset`. All episodes share one generator, and so have one seed.
 
@@ -169,6 +174,7 @@ class SB3VecEnv(VecEnv):
         self._seeds = [first] * self.num_envs
         return self._seeds
 
+    @override
     def set_options(self, options: list[dict[str, Any]] | dict[str, Any] | None = None) -> None:
         """Accept no options: episodes have none.
 
@@ -178,6 +184,7 @@ class SB3VecEnv(VecEnv):
         if options and (isinstance(options, dict) or any(options)):
             raise ParameterError(f"an episode has no options for its start, but these were given: {options!r}")
 
+    @override
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
         """Return an attribute that has one value for all episodes, once for each of ``indices`` (None: all).
 
@@ -194,6 +201,7 @@ class SB3VecEnv(VecEnv):
             f"{', '.join(SHARED)}, observation_space and action_space"
         )
 
+    @override
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
         """Raise an error: the episode specification is fixed when the batch is made.
 
@@ -202,6 +210,7 @@ class SB3VecEnv(VecEnv):
         """
         raise ParameterError(f"{attr_name!r} of a native batch cannot be set: make another SB3VecEnv with it")
 
+    @override
     def env_method(
         self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **method_kwargs: Any
     ) -> list[Any]:
@@ -215,6 +224,7 @@ class SB3VecEnv(VecEnv):
             "call that of the whole batch, which is the attribute `batch`"
         )
 
+    @override
     def env_is_wrapped(self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: Any = None) -> list[bool]:
         """Return False for each of ``indices`` (None: all): the episodes have no wrappers."""
         return [False] * self._count(indices)

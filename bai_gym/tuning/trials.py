@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.agents.paired.race import PairedRace
 from bai_gym.benchmark.protocol import reset
@@ -62,6 +63,7 @@ class BAIPruner(BasePruner):
         info.paired, info.num_items = True, 2
         reset(self._agent, info, generator(0, "pruner"))  # which checks the parameters; it draws nothing
 
+    @override
     def prune(self, study: Study, trial: FrozenTrial) -> bool:
         """Return whether the trial is proved worse than the best one so far."""
         sign = _sign(study)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, get_type_hints
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits import (
     Bandit,
@@ -59,6 +60,7 @@ class _StandIn(Problem):
         self.num_arms = num_arms
         self.num_features = num_features
 
+    @override
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
         """Return arms with random means."""
         bandit = GaussianBandit(rng.random((batch, self.num_arms)))

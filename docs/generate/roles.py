@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from griffe import Alias, Extension, Object
+from typing_extensions import override
 
 from generate.docstrings import ROLE, code_table
 
@@ -14,6 +15,7 @@ __all__ = ["Roles"]
 class Roles(Extension):
     """Turns roles into links within the reference, and tables into blocks of code."""
 
+    @override
     def on_object(self, *, obj: Object | Alias, **_: Any) -> None:
         """Rewrite the docstring of an object when it has been loaded."""
         if obj.is_alias or obj.docstring is None:

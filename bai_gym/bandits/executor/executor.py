@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits.executor.callbacks import Callback, make_callback
 from bai_gym.bandits.executor.functions import FailedPullError, Functions, Outcome, Stream, one_line
@@ -140,6 +141,7 @@ class Executor:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @override
     def __getstate__(self) -> dict[str, Any]:
         """Leave the worker out of copies: each starts its own."""
         return {**self.__dict__, "_callback": None}
