@@ -24,6 +24,13 @@ from hypothesis import settings
 settings.register_profile("reproducible", derandomize=True, deadline=None, max_examples=30)
 settings.load_profile("reproducible")
 
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rules are compiled even where there is little to play, which plain Python plays otherwise."""
+    monkeypatch.setattr("bai_gym.sampling.engine.COMPILED_FROM", 0)
+
+
 Contents = Callable[[Path], dict[str, bytes]]
 
 

@@ -141,7 +141,7 @@ def can_compile() -> bool:
 
 def _plain(text: str, functions: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
     names = {"compiled": lambda function: function, "borrowed": lambda array: array, **functions}
-    exec(compile(text, "<loop of bai-gym>", "exec"), names)
+    exec(_bytecode(text), names)
     return names
 
 
@@ -153,8 +153,13 @@ def _in_memory(text: str, functions: Mapping[str, Callable[..., Any]]) -> dict[s
         "borrowed": borrowed(),
         **{name: jitted(function) for name, function in functions.items()},
     }
-    exec(compile(text, "<loop of bai-gym>", "exec"), names)
+    exec(_bytecode(text), names)
     return names
+
+
+@functools.lru_cache(maxsize=256)
+def _bytecode(text: str) -> types.CodeType:
+    return compile(text, "<loop of bai-gym>", "exec")
 
 
 def _stored(text: str, functions: Mapping[str, Callable[..., Any]], key: str) -> dict[str, Any]:

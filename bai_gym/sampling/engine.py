@@ -20,6 +20,7 @@ from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Engine"]
 
+COMPILED_FROM = 40_000  # below, plain Python has ended before a loop is compiled; results are the same bit for bit
 NOT_COMPILED: set[tuple[Rule, str]] = set()  # rules that cannot be compiled, of which there has been a warning
 
 
@@ -61,7 +62,10 @@ class Engine:
         self._end = made + request.steps
         self._keeps_variances = variances
         self._states = initial_states(rule.state, request.values, batch, arms, request.agent)
-        self._plain = not can_compile() or (rule, request.agent) in NOT_COMPILED
+        work = (
+            batch * request.steps * arms * max(self._features.shape[2], 1)
+        )  # pulls, and what a rule may read for each
+        self._plain = work < COMPILED_FROM or not can_compile() or (rule, request.agent) in NOT_COMPILED
         self._loops: dict[str, Loops] = {}
 
     @property

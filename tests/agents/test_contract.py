@@ -524,6 +524,7 @@ def test_the_largest_rewards_do_not_overflow(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled")
 def test_plain_python_plays_as_compiled_code_bit_for_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     def results(name: str) -> list[list[float]]:
         agent = agents.make(name)

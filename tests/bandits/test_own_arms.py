@@ -18,6 +18,8 @@ from bai_gym.sampling import compiler
 from bai_gym.sampling.engine import loops_of
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
+pytestmark = pytest.mark.usefixtures("compiled")
+
 
 class LaplaceArms(NamedTuple):
     """Means and scales, ``(N, K)``."""

@@ -14,14 +14,17 @@ import pytest
 
 from bai_gym.sampling.compiler import NotCompiledError, digest
 
+pytestmark = pytest.mark.usefixtures("compiled")
+
 SCRIPT = """
 import gc, math, sys
 import numpy as np
 from bai_gym.bandits import GaussianBandit
-from bai_gym.sampling import Engine, Rule, Sequential, compiler
+from bai_gym.sampling import Engine, Rule, Sequential, compiler, engine as engines
 from bai_gym.statistics import Statistics
 
 FACTOR = {factor}
+engines.COMPILED_FROM = 0
 
 def width(pulls):
     return FACTOR / math.sqrt(pulls)

@@ -33,6 +33,8 @@ from bai_gym.sampling import (
 )
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
+pytestmark = pytest.mark.usefixtures("compiled")
+
 
 class Numbers(State):
     width: float

@@ -97,6 +97,7 @@ def test_pcs_gives_up_a_near_arm_for_a_farther_one_if_the_budget_is_small() -> N
     assert pcs_choice(pulls, means, variances, 3960) == 1
 
 
+@pytest.mark.usefixtures("compiled")
 def test_pcs_has_neither_underflow_nor_overflow_where_all_arms_are_far_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pcs_choice([100, 10, 10], [1e3, 2.0, 1.0], [1.0, 1.0, 1.0], 1000) == 1
     monkeypatch.setattr(engine, "can_compile", lambda: False)
