@@ -12,7 +12,6 @@ SETUP_BUDGETS = {1: 2000, 2: 2000, 3: 2000, 4: 600, 5: 4000, 6: 6000, 7: 6000}
 SETUP_SOURCE = "Audibert, Bubeck and Munos 2010"
 REJECTS = "Wang et al. 2023"
 AUGUCB = "Mukherjee et al. 2017"
-PRIORS = "Nguyen et al. 2025"
 TRACKING = "Garivier and Kaufmann 2016"
 
 
@@ -36,9 +35,6 @@ WING = Wing(
         "mean-shape": "bai_gym.problems.setups:mean_shape",
         "multi-bandit-setup": "bai_gym.problems.setups:multi_bandit_setup",
         "thresholding-setup": "bai_gym.problems.thresholding:thresholding_setup",
-        "gaussian-prior": "bai_gym.problems.prior:gaussian_prior_problem",
-        "linear-prior": "bai_gym.problems.prior:linear_prior_problem",
-        "hierarchical-prior": "bai_gym.problems.prior:hierarchical_prior_problem",
         "custom": "bai_gym.problems.custom:custom_problem",
         "table": "bai_gym.problems.custom:table_problem",
         "newsvendor": "bai_gym.problems.newsvendor:newsvendor_problem",
@@ -234,27 +230,6 @@ WING = Wing(
             {"means": (0.5, 0.0), "variances": (1.0, 9.0)},
         ),
         Registration(
-            "BAI-GaussianPrior10-v0",
-            "gaussian-prior",
-            100,
-            f"10 Gaussian arms, their means drawn from a known prior that favours the last ones ({PRIORS})",
-            {"num_arms": 10},
-        ),
-        Registration(
-            "BAI-LinearPrior30-v0",
-            "linear-prior",
-            200,
-            f"30 arms with four features, the parameter drawn from a known normal prior ({PRIORS})",
-            {"num_arms": 30},
-        ),
-        Registration(
-            "BAI-HierarchicalPrior60-v0",
-            "hierarchical-prior",
-            300,
-            f"60 arms that mix ten effects, all drawn from a known normal prior ({PRIORS})",
-            {"num_arms": 60},
-        ),
-        Registration(
             "BAI-Table-v0",
             "table",
             1000,
@@ -317,8 +292,6 @@ WING = Wing(
         "TTTS": Entry(".bayesian.thompson:TTTS"),
         "RHO": Entry(".bayesian.rho:RHO"),
         "RUE": Entry(".bayesian.rue:RUE"),
-        "BayesElim": Entry(".bayesian.bayes_elim:BayesElim", spends_budget=False),
-        "PI-BAI": Entry(".bayesian.pi_bai:PIBAI"),
         "BayesOptimal": Entry(".bayesian.bayes_optimal:BayesOptimal", rewards=BINARY, largest_budget=12),
         "LUCB": Entry(".fixed_confidence.lucb:LUCB"),
         "TrackAndStop": Entry(".fixed_confidence.track_and_stop:TrackAndStop"),

@@ -25,7 +25,7 @@ WING = Wing(
         "linear-oscillating": "bai_gym.problems.drift:oscillating_problem",
         "linear-switching": "bai_gym.problems.drift:switching_problem",
         "logistic": "bai_gym.problems.linear:LogisticProblem",
-        "custom-linear": "bai_gym.problems.custom:custom_linear_problem",
+        "custom-linear": "bai_gym.problems.custom_linear:custom_linear_problem",
     },
     ids=(
         *(
