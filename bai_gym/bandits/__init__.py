@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from bai_gym.bandits.differences import PairStatistics
     from bai_gym.bandits.drifting import DriftingBandit
     from bai_gym.bandits.empirical import EmpiricalBandit, SampleTable
+    from bai_gym.bandits.features import FeatureBandit
     from bai_gym.bandits.finite import FiniteBandit, FinitePopulations
     from bai_gym.bandits.function import FunctionBandit
     from bai_gym.bandits.gaussian import GaussianBandit
-    from bai_gym.bandits.linear import LINKS, FeatureBandit, linear_bandit
+    from bai_gym.bandits.linear import LINKS, linear_bandit
     from bai_gym.bandits.paired import PairedBandit
     from bai_gym.bandits.paired_finite import PairedFiniteBandit
     from bai_gym.bandits.paired_gaussian import PairedGaussianBandit
