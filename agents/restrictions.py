@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bai_gym.agents.registry import ANY, BUILT_IN, UNIT
+from bai_gym.agents.registry import BUILT_IN
 from bai_gym.errors import AgentError
 from bai_gym.rewards import BINARY, Rewards
+from bai_gym.wings import ANY, UNIT
 
 __all__ = ["check_arms", "check_rewards"]
 

@@ -4,11 +4,11 @@ Importing registers the ids with Gymnasium and nothing more; ``evaluate``, ``com
 rest when first used.
 """
 
-from importlib import import_module
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bai_gym.envs.registration import register_all
+from bai_gym.lazy import lazily
 
 if TYPE_CHECKING:
     from bai_gym import agents, report
@@ -55,42 +55,6 @@ __all__ = [
 
 __version__ = version("bai-gym")
 
-_HOMES = {
-    "Advice": "bai_gym.planning",
-    "Aggregate": "bai_gym.results.aggregate",
-    "Audit": "bai_gym.auditing",
-    "BudgetPlan": "bai_gym.planning",
-    "Comparison": "bai_gym.results.comparison",
-    "Identification": "bai_gym.live",
-    "Leaderboard": "bai_gym.results.leaderboard",
-    "PairedTest": "bai_gym.analysis.paired",
-    "Plans": "bai_gym.planning",
-    "Result": "bai_gym.results.result",
-    "Study": "bai_gym.live",
-    "advise": "bai_gym.planning",
-    "aggregate": "bai_gym.results.aggregate",
-    "audit": "bai_gym.auditing",
-    "cite": "bai_gym.agents.citations",
-    "cluster": "bai_gym.parallel",
-    "compare": "bai_gym.api",
-    "evaluate": "bai_gym.api",
-    "identify": "bai_gym.live",
-    "leaderboards": "bai_gym.results.leaderboard",
-    "plan": "bai_gym.planning",
-}
-
-_PACKAGES = ("agents", "report")
-
 register_all()
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    if name in _PACKAGES:
-        return import_module(f"bai_gym.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazily(__name__)

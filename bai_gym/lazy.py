@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
+import ast
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 __all__ = ["lazily"]
 
 
-def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazily(package: str, hint: str = "") -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the functions ``__getattr__`` and ``__dir__`` of a package (PEP 562).
+
+    They know the names that the package imports for type checkers, in ``if TYPE_CHECKING:``, and import one when it is
+    first used.
 
     Args:
         package: The package.
-        homes: The module of each name that is loaded when it is first used, relative to the package.
+        hint: What the message about a name that does not exist ends with.
     """
 
+    @cache
+    def homes() -> dict[str, str]:
+        """Return the module of each name, from the source of the package."""
+        source = Path(str(sys.modules[package].__file__)).read_text(encoding="utf-8")
+        blocks = [node for node in ast.parse(source).body if isinstance(node, ast.If)]
+        statements = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
+        return {alias.name: str(node.module) for node in statements for alias in node.names}
+
     def find(name: str) -> Any:
-        if name in homes:
-            return getattr(import_module(f"{package}.{homes[name]}"), name)
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if name not in homes():
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
+        home = homes()[name]
+        return import_module(f"{package}.{name}") if home == package else getattr(import_module(home), name)
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *homes})
+        return sorted({*vars(sys.modules[package]), *homes()})
 
     return find, names

@@ -147,7 +147,7 @@ def main() -> None:
         every([name for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, SequentialAgent)])
         return
     for cases, above in ((BEST_ARM, False), (ABOVE, True)):
-        names = [name for name in arguments.agent or AGENTS if (BUILT_IN[name].group == "Thresholding") == above]
+        names = [name for name in arguments.agent or AGENTS if (BUILT_IN[name].folder == "thresholding") == above]
         for arms, budget in cases if names else ():
             table(arms, budget, names, many, repeats)
     if arguments.agent:

@@ -13,7 +13,7 @@ from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
 
 from bai_gym import agents
-from bai_gym.agents.registry import BUILT_IN, GROUPS
+from bai_gym.agents.registry import BUILT_IN, GROUPS, heading
 from generate.agents import Written, agent_index, agent_text, written_pages
 from generate.api import MODULES, api_index, api_page, api_text, whole_package
 from generate.environments import environment_index, environment_text, group_of
@@ -102,7 +102,7 @@ def _fill_navigation(navigation: Any, everything: tuple[Environment, ...]) -> No
         groups.setdefault(group_of(environment), []).append(page)
     families: dict[str, list[str]] = {heading: [] for heading in GROUPS.values()}
     for name, entry in BUILT_IN.items():
-        families[entry.group].append(f"{AGENTS}/{agent_page(name)}")
+        families[heading(entry)].append(f"{AGENTS}/{agent_page(name)}")
     added: dict[str, list[Any]] = {
         ENVIRONMENTS: [{title: pages} for title, pages in groups.items()],
         AGENTS: [{title: pages} for title, pages in families.items()],

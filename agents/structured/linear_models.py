@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bai_gym.agents.tools.ranges import ORACLE
-from bai_gym.bandits.linear import check_features
+from bai_gym.bandits.features import check_features
 from bai_gym.designs import Design, DifferenceDesign, exchange_design, greedy_allocation, round_design
 from bai_gym.errors import AgentError, InstanceError, ParameterError
 from bai_gym.problems import ProblemInfo

@@ -14,16 +14,4 @@ if TYPE_CHECKING:
 
 __all__ = ["GALLERY", "Audit", "GalleryRule", "Instance", "Looks", "Plan", "audit", "repeat"]
 
-__getattr__, __dir__ = lazily(
-    __name__,
-    {
-        "GALLERY": "gallery",
-        "Audit": "result",
-        "GalleryRule": "gallery",
-        "Instance": "instances",
-        "Looks": "streams",
-        "Plan": "search",
-        "audit": "auditor",
-        "repeat": "auditor",
-    },
-)
+__getattr__, __dir__ = lazily(__name__)

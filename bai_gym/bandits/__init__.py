@@ -4,20 +4,26 @@ A model holds the true means and variances and draws rewards from the exact dist
 are defined elsewhere.
 """
 
-from bai_gym.bandits.base import Bandit
-from bai_gym.bandits.bernoulli import BernoulliBandit
-from bai_gym.bandits.differences import PairStatistics
-from bai_gym.bandits.drifting import DriftingBandit
-from bai_gym.bandits.empirical import EmpiricalBandit, SampleTable
-from bai_gym.bandits.finite import FiniteBandit, FinitePopulations
-from bai_gym.bandits.function import FunctionBandit
-from bai_gym.bandits.gaussian import GaussianBandit
-from bai_gym.bandits.linear import LINKS, FeatureBandit, linear_bandit
-from bai_gym.bandits.paired import PairedBandit
-from bai_gym.bandits.paired_finite import PairedFiniteBandit
-from bai_gym.bandits.paired_gaussian import PairedGaussianBandit
-from bai_gym.bandits.poisson import PoissonBandit
-from bai_gym.bandits.prior import PriorBandit
+from typing import TYPE_CHECKING
+
+from bai_gym.lazy import lazily
+
+if TYPE_CHECKING:
+    from bai_gym.bandits.base import Bandit
+    from bai_gym.bandits.bernoulli import BernoulliBandit
+    from bai_gym.bandits.differences import PairStatistics
+    from bai_gym.bandits.drifting import DriftingBandit
+    from bai_gym.bandits.empirical import EmpiricalBandit, SampleTable
+    from bai_gym.bandits.features import FeatureBandit
+    from bai_gym.bandits.finite import FiniteBandit, FinitePopulations
+    from bai_gym.bandits.function import FunctionBandit
+    from bai_gym.bandits.gaussian import GaussianBandit
+    from bai_gym.bandits.linear import LINKS, linear_bandit
+    from bai_gym.bandits.paired import PairedBandit
+    from bai_gym.bandits.paired_finite import PairedFiniteBandit
+    from bai_gym.bandits.paired_gaussian import PairedGaussianBandit
+    from bai_gym.bandits.poisson import PoissonBandit
+    from bai_gym.bandits.prior import PriorBandit
 
 __all__ = [
     "LINKS",
@@ -39,3 +45,5 @@ __all__ = [
     "SampleTable",
     "linear_bandit",
 ]
+
+__getattr__, __dir__ = lazily(__name__)

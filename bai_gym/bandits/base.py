@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from bai_gym import validation
 from bai_gym.bandits.draws import Draws
 from bai_gym.errors import InstanceError
-from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+if TYPE_CHECKING:
+    from bai_gym.gaussian_process import GaussianPrior
 
 __all__ = ["Bandit", "check_means", "check_num_arms"]
 

@@ -16,9 +16,8 @@ from bai_gym.results.writer import ResultsWriter
 from bai_gym.theory import BOUNDS
 from bai_gym.validation import integer
 
-__all__ = ["AUDIT", "audited_rules", "reproduce_audits"]
+__all__ = ["audited_rules", "reproduce_audits"]
 
-AUDIT = "audit"
 """What ``bai-gym reproduce`` calls it."""
 
 CLASS_OF = {"gaussian": ("gaussian", ", sigma=1"), "bernoulli": ("bounded", ""), "student": ("gaussian", "")}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,37 +21,22 @@ Catalogue = dict[str, list[dict[str, Any]]]
 
 
 def catalogue() -> Catalogue:
-    """Return the stored catalogue."""
+    """Return the stored catalogue, with the agents that are there, those of other distributions included."""
+    from bai_gym.agents.registry import BUILT_IN
+
     found: Catalogue = json.loads(FILE.read_text(encoding="utf-8"))
-    return found
+    stored = {row["name"]: row for row in found["agents"]}
+    return {**found, "agents": [stored.get(name) or _agent(name, {}) for name in BUILT_IN]}
 
 
 def collected() -> Catalogue:
     """Return the same from the classes, and from their pages in a checkout, which takes a second."""
-    import inspect
-
-    from bai_gym.agents.registry import BUILT_IN, make
+    from bai_gym.agents.registry import BUILT_IN
     from bai_gym.auditing import GALLERY
     from bai_gym.experiments import EXPERIMENTS
 
     titles = _titles()
-    agents = []
-    for name, entry in BUILT_IN.items():
-        agent, kind = make(name), entry.load()
-        agents.append(
-            {
-                "name": name,
-                "title": titles.get(name, ""),
-                "group": entry.group,
-                "tasks": sorted(agent.tasks),
-                "stops": agent.stops,
-                "knows": sorted(agent.knows),
-                "needs": [*needs(agent), *entry.restrictions],
-                "minimum_budget": agent.minimum_budget(64),
-                "what": plain((inspect.getdoc(kind) or "").partition("\n")[0]),
-                "parameters": list(inspect.signature(kind).parameters),
-            }
-        )
+    agents = [_agent(name, titles) for name in BUILT_IN]
     experiments = [
         {"id": e.id, "what": e.title, "source": e.source, "runs": None if e.instances else e.runs}
         for e in EXPERIMENTS.values()
@@ -61,6 +47,28 @@ def collected() -> Catalogue:
         for name, rule in GALLERY.items()
     ]
     return {"agents": agents, "experiments": [*experiments, audits], "rules": rules}
+
+
+def _agent(name: str, titles: Mapping[str, str]) -> dict[str, Any]:
+    """Return the row of an agent."""
+    import inspect
+
+    from bai_gym.agents.registry import BUILT_IN, heading, make
+
+    agent, entry = make(name), BUILT_IN[name]
+    kind = entry.load()
+    return {
+        "name": name,
+        "title": titles.get(name, ""),
+        "group": heading(entry),
+        "tasks": sorted(agent.tasks),
+        "stops": agent.stops,
+        "knows": sorted(agent.knows),
+        "needs": [*needs(agent), *entry.restrictions],
+        "minimum_budget": agent.minimum_budget(64),
+        "what": plain((inspect.getdoc(kind) or "").partition("\n")[0]),
+        "parameters": list(inspect.signature(kind).parameters),
+    }
 
 
 def needs(agent: Any) -> list[str]:

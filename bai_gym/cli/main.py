@@ -8,7 +8,7 @@ import io
 import os
 import sys
 import warnings
-from importlib import import_module, metadata
+from importlib import metadata
 from typing import Any
 
 import typer
@@ -17,25 +17,11 @@ from typing_extensions import override
 
 from bai_gym.cli.console import ERR
 from bai_gym.errors import BaiGymError
+from bai_gym.wings import Command, gathered, load_reference
 
 __all__ = ["app", "main"]
 
-COMMANDS = {
-    "run": ("bai_gym.cli.run:run", "Compare agents on environments."),
-    "plan": ("bai_gym.cli.plan:plan", "Plan the budget of an experiment."),
-    "advise": ("bai_gym.cli.plan:advise", "Advise which agent to use."),
-    "audit": ("bai_gym.cli.audit:audit", "Test what a stopping rule promises."),
-    "reproduce": ("bai_gym.cli.reproduce:reproduce", "Repeat a figure of a paper, and judge its claims."),
-    "study": ("bai_gym.cli.study:study", "Show a running study."),
-    "merge": ("bai_gym.cli.merge:merge", "Merge folders of results into one."),
-    "report": ("bai_gym.cli.report:report", "Turn folders of results into one web page."),
-    "leaderboard": ("bai_gym.cli.leaderboard:app", "Check a submission to the leaderboard, or play all of them."),
-    "train": ("bai_gym.cli.train:train", "Train an agent, then compare it with analytic ones."),
-    "cite": ("bai_gym.cli.cite:cite", "Print BibTeX entries of the library or of agents."),
-    "list": ("bai_gym.cli.listing:app", "List environments, agents or experiments."),
-    "show": ("bai_gym.cli.show:show", "Show what an agent does, or what an environment is."),
-    "data": ("bai_gym.cli.data:app", "List data sets, or fetch one."),
-}
+COMMANDS: dict[str, Command] = gathered("commands")
 """Each command: where it is, and what the list of commands says. It is imported when it is called."""
 
 
@@ -59,8 +45,7 @@ class _Commands(TyperGroup):
 
 
 def _load(name: str) -> Any:
-    module, _, function = COMMANDS[name][0].partition(":")
-    found = getattr(import_module(module), function)
+    found = load_reference(COMMANDS[name].path)
     if not isinstance(found, typer.Typer):
         command, found = found, typer.Typer(add_completion=False, rich_markup_mode=None)
         found.command(name)(command)
@@ -75,8 +60,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _name, (_, _summary) in COMMANDS.items():
-    app.command(_name, help=_summary)(lambda: None)
+for _name, _command in COMMANDS.items():
+    app.command(_name, help=_command.summary)(lambda: None)
 
 
 @app.callback(invoke_without_command=True)

@@ -11,8 +11,9 @@ import typer
 from bai_gym.cli.catalogue import needs, plain
 from bai_gym.cli.complete import AGENTS, ENVIRONMENTS
 from bai_gym.cli.console import OUT
-from bai_gym.envs.registration import IDS, Registration, unknown_id
+from bai_gym.envs.registration import IDS, unknown_id
 from bai_gym.errors import MissingDataError
+from bai_gym.wings import Registration
 
 __all__ = ["show"]
 
@@ -34,7 +35,7 @@ def show(
 
 
 def _agent(agent: str) -> None:
-    from bai_gym.agents.registry import BUILT_IN, find, make
+    from bai_gym.agents.registry import BUILT_IN, find, heading, make
     from bai_gym.api import parse_agent
     from bai_gym.benchmark.protocol import knowledge
 
@@ -42,7 +43,7 @@ def _agent(agent: str) -> None:
     kind, made, entry = find(name), make(name, **given), BUILT_IN.get(name)
     stops = " (decides when to stop)" if getattr(made, "stops", False) else ""
     facts = {
-        "group": "" if entry is None else entry.group,
+        "group": "" if entry is None else heading(entry),
         "tasks": ", ".join(sorted(getattr(made, "tasks", ()))) + stops,
         "oracle knowledge": ", ".join(sorted(knowledge(made))) or "none",
         "needs": ", ".join([*needs(made), *(() if entry is None else entry.restrictions)]),

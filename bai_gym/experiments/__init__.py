@@ -25,6 +25,7 @@ from bai_gym.experiments import (
     universal,
 )
 from bai_gym.experiments.model import Claim, Experiment, Judged, Panel, Setting, judge
+from bai_gym.wings import load_reference, wings
 
 __all__ = ["EXPERIMENTS", "Claim", "Experiment", "Judged", "Panel", "Setting", "find", "judge"]
 
@@ -51,6 +52,7 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
             *universal.EXPERIMENTS,
             *in_context.EXPERIMENTS,
             universal.ON_MOVIES,
+            *(one for wing in wings().values() for place in wing.experiments for one in load_reference(place)),
         )
     }
 )

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bai_gym.envs.registration import SETUP_BUDGETS
 from bai_gym.experiments.model import Below, Claim, Experiment, Lower, Panel, Setting
+from bai_gym.wing import SETUP_BUDGETS
 
 __all__ = ["EXPERIMENTS"]
 

@@ -1,7 +1,14 @@
 """Gaussian models of correlated arms: a prior over K means, and its posterior after pulls, for N runs at a time."""
 
-from bai_gym.gaussian_process.kernels import KERNELS, kernel_matrix
-from bai_gym.gaussian_process.posterior import GaussianPosterior
-from bai_gym.gaussian_process.prior import GaussianPrior
+from typing import TYPE_CHECKING
+
+from bai_gym.lazy import lazily
+
+if TYPE_CHECKING:
+    from bai_gym.gaussian_process.kernels import KERNELS, kernel_matrix
+    from bai_gym.gaussian_process.posterior import GaussianPosterior
+    from bai_gym.gaussian_process.prior import GaussianPrior
 
 __all__ = ["KERNELS", "GaussianPosterior", "GaussianPrior", "kernel_matrix"]
+
+__getattr__, __dir__ = lazily(__name__)

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bai_gym.api import agent_source
-from bai_gym.bandits.linear import check_features
+from bai_gym.bandits.features import check_features
 from bai_gym.benchmark.protocol import (
     allocates,
     describe,

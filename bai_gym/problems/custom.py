@@ -1,4 +1,4 @@
-"""User-defined arms, by means and variances, by features and parameters, or from a log of rewards.
+"""User-defined arms, by means and variances, or from a log of rewards.
 
 Without arguments each makes a small demonstration, so that every id works out of the box; reports mention it.
 """
@@ -20,9 +20,7 @@ from bai_gym.bandits import (
     GaussianBandit,
     PairedGaussianBandit,
     SampleTable,
-    linear_bandit,
 )
-from bai_gym.bandits.linear import check_link
 from bai_gym.datasets import ArmSamples, ScoreMatrix, read_table
 from bai_gym.errors import ParameterError
 from bai_gym.problems.base import FixedProblem
@@ -30,14 +28,11 @@ from bai_gym.problems.scores import paired_problem
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.validation import choice, flag
 
-__all__ = ["custom_linear_problem", "custom_problem", "table_problem"]
+__all__ = ["custom_problem", "table_problem"]
 
 DEMO_MEANS = (0.5, 0.45, 0.4, 0.3)
 DEMO_VARIANCE = 0.25  # about that of Bernoulli arms with these means
 DEMO_CORRELATION = 0.5
-
-DEMO_FEATURES = ((1.0, 0.0), (0.8, 0.6), (0.0, 1.0), (-0.6, 0.8))
-DEMO_THETA = (0.5, 0.1)
 
 # Sign-ups in the synthetic log of an A/B test; the log follows from these numbers, without randomness.
 DEMO_VISITORS = 1000  # per variant
@@ -92,43 +87,6 @@ def custom_problem(
     else:
         bandit = GaussianBandit(means, 1.0 if variances is None else variances)
     return FixedProblem(bandit, notes)
-
-
-def custom_linear_problem(
-    features: object = None,
-    theta: object = None,
-    link: str = "identity",
-    noise_variance: float | None = None,
-    candidates: object = None,
-) -> FixedProblem:
-    """Return the problem of one fixed linear or generalized linear instance, see :func:`bai_gym.bandits.linear_bandit`.
-
-    Args:
-        features: ``(K, d)``, one row for each arm. None, with ``theta`` left out too: the demonstration instance, four
-            arms with two features each.
-        theta: ``(d,)`` parameters; the mean of an arm is h(features @ theta).
-        link: ``"identity"`` (Gaussian rewards), ``"logit"`` or ``"probit"`` (0 and 1), or ``"log"`` (counts).
-        noise_variance: Variance of Gaussian rewards, above 0. None: 1.
-        candidates: ``(K_Z, d)`` what may be recommended, in the span of the features; None: the arms. See
-            :class:`bai_gym.tasks.BestCandidate`.
-
-    Raises:
-        InstanceError: Malformed features, parameters or candidates.
-        ParameterError: An unknown link, one of features and theta without the other, or a variance with a link that
-            determines it.
-    """
-    if check_link(link) != "identity" and noise_variance is not None:
-        raise ParameterError(f"noise_variance cannot be given with link={link!r}: the means determine the variances")
-    if link != "identity" and candidates is not None:
-        raise ParameterError(f"candidates need link='identity', means that are linear in the features, not {link!r}")
-    notes: tuple[str, ...] = ()
-    if features is None and theta is None:
-        features, theta = DEMO_FEATURES, DEMO_THETA
-        notes = ("no features were given: this is the demonstration instance, four arms with theta 0.5, 0.1",)
-    elif features is None or theta is None:
-        raise ParameterError("features and theta must both be given: features=[[...], ...] and theta=[...]")
-    bandit = linear_bandit(features, theta, link=link, noise_variance=1.0 if noise_variance is None else noise_variance)
-    return FixedProblem(bandit, notes, candidates=candidates)
 
 
 def table_problem(

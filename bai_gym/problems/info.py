@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bai_gym.bandits import Bandit
 from bai_gym.costs import Costs, common_cost, pulls_for
 from bai_gym.errors import AgentError, ParameterError
-from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, BestCandidate, Task
 from bai_gym.theory import reward_bound
+
+if TYPE_CHECKING:
+    from bai_gym.gaussian_process import GaussianPrior
 
 __all__ = ["KNOWLEDGE", "ProblemInfo", "check_knowledge"]
 

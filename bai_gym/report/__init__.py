@@ -31,21 +31,4 @@ __all__ = [
     "stopping_times",
 ]
 
-_HOMES = {
-    "aggregate_intervals": "scores",
-    "aggregate_table": "aggregates",
-    "arms_plot": "runs",
-    "checkpoint_table": "tables",
-    "error_curves": "figures",
-    "instance_plot": "figures",
-    "leaderboards_table": "standings",
-    "performance_profiles": "scores",
-    "posterior_plot": "posterior",
-    "pulls_table": "rivals",
-    "regret_boxes": "runs",
-    "results_table": "tables",
-    "rivals_table": "rivals",
-    "stopping_times": "runs",
-}
-
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__)

@@ -9,7 +9,7 @@ from typing import Any
 
 from bai_gym.auditing import Audit
 from bai_gym.auditing.certificate import Certificate
-from bai_gym.report.canvas import INLINE_STYLE, inline, look, save, settings, target_of, write_sentence
+from bai_gym.report.canvas import INLINE_STYLE, Caption, Drawing, look
 from bai_gym.results.layout import Column, Table, exact
 from bai_gym.results.page import html_page
 
@@ -69,9 +69,7 @@ def audit_curve(audit: Audit, path: str | Path) -> Path:
         MissingPackageError: If matplotlib is not installed.
         OutputError: If the file cannot be written.
     """
-    target = target_of(path)
-    with settings():
-        return save(_figure(audit), target)
+    return _drawing(audit).save(path)
 
 
 def audit_page(audit: Audit) -> str:
@@ -79,7 +77,7 @@ def audit_page(audit: Audit) -> str:
     title, _, verdict = str(audit).partition("\n")
     again = f"<h2>Repeat it</h2>\n<pre>{html.escape(audit.script)}</pre>" if audit.script else ""
     body = f"""<p class="verdict">{html.escape(verdict)}</p>
-{inline(lambda: _figure(audit), "The share of runs that have stopped with a wrong arm, by the number of looks.")}
+{_drawing(audit).html("The share of runs that have stopped with a wrong arm, by the number of looks.")}
 <h2>Instances found</h2>
 {_finalists(audit).html()}
 {again}"""
@@ -99,25 +97,26 @@ def _finalists(audit: Audit) -> Table[Certificate]:
     return Table(audit.certificates, columns, {}, remarks=[remark])
 
 
-def _figure(audit: Audit) -> Any:
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import FuncFormatter
+def _drawing(audit: Audit) -> Drawing:
+    @Drawing
+    def drawing(figure: Any) -> Caption:
+        from matplotlib.ticker import FuncFormatter
 
-    figure = Figure(figsize=(8.0, 4.5), layout="constrained")
-    axes = figure.add_subplot()
-    looks, shares = audit.curve()
-    last = audit.num_looks
-    colour, _, _ = look(1)
-    axes.step([1, *looks, last], [0.0, *shares, shares[-1] if shares else 0.0], where="post", color=colour)
-    axes.axhline(audit.delta, color="black", linestyle="--", linewidth=1.0, label=f"promised: {audit.delta:g}")
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    axes.set_ylim(bottom=0.0)
-    axes.set_xlabel("looks")
-    axes.set_ylabel("runs that have stopped with a wrong arm")
-    axes.set_title(f"{audit.rule}: {audit.verdict}")
-    axes.legend()
-    write_sentence(
-        figure, "The line is the share of wrong runs on one instance; above the dashes the rule breaks its promise."
-    )
-    return figure
+        axes = figure.add_subplot()
+        looks, shares = audit.curve()
+        last = audit.num_looks
+        colour, _, _ = look(1)
+        axes.step([1, *looks, last], [0.0, *shares, shares[-1] if shares else 0.0], where="post", color=colour)
+        axes.axhline(audit.delta, color="black", linestyle="--", linewidth=1.0, label=f"promised: {audit.delta:g}")
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        axes.set_ylim(bottom=0.0)
+        axes.set_xlabel("looks")
+        axes.set_ylabel("runs that have stopped with a wrong arm")
+        axes.set_title(f"{audit.rule}: {audit.verdict}")
+        axes.legend()
+        return Caption(
+            None, "The line is the share of wrong runs on one instance; above the dashes the rule breaks its promise."
+        )
+
+    return drawing

@@ -1,4 +1,4 @@
-"""Shared parts of all figures: colours and markers, matplotlib's settings, the sentence below, and the file.
+"""Shared parts of all figures: :class:`Drawing`, the decorator of functions that draw, and colours and markers.
 
 The ending of the path decides the format: ``.png``, ``.svg`` or ``.pdf``, or ``.*`` for all three. In the last two text
 is text, so that it can be searched, read aloud and edited. The same input gives the same bytes: files hold no date, no
@@ -13,7 +13,7 @@ import io
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 
@@ -24,15 +24,12 @@ __all__ = [
     "FORMATS",
     "INLINE_STYLE",
     "MARKERS",
-    "inline",
+    "Caption",
+    "Drawing",
     "look",
     "named",
     "places",
-    "save",
-    "settings",
     "style",
-    "target_of",
-    "write_sentence",
 ]
 
 # M. Okabe and K. Ito's colours, distinct for colour-blind readers too, without their yellow, which is too pale for
@@ -115,18 +112,81 @@ def named(agent: str, knows: Sequence[str]) -> str:
     return f"{agent} (oracle knowledge: {', '.join(knows)})" if knows else agent
 
 
-def target_of(path: str | Path) -> Path:
-    """The path of the file, if its ending is one that can be written."""
-    target = Path(path)
-    if target.suffix.lower() not in (*FORMATS, ALL_FORMATS):
-        raise ParameterError(
-            f"cannot draw a {target.suffix or 'file without ending'}; use .png, .svg or .pdf, or .* for all three"
-        )
-    return target
+INLINE_STYLE = """
+svg { display: block; width: 100%; height: auto; background: #fff; }
+@media (prefers-color-scheme: dark) { svg { filter: invert(0.93) hue-rotate(180deg); } }
+"""
+"""Rules of CSS for a page with a figure in it."""
+
+
+class Caption(NamedTuple):
+    """What is written around a figure.
+
+    Attributes:
+        title: Above; None: none.
+        sentence: Below: how to read the figure.
+    """
+
+    title: str | None
+    sentence: str
+
+
+class Drawing:
+    """Decorator of a function that draws: a figure, with what all figures share, that is drawn when it is written.
+
+    Args:
+        draw: Adds axes to the figure that it is given, of 8 x 4.5 inches unless it sets another size, and draws.
+            Matplotlib has the settings of all figures meanwhile, whatever the user's are.
+    """
+
+    def __init__(self, draw: Callable[[Any], Caption]) -> None:
+        self._draw = draw
+
+    def save(self, path: str | Path) -> Path:
+        """Draw, write the figure to a file, or to one of each format, and return the path, of the first one.
+
+        Raises:
+            ParameterError: If the file's ending is unknown.
+            MissingPackageError: If matplotlib is not installed.
+            OutputError: If the file cannot be written.
+        """
+        target = Path(path)
+        if target.suffix.lower() not in (*FORMATS, ALL_FORMATS):
+            raise ParameterError(
+                f"cannot draw a {target.suffix or 'file without ending'}; use .png, .svg or .pdf, or .* for all three"
+            )
+        with _settings():
+            return write(self._figure(), target)
+
+    def html(self, name: str) -> str:
+        """Return the figure as HTML, for a page of its own; empty if matplotlib is not installed.
+
+        Args:
+            name: What it shows, for those who cannot see it.
+        """
+        try:
+            with _settings():
+                svg = _contents(self._figure(), ".svg").decode()
+        except MissingPackageError:
+            return ""
+        return svg[svg.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{html.escape(name)}"', 1)
+
+    def _figure(self) -> Any:
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(8.0, 4.5), layout="constrained")
+        caption = self._draw(figure)
+        if caption.title and len(figure.axes) == 1:
+            figure.axes[0].set_title(caption.title, loc="left", fontweight="bold", fontsize=12)
+        elif caption.title:
+            figure.suptitle(caption.title, x=0.01, ha="left", fontweight="bold", fontsize=12)
+        characters = round(figure.get_figwidth() * 14.5)  # of a line
+        figure.supxlabel(textwrap.fill(caption.sentence, characters), x=0.01, ha="left", fontsize=9, color="#444444")
+        return figure
 
 
 @contextlib.contextmanager
-def settings() -> Iterator[None]:
+def _settings() -> Iterator[None]:
     """Matplotlib's defaults and the style above; the user's settings are restored afterwards."""
     try:
         import matplotlib
@@ -139,46 +199,18 @@ def settings() -> Iterator[None]:
         yield
 
 
-def write_sentence(figure: Any, sentence: str) -> None:
-    """Write a sentence below the axes, in lines that fit the figure."""
-    characters = round(figure.get_figwidth() * 14.5)
-    figure.supxlabel(textwrap.fill(sentence, characters), x=0.01, ha="left", fontsize=9, color="#444444")
-
-
-INLINE_STYLE = """
-svg { display: block; width: 100%; height: auto; background: #fff; }
-@media (prefers-color-scheme: dark) { svg { filter: invert(0.93) hue-rotate(180deg); } }
-"""
-"""Rules of CSS for a page with a figure in it."""
-
-
-def inline(draw: Callable[[], Any], name: str) -> str:
-    """Return a figure as HTML, for a page of its own; empty if matplotlib is not installed.
-
-    Args:
-        draw: Makes the figure.
-        name: What it shows, for those who cannot see it.
-    """
-    try:
-        with settings():
-            drawing = _drawn(draw(), ".svg").decode()
-    except MissingPackageError:
-        return ""
-    return drawing[drawing.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{html.escape(name)}"', 1)
-
-
-def _drawn(figure: Any, suffix: str) -> bytes:
+def _contents(figure: Any, suffix: str) -> bytes:
     """Return a figure as the contents of a file with that ending."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format=suffix[1:], metadata=METADATA[suffix])
     return buffer.getvalue()
 
 
-def save(figure: Any, target: Path) -> Path:
+def write(figure: Any, target: Path) -> Path:
     """Write a figure to a file, or to one of each format; return the path, of the first one."""
     paths = [target.with_suffix(suffix) for suffix in FORMATS] if target.suffix == ALL_FORMATS else [target]
     for path in paths:
-        contents = _drawn(figure, path.suffix.lower())
+        contents = _contents(figure, path.suffix.lower())
         figure.set_layout_engine("none")  # all formats have the layout of the first one, which takes time
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bai_gym.errors import ParameterError
-from bai_gym.report.canvas import COLOURS, MARKERS, named, places, save, settings, style, target_of, write_sentence
+from bai_gym.report.canvas import COLOURS, MARKERS, Caption, Drawing, named, places, style
 from bai_gym.results.result import Result
 
 __all__ = ["error_curves", "instance_plot"]
@@ -71,15 +71,14 @@ def error_curves(
     """
     curves = _curves(results, x, x_name)
     numbers = places((row.agent for row in results), agents)
-    target = target_of(path)
     if chance not in (None, "one arm") and (isinstance(chance, str) or not 0.0 <= chance <= 1.0):
         raise ParameterError(f'chance is {chance!r}; it must be a number in [0, 1], "one arm" or None')
-    with settings():
-        from matplotlib.figure import Figure
 
+    @Drawing
+    def drawing(figure: Any) -> Caption:
         legend = {name: textwrap.fill(name, 28, subsequent_indent="  ", break_on_hyphens=False) for name in curves}
         lines = sum(words.count("\n") + 1 for words in legend.values())
-        figure = Figure(figsize=(8.0, max(4.5, 0.2 * lines + 1.5)), layout="constrained")
+        figure.set_size_inches(8.0, max(4.5, 0.2 * lines + 1.5))
         axes = figure.add_subplot()
         handles = {}
         for i, (name, rows) in enumerate(curves.items()):
@@ -101,12 +100,11 @@ def error_curves(
         axes.set_ylabel("error probability")
         envs = {row.env for row in results}
         heading = title if title is not None else (next(iter(envs)) if len(envs) == 1 else None)
-        if heading:
-            axes.set_title(heading, loc="left", fontweight="bold", fontsize=12)
         order = sorted(curves, key=lambda name: -_last(curves[name], x).error_probability)
         figure.legend([handles[n] for n in order], [legend[n] for n in order], loc="outside right upper", fontsize=10)
-        write_sentence(figure, sentence + ".")
-        return save(figure, target)
+        return Caption(heading, sentence + ".")
+
+    return drawing.save(path)
 
 
 def instance_plot(
@@ -138,14 +136,13 @@ def instance_plot(
         OutputError: If the file cannot be written.
     """
     mu, v = _instances(means, variances)
-    target = target_of(path)
     names = [f"instance {i}" for i in range(1, len(mu) + 1)] if labels is None else list(labels)
     if len(names) != len(mu):
         raise ParameterError(f"{len(names)} labels for {len(mu)} instances; give one for each")
-    with settings():
-        from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(8.0, 3.6), layout="constrained")
+    @Drawing
+    def drawing(figure: Any) -> Caption:
+        figure.set_size_inches(8.0, 3.6)
         panels = figure.subplots(1, 2, sharex=True)
         arms = np.arange(mu.shape[1])
         for axes, values, quantity in zip(panels, (mu, v), ("mean reward", "reward variance"), strict=True):
@@ -166,15 +163,14 @@ def instance_plot(
         if len(mu) > 1:
             shown, words = panels[0].get_legend_handles_labels()
             figure.legend(shown, words, loc="outside upper right", ncols=min(len(mu), 6), fontsize=10)
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=12)
         best_words = "the ring marks the best arm" if len(mu) == 1 else "a ring marks the best arm of each instance"
-        write_sentence(
-            figure,
+        return Caption(
+            title,
             f"Each point is an arm, counted from 0: its mean reward (left) and the variance of its "
             f"rewards (right); {best_words}.",
         )
-        return save(figure, target)
+
+    return drawing.save(path)
 
 
 # ------------------------------------------------------------------------------------------------------- curves

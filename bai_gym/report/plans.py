@@ -9,7 +9,7 @@ from typing import Any
 
 from bai_gym.planning import Advice, BudgetPlan, Measurement, Plans
 from bai_gym.planning.now import NOW, row_name
-from bai_gym.report.canvas import INLINE_STYLE, inline, look, named, save, settings, target_of, write_sentence
+from bai_gym.report.canvas import INLINE_STYLE, Caption, Drawing, look, named
 from bai_gym.results.layout import Column, Table, exact, format_knowledge, with_interval
 from bai_gym.results.page import html_page
 from bai_gym.results.result import Result
@@ -149,9 +149,7 @@ def plan_curves(plans: Plans, path: str | Path) -> Path:
         MissingPackageError: If matplotlib is not installed.
         OutputError: If the file cannot be written.
     """
-    target = target_of(path)
-    with settings():
-        return save(_figure(plans), target)
+    return _drawing(plans).save(path)
 
 
 def plan_page(plans: Plans) -> str:
@@ -159,46 +157,49 @@ def plan_page(plans: Plans) -> str:
     goal = plans[0].goal
     name = f"The {goal.name} by budget, a curve for each agent; the table below has its numbers."
     body = f"""{plans_table(plans).html()}
-{inline(lambda: _figure(plans), name)}
+{_drawing(plans).html(name)}
 <h2>Curves</h2>
 {plan_points(plans).html()}"""
     return html_page(f"How large a budget brings the {goal.name} to {goal.target:g}?", body, STYLE)
 
 
-def _figure(plans: Plans) -> Any:
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import FuncFormatter
+def _drawing(plans: Plans) -> Drawing:
+    @Drawing
+    def drawing(figure: Any) -> Caption:
+        from matplotlib.ticker import FuncFormatter
 
-    figure = Figure(figsize=(8.0, 4.5), layout="constrained")
-    axes = figure.add_subplot()
-    for index, plan in enumerate(plans):
-        colour, marker, dashes = look(index)
-        if plan.budget == 0 and plan.confirmed is not None:
-            axes.axhline(plan.confirmed.value, color=colour, linewidth=1.2, label=plan.agent)
-            continue
-        points = [point for point in _most_runs(plan) if point.value > 0.0]
-        x, y = [point.budget for point in points], [point.value for point in points]
-        low = [point.value - max(point.lower, 0.0) for point in points]
-        high = [min(point.upper, 10.0 * point.value) - point.value for point in points]
-        style = {"color": colour, "marker": marker, "linestyle": dashes, "markersize": 5, "elinewidth": 1.0}
-        fill = "none" if plan.knows else "full"
-        axes.errorbar(x, y, yerr=[low, high], label=named(plan.agent, plan.knows), fillstyle=fill, **style)
-        if plan.budget is not None:
-            axes.axvline(plan.budget, color=colour, linewidth=1.0, linestyle=":")
-    axes.axhline(plans[0].goal.target, color="#555555", linewidth=1.2, linestyle="--")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-        axis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}" if f"{value:e}"[0] in "25" else ""))
-    axes.set_xlabel("budget (money)" if plans[0].costs else "budget (pulls)")
-    axes.set_ylabel(plans[0].goal.name)
-    axes.set_title(plans[0].env, loc="left", fontweight="bold", fontsize=12)
-    axes.legend(loc="lower left", fontsize=10)  # where no curve that falls comes by
-    write_sentence(
-        figure, "Dashed: the target. Dotted: the planned budgets, confirmed on fresh seeds. Bars: 90 % intervals."
-    )
-    return figure
+        axes = figure.add_subplot()
+        for index, plan in enumerate(plans):
+            colour, marker, dashes = look(index)
+            if plan.budget == 0 and plan.confirmed is not None:
+                axes.axhline(plan.confirmed.value, color=colour, linewidth=1.2, label=plan.agent)
+                continue
+            points = [point for point in _most_runs(plan) if point.value > 0.0]
+            x, y = [point.budget for point in points], [point.value for point in points]
+            low = [point.value - max(point.lower, 0.0) for point in points]
+            high = [min(point.upper, 10.0 * point.value) - point.value for point in points]
+            style = {"color": colour, "marker": marker, "linestyle": dashes, "markersize": 5, "elinewidth": 1.0}
+            fill = "none" if plan.knows else "full"
+            axes.errorbar(x, y, yerr=[low, high], label=named(plan.agent, plan.knows), fillstyle=fill, **style)
+            if plan.budget is not None:
+                axes.axvline(plan.budget, color=colour, linewidth=1.0, linestyle=":")
+        axes.axhline(plans[0].goal.target, color="#555555", linewidth=1.2, linestyle="--")
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+            axis.set_minor_formatter(
+                FuncFormatter(lambda value, _: f"{value:,.10g}" if f"{value:e}"[0] in "25" else "")
+            )
+        axes.set_xlabel("budget (money)" if plans[0].costs else "budget (pulls)")
+        axes.set_ylabel(plans[0].goal.name)
+        axes.legend(loc="lower left", fontsize=10)  # where no curve that falls comes by
+        return Caption(
+            plans[0].env,
+            "Dashed: the target. Dotted: the planned budgets, confirmed on fresh seeds. Bars: 90 % intervals.",
+        )
+
+    return drawing
 
 
 def _measured(row: BudgetPlan, measure: Callable[[Measurement], float]) -> str:

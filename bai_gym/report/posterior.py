@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bai_gym.analysis.intervals import normal, z_score
 from bai_gym.errors import ParameterError
-from bai_gym.report.canvas import COLOURS, save, settings, target_of, write_sentence
+from bai_gym.report.canvas import COLOURS, Caption, Drawing
 
 __all__ = ["posterior_plot"]
 
@@ -58,11 +59,9 @@ def posterior_plot(
         raise ParameterError(f"arms are indices of the {x.size} points, from 0 to {x.size - 1}")
     if not all(np.isfinite(values).all() for values in (x, mu, sd, f, true, seen_x, seen_y)) or (sd < 0).any():
         raise ParameterError("all values must be finite numbers, and deviations at least 0")
-    target = target_of(path)
-    with settings():
-        from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(8.0, 4.5), layout="constrained")
+    @Drawing
+    def drawing(figure: Any) -> Caption:
         axes = figure.add_subplot()
         axes.fill_between(x, *normal(mu, sd), color=COLOURS[5], alpha=0.25, linewidth=0)
         axes.plot(x, mu, color=COLOURS[0], label="posterior mean")
@@ -80,12 +79,11 @@ def posterior_plot(
         axes.plot(x[at], true, "D", color=COLOURS[1], fillstyle="none", label="true means")
         axes.set_xlabel("x")
         axes.set_ylabel("reward")
-        if title:
-            axes.set_title(title, loc="left", fontweight="bold", fontsize=12)
         figure.legend(loc="outside right upper", fontsize=10)
-        write_sentence(
-            figure,
+        return Caption(
+            title,
             "Arms stand at points x of a line, and their means are a function drawn from a Gaussian process. Each "
             "reward narrows the intervals of the neighbours, too; the band is that of the function between the arms.",
         )
-        return save(figure, target)
+
+    return drawing.save(path)

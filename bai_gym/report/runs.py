@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bai_gym.errors import ParameterError
-from bai_gym.report.canvas import COLOURS, named, places, save, settings, style, target_of, write_sentence
+from bai_gym.report.canvas import COLOURS, Caption, Drawing, named, places, style
 from bai_gym.results.result import Result
 
 __all__ = ["arms_plot", "regret_boxes", "stopping_times"]
@@ -42,11 +42,10 @@ def regret_boxes(regrets: Mapping[str, ArrayLike], path: str | Path, *, title: s
     for name, values in rows.items():
         if values.ndim != 1 or not values.size or not np.isfinite(values).all():
             raise ParameterError(f"the regrets of {name} must be finite numbers, one for each of at least one run")
-    target = target_of(path)
-    with settings():
-        from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(max(6.0, 1.2 * len(rows) + 1.0), 4.5), layout="constrained")
+    @Drawing
+    def drawing(figure: Any) -> Caption:
+        figure.set_size_inches(max(6.0, 1.2 * len(rows) + 1.0), 4.5)
         axes = figure.add_subplot()
         boxes = axes.boxplot(list(rows.values()), patch_artist=True, showmeans=True, widths=0.6)
         for i, box in enumerate(boxes["boxes"]):
@@ -59,15 +58,14 @@ def regret_boxes(regrets: Mapping[str, ArrayLike], path: str | Path, *, title: s
         axes.set_xticks(range(1, len(rows) + 1), names, fontsize=10)
         axes.grid(visible=False, axis="x")
         axes.set_ylabel("simple regret")
-        if title:
-            axes.set_title(title, loc="left", fontweight="bold", fontsize=12)
-        write_sentence(
-            figure,
+        return Caption(
+            title,
             "Lower is better: how much the recommended arm's mean is below the best one's, run by run. Boxes: "
             "quartiles and median; whiskers: the furthest run within 1.5 box heights; circles: runs beyond; diamonds: "
             "means.",
         )
-        return save(figure, target)
+
+    return drawing.save(path)
 
 
 def stopping_times(
@@ -110,12 +108,11 @@ def stopping_times(
         if made[name].ndim != 1 or not made[name].size or not (np.isfinite(made[name]) & (made[name] > 0)).all():
             raise ParameterError(f"the pulls of {name} must be numbers above 0, one for each of at least one run")
     numbers = places(names, agents)
-    target = target_of(path)
-    with settings():
-        from matplotlib.figure import Figure
+
+    @Drawing
+    def drawing(figure: Any) -> Caption:
         from matplotlib.ticker import FuncFormatter
 
-        figure = Figure(figsize=(8.0, 4.5), layout="constrained")
         axes = figure.add_subplot()
         least, most = min(values[0] for values in made.values()), max(values[-1] for values in made.values())
         for row in results:
@@ -140,7 +137,6 @@ def stopping_times(
             axes.axvline(cap, linestyle="--", color="#555555", linewidth=1.2, zorder=1)
         axes.set_xlabel("pulls")
         axes.set_ylabel("share of runs that have not stopped")
-        axes.set_title(title or f"{env}, at most {cap:,} pulls", loc="left", fontweight="bold", fontsize=12)
         figure.legend(loc="outside right upper", fontsize=10)
         sentence = "Further left is better: an agent stops when it is confident of its recommendation."
         if any(row.truncated for row in results):
@@ -149,8 +145,9 @@ def stopping_times(
             )
         if any(row.knows for row in results):
             sentence += " Hollow markers: agents with oracle knowledge."
-        write_sentence(figure, sentence)
-        return save(figure, target)
+        return Caption(title or f"{env}, at most {cap:,} pulls", sentence)
+
+    return drawing.save(path)
 
 
 def survival(pulls: ArrayLike, truncated: int, cap: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -217,11 +214,10 @@ def arms_plot(
         raise ParameterError(f"there must be pulls and recommendations of {truth.size} arms for each agent")
     if groups is not None and len(groups) != truth.size:
         raise ParameterError(f"{len(groups)} groups for {truth.size} arms; give one for each")
-    target = target_of(path)
-    with settings():
-        from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(10.0, 1.9 * len(shares) + 2.6), layout="constrained")
+    @Drawing
+    def drawing(figure: Any) -> Caption:
+        figure.set_size_inches(10.0, 1.9 * len(shares) + 2.6)
         *panels, below = figure.subplots(len(shares) + 1, 1, sharex=True)
         arms = np.arange(truth.size)
         top = 1.1 * max(row.max() for two in shares.values() for row in two)
@@ -241,14 +237,13 @@ def arms_plot(
         if groups is not None:
             _part(panels, below, groups)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right upper", fontsize=10)
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=12)
-        write_sentence(
-            figure,
+        return Caption(
+            title,
             "Each column is an arm, counted from 0. Upwards: how an agent's pulls are distributed; downwards: how "
             "often it recommends the arm in the end; at the bottom: how good the arm is.",
         )
-        return save(figure, target)
+
+    return drawing.save(path)
 
 
 def _shares(counts: ArrayLike) -> NDArray[np.float64]:

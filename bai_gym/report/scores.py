@@ -5,13 +5,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bai_gym.analysis.intervals import Estimate
 from bai_gym.analysis.metrics import AGGREGATES
 from bai_gym.report.aggregates import NAMES
-from bai_gym.report.canvas import named, places, save, settings, style, target_of, write_sentence
+from bai_gym.report.canvas import Caption, Drawing, named, places, style
 from bai_gym.results.aggregate import Aggregate, Profile
 
 __all__ = ["aggregate_intervals", "performance_profiles"]
@@ -38,11 +39,10 @@ def aggregate_intervals(
         OutputError: If the file cannot be written.
     """
     numbers = places((row.agent for row in scores), agents)
-    target = target_of(path)
-    with settings():
-        from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(10.0, 0.36 * len(scores) + 2.0), layout="constrained")
+    @Drawing
+    def drawing(figure: Any) -> Caption:
+        figure.set_size_inches(10.0, 0.36 * len(scores) + 2.0)
         panels = figure.subplots(1, len(AGGREGATES), sharey=True)
         lines = np.arange(len(scores))
         for axes, word in zip(panels, AGGREGATES, strict=True):
@@ -64,8 +64,6 @@ def aggregate_intervals(
         panels[0].set_ylim(len(scores) - 0.5, -0.5)
         names = [named(row.agent, row.knows) for row in scores]
         panels[0].set_yticks(lines, [textwrap.fill(name, 24, break_on_hyphens=False) for name in names])
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=12)
         count = len(scores.tasks)
         sentence = (
             f"{scores.description.capitalize()}. Taken over {count} task{'s' * (count > 1)} (an environment with a "
@@ -74,8 +72,9 @@ def aggregate_intervals(
         )
         if any(row.knows for row in scores):
             sentence += " Hollow markers: agents with oracle knowledge."
-        write_sentence(figure, sentence)
-        return save(figure, target)
+        return Caption(title, sentence)
+
+    return drawing.save(path)
 
 
 def performance_profiles(
@@ -98,13 +97,11 @@ def performance_profiles(
         MissingPackageError: If matplotlib is not installed.
         OutputError: If the file cannot be written.
     """
-    target = target_of(path)
     numbers = places(profile.agents, agents)
     tasks = profile.of == "tasks"
-    with settings():
-        from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(8.0, 4.5), layout="constrained")
+    @Drawing
+    def drawing(figure: Any) -> Caption:
         axes = figure.add_subplot()
         tau = profile.thresholds
         for i, (agent, knows) in enumerate(zip(profile.agents, profile.knows, strict=True)):
@@ -138,8 +135,6 @@ def performance_profiles(
         else:
             axes.set_xlabel("simple regret τ, in units of the scale")
             axes.set_ylabel("share of runs with at most τ")
-        if title:
-            axes.set_title(title, loc="left", fontweight="bold", fontsize=12)
         figure.legend(loc="outside right upper", fontsize=10)
         sentence = "Higher is better: "
         sentence += (
@@ -150,5 +145,6 @@ def performance_profiles(
         sentence += f"; bands: {100 * profile.level:g} % bootstrap intervals, each point for itself."
         if any(profile.knows):
             sentence += " Hollow markers: agents with oracle knowledge."
-        write_sentence(figure, sentence)
-        return save(figure, target)
+        return Caption(title, sentence)
+
+    return drawing.save(path)

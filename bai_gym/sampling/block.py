@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from bai_gym.bandits.drifting import pulls_in_turn
+from bai_gym.bandits.turns import pulls_in_turn
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Block"]

@@ -8,64 +8,69 @@ stages :mod:`bai_gym.theory.stages`. The error exponent of two Bernoulli arms wi
 :mod:`bai_gym.theory.two_arms`.
 """
 
-from bai_gym.theory.bayes_optimal import BayesSolution, optimal_value, solve_bayes
-from bai_gym.theory.bounds import (
-    BOUNDS,
-    CONFIDENCE_BOUNDS,
-    THRESHOLD_BOUNDS,
-    Bound,
-    apt_bound,
-    augucb_bound,
-    bayesgap_bound,
-    csar_bound,
-    gape_bound,
-    gape_v_bound,
-    gse_glm_bound,
-    gse_linear_bound,
-    od_linbai_bound,
-    sequential_halving_bound,
-    shadavar_bound,
-    shvar_bound,
-    successive_rejects_bound,
-    ucb_e_bound,
-    ucbev_bound,
-    ugapeb_bound,
-    ugapec_bound,
-    ugapec_sample_complexity,
-)
-from bai_gym.theory.characteristic_time import (
-    bernoulli_kl,
-    characteristic_time,
-    fixed_confidence_bound,
-    optimal_weights,
-)
-from bai_gym.theory.complexity import (
-    best_arm_h1,
-    best_arm_h2,
-    gape_complexity,
-    gape_v_complexity,
-    gaps,
-    reward_bound,
-    top_gaps,
-    ugape_complexity,
-    ugape_v_complexity,
-)
-from bai_gym.theory.linear_time import LinearTime, linear_characteristic_time
-from bai_gym.theory.selection import (
-    bechhofer_constant,
-    bechhofer_pulls,
-    nelson_matejcik_constant,
-    rinott_constant,
-)
-from bai_gym.theory.stages import staged_value
-from bai_gym.theory.thresholding import (
-    threshold_gaps,
-    threshold_h1,
-    threshold_h2,
-    threshold_sigma_h1,
-    threshold_sigma_h2,
-)
-from bai_gym.theory.two_arms import two_arm_exponent
+from typing import TYPE_CHECKING
+
+from bai_gym.lazy import lazily
+
+if TYPE_CHECKING:
+    from bai_gym.theory.bayes_optimal import BayesSolution, optimal_value, solve_bayes
+    from bai_gym.theory.bounds import (
+        BOUNDS,
+        CONFIDENCE_BOUNDS,
+        THRESHOLD_BOUNDS,
+        Bound,
+        apt_bound,
+        augucb_bound,
+        bayesgap_bound,
+        csar_bound,
+        gape_bound,
+        gape_v_bound,
+        gse_glm_bound,
+        gse_linear_bound,
+        od_linbai_bound,
+        sequential_halving_bound,
+        shadavar_bound,
+        shvar_bound,
+        successive_rejects_bound,
+        ucb_e_bound,
+        ucbev_bound,
+        ugapeb_bound,
+        ugapec_bound,
+        ugapec_sample_complexity,
+    )
+    from bai_gym.theory.characteristic_time import (
+        bernoulli_kl,
+        characteristic_time,
+        fixed_confidence_bound,
+        optimal_weights,
+    )
+    from bai_gym.theory.complexity import (
+        best_arm_h1,
+        best_arm_h2,
+        gape_complexity,
+        gape_v_complexity,
+        gaps,
+        reward_bound,
+        top_gaps,
+        ugape_complexity,
+        ugape_v_complexity,
+    )
+    from bai_gym.theory.linear_time import LinearTime, linear_characteristic_time
+    from bai_gym.theory.selection import (
+        bechhofer_constant,
+        bechhofer_pulls,
+        nelson_matejcik_constant,
+        rinott_constant,
+    )
+    from bai_gym.theory.stages import staged_value
+    from bai_gym.theory.thresholding import (
+        threshold_gaps,
+        threshold_h1,
+        threshold_h2,
+        threshold_sigma_h1,
+        threshold_sigma_h2,
+    )
+    from bai_gym.theory.two_arms import two_arm_exponent
 
 __all__ = [
     "BOUNDS",
@@ -120,3 +125,5 @@ __all__ = [
     "ugapec_bound",
     "ugapec_sample_complexity",
 ]
+
+__getattr__, __dir__ = lazily(__name__)

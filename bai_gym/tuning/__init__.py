@@ -14,4 +14,4 @@ if TYPE_CHECKING:
 
 __all__ = ["BAIPruner", "BAISearchCV", "identify_trial"]
 
-__getattr__, __dir__ = lazily(__name__, {"BAIPruner": "trials", "BAISearchCV": "search", "identify_trial": "trials"})
+__getattr__, __dir__ = lazily(__name__)

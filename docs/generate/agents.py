@@ -14,8 +14,9 @@ from mkdocs.utils import meta
 from bai_gym import agents
 from bai_gym.agents import Agent
 from bai_gym.agents.citations import cite
-from bai_gym.agents.registry import ANY, BUILT_IN, find
+from bai_gym.agents.registry import BUILT_IN, find, heading
 from bai_gym.problems import KNOWLEDGE
+from bai_gym.wings import ANY
 from generate.docstrings import parse, roles_to_code
 from generate.formulas import typeset
 from generate.instances import Environment
@@ -162,7 +163,7 @@ def agent_index(written: dict[str, Written]) -> str:
             (
                 f"[`{name}`]({agent_page(name)})",
                 roles_to_code(parse(kind).paragraphs[0]),
-                BUILT_IN[name].group,
+                heading(BUILT_IN[name]),
                 ", ".join(sorted(agent.tasks)),
                 "yes" if agent.stops else "no",
                 ", ".join(sorted(agent.knows)) or "none",
@@ -222,7 +223,7 @@ def _at_a_glance(kind: Any, agent: Any) -> str:
     entry = BUILT_IN[agent.name]
     rows = [
         ("class", f"`{_import_path(kind)}`"),
-        ("group", entry.group),
+        ("group", heading(entry)),
         ("tasks", "; ".join(TASKS[task] for task in sorted(agent.tasks))),
         ("setting", "fixed budget, and fixed confidence: it decides when to stop" if agent.stops else "fixed budget"),
         ("oracle knowledge", ", ".join(sorted(agent.knows)) or "none"),

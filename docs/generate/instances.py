@@ -24,12 +24,13 @@ from bai_gym.bandits import (
 from bai_gym.bandits.bernoulli import BernoulliBandit
 from bai_gym.bandits.function import FunctionBandit
 from bai_gym.bandits.poisson import PoissonBandit
-from bai_gym.envs.registration import IDS, Registration
+from bai_gym.envs.registration import IDS
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import MissingDataError
 from bai_gym.problems import FAMILIES, FixedProblem, FrozenProblem, Problem, build
 from bai_gym.problems.open_bandit import CAMPAIGNS
 from bai_gym.rewards import Rewards
+from bai_gym.wings import Registration
 from generate.docstrings import Linker, Parsed, parse
 
 __all__ = ["FEATURES_OF_DATA", "Environment", "description", "environments", "innermost", "rewards_in_words"]

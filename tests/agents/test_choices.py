@@ -10,7 +10,7 @@ import pytest
 
 import bai_gym
 from bai_gym import agents
-from bai_gym.agents.registry import BINARY, BUILT_IN, UNIT
+from bai_gym.agents.registry import BUILT_IN
 from bai_gym.bandits import (
     Bandit,
     BernoulliBandit,
@@ -28,6 +28,7 @@ from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
 from bai_gym.tasks import BestArm, GoodArm, Task, Thresholding
+from bai_gym.wings import BINARY, UNIT
 
 MEANS = np.array([0.2, 0.3, 0.8, 0.4])
 KINDS = ("binary", "bounded(0, 1)", "bounded(0, 10)", "counts", "real")

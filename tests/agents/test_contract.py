@@ -11,7 +11,7 @@ from scipy.stats import chi2_contingency
 
 from bai_gym import agents, evaluate
 from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent
-from bai_gym.agents.registry import ANY, BUILT_IN
+from bai_gym.agents.registry import BUILT_IN
 from bai_gym.agents.structured.gse import GSE
 from bai_gym.agents.tools.halving import HalvingAgent, num_stages
 from bai_gym.agents.tools.normal_prior import PriorAgent
@@ -32,6 +32,7 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import engine
 from bai_gym.tasks import TASKS, BestArm, BestCandidate, BestOfEach, GoodArm, Task, Thresholding, TopM
 from bai_gym.validation import LARGEST
+from bai_gym.wings import ANY
 
 pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 LEVEL = 0.001

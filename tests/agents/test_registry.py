@@ -9,7 +9,7 @@ import pytest
 
 from bai_gym import agents
 from bai_gym.agents import registry
-from bai_gym.agents.registry import BUILT_IN, GROUPS
+from bai_gym.agents.registry import BUILT_IN, GROUPS, heading
 from bai_gym.agents.restrictions import check_rewards
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError
 from bai_gym.rewards import Rewards
@@ -34,7 +34,7 @@ def test_a_name_and_a_class_never_mean_two_agents() -> None:
 def test_every_folder_of_agents_is_a_group() -> None:
     folder = Path(registry.__file__).parent
     assert {file.parent.name for file in folder.glob("*/__init__.py")} == {*GROUPS, "tools"}
-    assert {entry.group for entry in BUILT_IN.values()} == set(GROUPS.values())
+    assert {heading(entry) for entry in BUILT_IN.values()} == set(GROUPS.values())
 
 
 def test_restrictions_are_said_in_words() -> None:

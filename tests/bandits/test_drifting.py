@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 from bai_gym.bandits import DriftingBandit, FeatureBandit
-from bai_gym.bandits.drifting import pulls_in_turn
+from bai_gym.bandits.turns import pulls_in_turn
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.sampling import Block
 

@@ -16,7 +16,7 @@ from scipy.stats import chi2_contingency, chisquare, ks_2samp
 
 from bai_gym import agents, compare, evaluate
 from bai_gym.agents import Agent
-from bai_gym.agents.registry import BINARY, BUILT_IN
+from bai_gym.agents.registry import BUILT_IN
 from bai_gym.agents.tools.normal_prior import PriorAgent
 from bai_gym.api import make_cells, parse_agent
 from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
@@ -32,6 +32,7 @@ from bai_gym.results.writer import ResultsWriter
 from bai_gym.sampling import Block, Stepper
 from bai_gym.seeding import generator
 from bai_gym.tasks import BestArm, GoodArm, Task, Thresholding
+from bai_gym.wings import BINARY
 
 pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 LEVEL = 0.001

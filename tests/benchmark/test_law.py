@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import chi2_contingency, ks_2samp
 
 from bai_gym import agents, compare, evaluate
-from bai_gym.agents.registry import ANY, BUILT_IN
+from bai_gym.agents.registry import BUILT_IN
 from bai_gym.agents.tools.normal_prior import PriorAgent
 from bai_gym.api import make_cells
 from bai_gym.bandits import (
@@ -37,6 +37,7 @@ from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 from bai_gym.statistics import IntArray, Statistics
 from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
+from bai_gym.wings import ANY
 
 pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 

@@ -14,13 +14,14 @@ import pytest
 from scipy import stats
 
 from bai_gym import agents, compare
-from bai_gym.agents.registry import ANY, BUILT_IN
+from bai_gym.agents.registry import BUILT_IN
 from bai_gym.agents.tools.normal_prior import PriorAgent
 from bai_gym.api import make_cells
 from bai_gym.benchmark.recordings import record_cells, record_run
 from bai_gym.errors import ParameterError, SchemaError
 from bai_gym.results.reader import read_outcomes, read_recordings
 from bai_gym.results.recording import Recording, Stage
+from bai_gym.wings import ANY
 
 ENV = "BAI-Bernoulli4-v0"
 ARMS: dict[str, Any] = {"means": [0.9, 0.6, 0.5, 0.1], "distribution": "bernoulli"}

@@ -16,9 +16,10 @@ from bai_gym.cli import connect
 from bai_gym.cli.catalogue import catalogue, collected
 from bai_gym.cli.main import COMMANDS, app
 from bai_gym.datasets.locate import find as find_data
-from bai_gym.envs.registration import IDS, Registration
+from bai_gym.envs.registration import IDS
 from bai_gym.errors import ParameterError, UnknownNameError
 from bai_gym.parallel import BACKENDS
+from bai_gym.wings import Registration
 
 Command = Callable[..., str]
 

@@ -17,11 +17,12 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from bai_gym import datasets
-from bai_gym.envs.registration import IDS, Registration, register_all
+from bai_gym.envs.registration import IDS, register_all
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import ParameterError
+from bai_gym.wings import Registration
 
 # What a checker may say. Rewards, and so means and variances, have no bound that holds for every problem.
 ALLOWED = (

@@ -20,7 +20,7 @@ import pytest
 
 import bai_gym
 from bai_gym import agents
-from bai_gym.agents.registry import ANY, BINARY, BUILT_IN
+from bai_gym.agents.registry import BUILT_IN
 from bai_gym.analysis.intervals import wilson
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, InstanceError, OutputError, ParameterError, PullError
 from bai_gym.live.estimates import Pull
@@ -28,6 +28,7 @@ from bai_gym.live.evidence import Identification
 from bai_gym.rewards import BINARY as BINARY_REWARDS
 from bai_gym.seeding import generator
 from bai_gym.validation import LARGEST
+from bai_gym.wings import ANY, BINARY
 
 MEANS = (0.2, 0.5, 0.9, 0.4)
 PATIENCE = 120.0

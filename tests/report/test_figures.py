@@ -15,7 +15,7 @@ import pytest
 
 from bai_gym.analysis.intervals import wilson
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
-from bai_gym.report import canvas, figures
+from bai_gym.report import canvas
 from bai_gym.report.figures import error_curves, instance_plot
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -160,7 +160,7 @@ def test_legend_follows_the_curves_from_top_to_bottom(tmp_path: Path) -> None:
 
 def test_curves_and_intervals_are_drawn_where_they_belong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: dict[str, Any] = {}
-    monkeypatch.setattr(figures, "save", lambda figure, target: drawn.setdefault("figure", figure))
+    monkeypatch.setattr(canvas, "write", lambda figure, target: drawn.setdefault("figure", figure))
     error_curves(ROWS, tmp_path / "figure.png", log=True)
     (axes,) = drawn["figure"].axes
     sh, shvar, unseen = axes.containers
@@ -184,7 +184,7 @@ def test_instance_plot_names_its_panels_and_instances(tmp_path: Path) -> None:
 
 def test_instance_plot_rings_the_best_arm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: dict[str, Any] = {}
-    monkeypatch.setattr(figures, "save", lambda figure, target: drawn.setdefault("figure", figure))
+    monkeypatch.setattr(canvas, "write", lambda figure, target: drawn.setdefault("figure", figure))
     instance_plot([0.1, 0.9, 0.3], [4.0, 5.0, 6.0], tmp_path / "figure.png")
     left, right = drawn["figure"].axes
     assert left.lines[-1].get_xydata().tolist() == [[1, 0.9]]
@@ -284,7 +284,7 @@ def test_two_dozen_agents_look_different_in_figures_and_on_the_page() -> None:
 
 def test_legends_show_line_and_marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawings: list[Any] = []
-    monkeypatch.setattr(figures, "save", lambda figure, target: drawings.append(figure) or target)
+    monkeypatch.setattr(canvas, "write", lambda figure, target: drawings.append(figure) or target)
     error_curves(
         [Row(f"A{number}", budget, 100 + number) for number in range(24) for budget in (10, 20)], tmp_path / "a.png"
     )

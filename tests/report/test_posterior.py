@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bai_gym.errors import OutputError, ParameterError
-from bai_gym.report import posterior
+from bai_gym.report import canvas
 from bai_gym.report.posterior import posterior_plot
 
 GIVEN: dict[str, Any] = {
@@ -25,7 +25,7 @@ GIVEN: dict[str, Any] = {
 
 def test_arms_have_intervals_of_95_percent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: dict[str, Any] = {}
-    monkeypatch.setattr(posterior, "save", lambda figure, target: drawn.setdefault("figure", figure))
+    monkeypatch.setattr(canvas, "write", lambda figure, target: drawn.setdefault("figure", figure))
     posterior_plot(**GIVEN, path=tmp_path / "figure.png", title="A title")
     (axes,) = drawn["figure"].axes
     assert axes.get_title(loc="left") == "A title"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bai_gym.errors import ParameterError
-from bai_gym.report import canvas, runs
+from bai_gym.report import canvas
 from bai_gym.report.runs import arms_plot, regret_boxes, stopping_times, survival
 from bai_gym.results.result import Result, Runs, summarize
 
@@ -26,7 +26,7 @@ ARMS: dict[str, Any] = {
 def drawn(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Keep the figure in place of writing it."""
     kept: dict[str, Any] = {}
-    monkeypatch.setattr(runs, "save", lambda figure, target: kept.update(figure=figure, target=target))
+    monkeypatch.setattr(canvas, "write", lambda figure, target: kept.update(figure=figure, target=target))
     return kept
 
 

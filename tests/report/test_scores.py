@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bai_gym import Comparison
-from bai_gym.report import scores as figures
+from bai_gym.report import canvas
 from bai_gym.report.scores import aggregate_intervals, performance_profiles
 from bai_gym.results.aggregate import Aggregate, aggregate
 from bai_gym.results.result import Runs, summarize
@@ -37,7 +37,7 @@ def text_of(path: Path) -> str:
 
 def test_aggregates_stand_where_they_belong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scores: Aggregate) -> None:
     drawn: dict[str, Any] = {}
-    monkeypatch.setattr(figures, "save", lambda figure, target: drawn.setdefault("figure", figure))
+    monkeypatch.setattr(canvas, "write", lambda figure, target: drawn.setdefault("figure", figure))
     aggregate_intervals(scores, tmp_path / "figure.png")
     panels = drawn["figure"].axes
     assert [axes.get_title() for axes in panels] == ["interquartile mean", "mean", "median", "optimality gap"]
@@ -55,7 +55,7 @@ def test_aggregates_stand_where_they_belong(tmp_path: Path, monkeypatch: pytest.
 
 def test_profiles_stand_where_they_belong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scores: Aggregate) -> None:
     drawn: dict[str, Any] = {}
-    monkeypatch.setattr(figures, "save", lambda figure, target: drawn.setdefault("figure", figure))
+    monkeypatch.setattr(canvas, "write", lambda figure, target: drawn.setdefault("figure", figure))
     profile = scores.profile()
     performance_profiles(profile, tmp_path / "figure.png")
     (axes,) = drawn["figure"].axes

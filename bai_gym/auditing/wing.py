@@ -1,0 +1,11 @@
+"""The auditor of stopping rules."""
+
+from bai_gym.wings import Command, Wing
+
+__all__ = ["WING"]
+
+WING = Wing(
+    commands={
+        "audit": Command("bai_gym.cli.audit:audit", "Test what a stopping rule promises."),
+    },
+)

@@ -1,0 +1,61 @@
+"""Means with a known normal prior: Gaussian processes and other correlated arms, and the agents that use it."""
+
+from bai_gym.wings import Entry, Registration, Wing
+
+__all__ = ["WING"]
+
+PRIORS = "Nguyen et al. 2025"
+GP_BUDGETS = {10: 20, 16: 32, 64: 128, 357: 400}  # of each number of arms; the last pair is that of a traffic network
+
+WING = Wing(
+    families={
+        "gaussian-prior": "bai_gym.problems.prior:gaussian_prior_problem",
+        "linear-prior": "bai_gym.problems.prior:linear_prior_problem",
+        "hierarchical-prior": "bai_gym.problems.prior:hierarchical_prior_problem",
+        "gaussian-process": "bai_gym.problems.gaussian_process:GaussianProcessProblem",
+    },
+    ids=(
+        *(
+            Registration(
+                f"BAI-GP{arms}-v0",
+                "gaussian-process",
+                budget,
+                f"{arms} points of a function drawn from a Gaussian process (Hoffman et al. 2014, figure 1)",
+                {"num_arms": arms},
+            )
+            for arms, budget in GP_BUDGETS.items()
+        ),
+        Registration(
+            "BAI-GaussianPrior10-v0",
+            "gaussian-prior",
+            100,
+            f"10 Gaussian arms, their means drawn from a known prior that favours the last ones ({PRIORS})",
+            {"num_arms": 10},
+        ),
+        Registration(
+            "BAI-LinearPrior30-v0",
+            "linear-prior",
+            200,
+            f"30 arms with four features, the parameter drawn from a known normal prior ({PRIORS})",
+            {"num_arms": 30},
+        ),
+        Registration(
+            "BAI-HierarchicalPrior60-v0",
+            "hierarchical-prior",
+            300,
+            f"60 arms that mix ten effects, all drawn from a known normal prior ({PRIORS})",
+            {"num_arms": 60},
+        ),
+    ),
+    agents={
+        "BayesElim": Entry(".bayesian.bayes_elim:BayesElim", spends_budget=False),
+        "PI-BAI": Entry(".bayesian.pi_bai:PIBAI"),
+        "BayesGap": Entry(".bayesian.bayes_gap:BayesGap"),
+        "GP-UCB": Entry(".bayesian.acquisition:GPUCB"),
+        "BayesUCB": Entry(".bayesian.acquisition:BayesUCB"),
+        "GP-TS": Entry(".bayesian.acquisition:GPTS"),
+        "PI": Entry(".bayesian.acquisition:PI"),
+        "EI": Entry(".bayesian.acquisition:EI"),
+        "KG": Entry(".bayesian.knowledge_gradient:KG"),
+    },
+)

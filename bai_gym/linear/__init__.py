@@ -1,0 +1,1 @@
+"""Linear and logistic bandits: their environments and agents."""

@@ -1,0 +1,196 @@
+"""Linear and logistic bandits: their environments and agents."""
+
+from bai_gym.wings import CAP, FIXED_CONFIDENCE, UNIT, Entry, Registration, Wing
+
+__all__ = ["WING"]
+
+STRUCTURED = "Azizi et al. 2022"
+DRIFT = "Xiong et al. 2024"
+EXPERIMENTS = "after Fiez et al. 2019"
+MANY_ARMS = 1000  # of the paper's 10,000 and more, which num_arms= gives
+SOARE_DIMENSIONS = (2, 5, 6, 10)
+LINEAR_ARMS = (8, 16, 32, 64, 128)
+PULLS_PER_ARM = 20  # of the paper's 10, 20 and 50
+
+WING = Wing(
+    families={
+        "linear-adaptive": "bai_gym.problems.linear:adaptive_problem",
+        "linear-static": "bai_gym.problems.linear:static_problem",
+        "linear-sphere": "bai_gym.problems.linear:LinearSphereProblem",
+        "linear-corner": "bai_gym.problems.linear:LinearCornerProblem",
+        "linear-transductive": "bai_gym.problems.linear:transductive_problem",
+        "linear-factorial": "bai_gym.problems.linear:factorial_problem",
+        "linear-many-arms": "bai_gym.problems.linear_experiments:LinearManyArmsProblem",
+        "linear-multivariate": "bai_gym.problems.linear_experiments:LinearMultivariateProblem",
+        "linear-oscillating": "bai_gym.problems.drift:oscillating_problem",
+        "linear-switching": "bai_gym.problems.drift:switching_problem",
+        "logistic": "bai_gym.problems.linear:LogisticProblem",
+        "custom-linear": "bai_gym.problems.custom_linear:custom_linear_problem",
+    },
+    ids=(
+        *(
+            Registration(
+                f"BAI-LinearAdaptive{arms}-v0",
+                "linear-adaptive",
+                PULLS_PER_ARM * arms,
+                f"{arms - 1} unit vectors and an arm close to the best one ({STRUCTURED}, section 8.1)",
+                {"num_arms": arms},
+            )
+            for arms in LINEAR_ARMS
+        ),
+        *(
+            Registration(
+                f"BAI-FC-LinearSoare{dimension}-v0",
+                "linear-adaptive",
+                CAP,
+                f"{dimension} unit vectors and an arm close to the best one, fixed confidence (Soare et al. 2014)",
+                {"num_arms": dimension + 1, "scale": 2.0, "noise_variance": 1.0, **FIXED_CONFIDENCE},
+            )
+            for dimension in SOARE_DIMENSIONS
+        ),
+        *(
+            Registration(
+                f"BAI-{prefix}LinearTransductive{dimension}-v0",
+                "linear-transductive",
+                budget,
+                f"{2 * dimension} unit vectors, and as many candidates that are not all arms{how} (Fiez et al. 2019)",
+                {"num_features": dimension, **keywords},
+            )
+            for prefix, how, keywords in (("", "", {}), ("FC-", ", fixed confidence", FIXED_CONFIDENCE))
+            for dimension in (5, 20)
+            for budget in (2 * dimension * PULLS_PER_ARM if prefix == "" else CAP,)
+        ),
+        Registration(
+            "BAI-LinearStatic16-v0",
+            "linear-static",
+            320,
+            f"16 unit vectors, one of them better by gap = 0.1 ({STRUCTURED}, section 8.2)",
+            {"num_arms": 16},
+        ),
+        *(
+            Registration(
+                f"BAI-LinearSphere{arms}-v0",
+                "linear-sphere",
+                PULLS_PER_ARM * arms,
+                f"{arms} random arms on the unit sphere of 10 dimensions ({STRUCTURED}, section 8.3)",
+                {"num_arms": arms},
+            )
+            for arms in LINEAR_ARMS
+        ),
+        *(
+            Registration(
+                f"BAI-LinearCorner{arms}-v0",
+                "linear-corner",
+                25,
+                f"{arms} arms in the plane, most of them at 45 degrees from the best one ({STRUCTURED}, appendix E.3)",
+                {"num_arms": arms},
+            )
+            for arms in range(3, 25, 3)
+        ),
+        *(
+            Registration(
+                f"BAI-{prefix}Linear{name}-v0",
+                family,
+                cap or budget,
+                f"{what}{confidence} ({EXPERIMENTS})",
+                {**keywords, **more},
+            )
+            for prefix, cap, confidence, more in (("", 0, "", {}), ("FC-", CAP, ", fixed confidence", FIXED_CONFIDENCE))
+            for name, family, budget, what, keywords in (
+                (
+                    "SphereClosest",
+                    "linear-sphere",
+                    PULLS_PER_ARM * 20,
+                    "num_arms = 20 random arms on the unit sphere, num_features = 12, theta near the two closest",
+                    {"num_arms": 20, "num_features": 12, "noise_variance": 1.0},
+                ),
+                (
+                    "ManyArms",
+                    "linear-many-arms",
+                    2 * MANY_ARMS,
+                    f"num_arms = {MANY_ARMS} arms in the plane, most of them within 0.1 radian",
+                    {"num_arms": MANY_ARMS},
+                ),
+                (
+                    "Multivariate4",
+                    "linear-multivariate",
+                    10_000,
+                    "16 combinations of num_factors = 4 factors with random effects and interactions",
+                    {"num_factors": 4},
+                ),
+            )
+        ),
+        Registration(
+            "BAI-LinearFactorial16-v0",
+            "linear-factorial",
+            10_000,
+            f"16 combinations of four factors with interactions ({DRIFT}, the multivariate example)",
+        ),
+        Registration(
+            "BAI-LinearDrift-Oscillating-v0",
+            "linear-oscillating",
+            10_000,
+            f"11 arms whose means change with time, the best one oscillates: magnitude=, period= ({DRIFT})",
+        ),
+        Registration(
+            "BAI-LinearDrift-Switching-v0",
+            "linear-switching",
+            10_000,
+            "11 arms whose means change with time, the best one is the worst at first "
+            f"({DRIFT}, the malicious example)",
+        ),
+        Registration(
+            "BAI-Logistic8-v0",
+            "logistic",
+            PULLS_PER_ARM * 8,
+            f"8 arms of a random logistic bandit, num_features = 5 ({STRUCTURED}, section 8.4)",
+            {"num_arms": 8},
+            rewards="binary",
+        ),
+        Registration(
+            "BAI-CustomLinear-v0",
+            "custom-linear",
+            1000,
+            "your own arms with features: features=[[...], ...], theta=[...], link='identity'; "
+            "else four for demonstration",
+        ),
+        Registration(
+            "BAI-CustomLogistic-v0",
+            "custom-linear",
+            1000,
+            "your own arms with features, rewards 0 or 1: features=[[...], ...], theta=[...]; "
+            "else four for demonstration",
+            {"link": "logit"},
+            rewards="binary",
+        ),
+    ),
+    groups={"structured": "Structured arms"},
+    agents={
+        "UCB-GLM": Entry(".structured.ucb_glm:UCBGLM", rewards=UNIT),
+        "GSE-Lin": Entry(".structured.gse:GSELin", spends_budget=False),
+        "GSE-Lin-FWG": Entry(".structured.gse:GSELinFWG", spends_budget=False),
+        "GSE-Lin-Greedy": Entry(".structured.gse:GSELinGreedy", spends_budget=False),
+        "GSE-Lin-Wynn": Entry(".structured.gse:GSELinWynn", spends_budget=False),
+        "GSE-Log": Entry(".structured.gse:GSELog", rewards=UNIT, spends_budget=False),
+        "GSE-Log-FWG": Entry(".structured.gse:GSELogFWG", rewards=UNIT, spends_budget=False),
+        "OD-LinBAI": Entry(".structured.od_linbai:ODLinBAI"),
+        "Peace-rho": Entry(".structured.peace:PeaceRho"),
+        "Mixed-Peace": Entry(".structured.peace:MixedPeace", draws_arms=True),
+        "P1-RAGE": Entry(".structured.p1:P1RAGE", draws_arms=True),
+        "P1-Peace": Entry(".structured.p1:P1Peace", draws_arms=True),
+        "G-BAI": Entry(".structured.g_bai:GBAI", draws_arms=True),
+        "XY-BAI": Entry(".structured.g_bai:XYBAI", draws_arms=True),
+        "LinUCB": Entry(".structured.lin_ucb:LinUCB"),
+        "LinGapE": Entry(".structured.lin_gape:LinGapE"),
+        "LinGapE-Greedy": Entry(".structured.lin_gape:LinGapEGreedy"),
+        "LinGapE-GLR": Entry(".structured.lin_gape_glr:LinGapEGLR"),
+        "LinTrackAndStop": Entry(".structured.lin_track_and_stop:LinTrackAndStop"),
+        "LinFWS": Entry(".structured.lin_fws:LinFWS"),
+        "LinGame": Entry(".structured.lin_game:LinGame"),
+        "LinGame-C": Entry(".structured.lin_game:LinGameC"),
+        "RAGE": Entry(".structured.linear_rounds:RAGE"),
+        "XY-static": Entry(".structured.linear_rounds:XYStatic"),
+        "XY-adaptive": Entry(".structured.xy_adaptive:XYAdaptive"),
+        "XY-oracle": Entry(".structured.linear_rounds:XYOracle"),
+    },
+)

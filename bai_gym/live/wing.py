@@ -1,0 +1,24 @@
+"""Real experiments: studies, and functions that the user has."""
+
+from bai_gym.wings import Command, Registration, Wing
+
+__all__ = ["WING"]
+
+WING = Wing(
+    families={
+        "function": "bai_gym.problems.function:function_problem",
+    },
+    ids=(
+        Registration(
+            "BAI-Function-v0",
+            "function",
+            100,
+            "your own functions: pull=, num_arms=, timeout=, on_error=; else four for demonstration; "
+            "see bai_gym.identify",
+            {"reward": "estimate"},
+        ),
+    ),
+    commands={
+        "study": Command("bai_gym.cli.study:study", "Show a running study."),
+    },
+)

@@ -1,0 +1,1 @@
+"""Paired pulls: arms that are played on the same items."""
