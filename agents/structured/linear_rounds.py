@@ -216,9 +216,6 @@ class RAGE(LinearRoundsAgent):
             one sigma for all.
         r0: Controls what rounding may lose, at least 1; default 10. A round has at least 2 r0 s pulls, s the arms of
             the design.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"`` or ``weighted`` is set. Needs features. Minimum
-    budget: K.
     """
 
     drops: str = "variance"
@@ -412,8 +409,6 @@ class XYStatic(StaticAgent):
     Fiez, Jain, Jamieson and Ratliff (2019). Differences: arms are not drawn from the design, their counts follow it;
     the code advances p twice in each round, and counts d pulls that it has not made. Proved: the sum of delta_p over
     rounds and pairs is at most pi^2 delta / 12.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Needs features. Minimum budget: K.
     """
 
     name: ClassVar[str] = "XY-static"
@@ -440,8 +435,6 @@ class XYOracle(StaticAgent):
 
     Paper: Soare, Lazaric and Munos (2014), "Best-Arm Identification in Linear Bandits", section 3, with constants of
     the code of Fiez, Jain, Jamieson and Ratliff (2019). Differences: as for :class:`XYStatic`.
-
-    Knows the true means, and the variances where ``sigma`` is ``"oracle"``. Needs features. Minimum budget: K.
     """
 
     name: ClassVar[str] = "XY-oracle"

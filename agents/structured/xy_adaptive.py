@@ -117,8 +117,6 @@ class XYAdaptive(LinearRoundsAgent):
         alpha: How much more accurate each phase is, in (0, 1]; default 0.1.
         estimate: ``"least-squares"`` (default), of the phase alone; while its pulls do not span the differences of the
             arms that remain, none is dropped. ``"ridge"``: as published, not proved.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Needs features. Minimum budget: K.
     """
 
     alpha: float = 0.1
