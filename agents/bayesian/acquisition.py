@@ -43,8 +43,7 @@ class GPUCB(GaussianProcessAgent):
         delta: Probability that bounds fail, in (0, 1); default 0.1.
         scale: Factor of beta_t, at least 0; default 1.
 
-    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's. Minimum
-    budget: 1.
+    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's.
     """
 
     delta: float = 0.1
@@ -86,8 +85,7 @@ class BayesUCB(GaussianProcessAgent):
         output: ``"mean"`` or ``"pulled"``.
         c: Exponent of log n, at least 0; default 0.
 
-    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's. Minimum
-    budget: 1.
+    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's.
     """
 
     c: float = 0.0
@@ -130,8 +128,7 @@ class PI(GaussianProcessAgent):
         output: ``"mean"`` or ``"pulled"``.
         xi: The margin in prior standard deviations, at least 0; default 0.01, a choice of this library.
 
-    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's. Minimum
-    budget: 1.
+    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's.
     """
 
     xi: float = 0.01
@@ -171,8 +168,7 @@ class EI(GaussianProcessAgent):
         output: ``"mean"`` or ``"pulled"``.
         xi: Margin by which it is to exceed, in prior standard deviations, at least 0; default 0.
 
-    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's. Minimum
-    budget: 1.
+    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's.
     """
 
     xi: float = 0.0
@@ -212,8 +208,7 @@ class GPTS(GaussianProcessAgent):
         noise_variance: Variance of the rewards.
         output: ``"mean"`` or ``"pulled"``.
 
-    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's. Minimum
-    budget: 1.
+    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's.
     """
 
     name: ClassVar[str] = "GP-TS"

@@ -59,8 +59,7 @@ class BayesGap(GaussianProcessAgent):
         output: ``"best"`` (default): as published. ``"last"``: J at the end. ``"mean"``: the arm of largest posterior
             mean.
 
-    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's. Minimum
-    budget: 1.
+    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's.
     """
 
     output: str = "best"

@@ -41,8 +41,8 @@ class BayesOptimal(Agent):
         beta: The other one.
         memory_limit: Gigabytes (10^9 bytes) that the computation may take; default 1.
 
-    Knows the prior, and nothing about the instance: agents that are given its variances, say, may surpass it. Minimum
-    budget: 1. Other rewards than 0 and 1 are an error.
+    Knows the prior, and nothing about the instance: agents that are given its variances, say, may surpass it. Other
+    rewards than 0 and 1 are an error.
     """
 
     objective: str = "correct"

@@ -45,8 +45,7 @@ class KG(GaussianProcessAgent):
         candidates: Of how many arms the knowledge gradient is computed; default 16. They are those for which it would
             be largest if no arm said anything about another one. K or more: as published, in time that grows like K^2.
 
-    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's. Minimum
-    budget: 1.
+    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's.
     """
 
     candidates: int = 16

@@ -62,7 +62,7 @@ class PIBAI(PriorAgent):
         prior_sd: See there.
         sigma: See there.
 
-    Knows the prior unless it is given, and the variances if ``sigma`` is the oracle's. Minimum budget: 1.
+    Knows the prior unless it is given, and the variances if ``sigma`` is the oracle's.
     """
 
     weights: str = "value"

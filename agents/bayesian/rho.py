@@ -59,8 +59,6 @@ class RHO(Agent):
         prior_mean: Mean of the normal prior of all means; None (default): estimated.
         prior_sd: Its standard deviation, above 0; None (default): estimated.
         sigma: Standard deviation of all rewards, above 0; None (default): each arm's is estimated.
-
-    Requires no oracle knowledge. Minimum budget: K.
     """
 
     objective: str = "value"

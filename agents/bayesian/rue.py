@@ -85,8 +85,6 @@ class RUE(SequentialAgent):
     Args:
         spread: Estimate of sigma_0^2. ``"raw"`` (default): as in the authors' code, the spread of the sample means,
             noise included. ``"unbiased"``: their noise is subtracted, as in an analysis of variance.
-
-    Requires no oracle knowledge. Minimum budget: 2 K.
     """
 
     spread: str = "raw"

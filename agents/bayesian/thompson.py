@@ -141,8 +141,6 @@ class TS(SequentialAgent):
             ``sigma``, flat prior. None (default): ``"bernoulli"`` for binary rewards, else ``"student"``.
         sigma: Standard deviation of the rewards for ``"normal"``, positive. None (default): half the range of bounded
             rewards, the largest that they can have; for others 0.5.
-
-    Requires no oracle knowledge (``sigma`` is a parameter). Minimum budget: K, or 2 K for ``"student"``.
     """
 
     posterior: str | None = None
@@ -212,8 +210,6 @@ class TTTS(SequentialAgent):
         tries: Largest number of draws for another arm, at least 1; default 100.
         posterior: ``"bernoulli"``, ``"student"``, ``"normal"`` or None (default), see :class:`TS`.
         sigma: Standard deviation of the rewards for ``"normal"``, positive, or None (default), see :class:`TS`.
-
-    Requires no oracle knowledge (``sigma`` is a parameter). Minimum budget: K, or 2 K for ``"student"``.
     """
 
     posterior: str | None = None

@@ -59,8 +59,6 @@ class EBTCEps(SequentialAgent):
         epsilon: The slack, in the unit of the rewards, above 0. Default 0.1, for rewards of standard deviation about 1.
         beta: Share of the leader in the pulls of a pair, in (0, 1); default 1/2. ``"ids"``: T_C / (T_B + T_C), averaged
             over the visits of the pair.
-
-    Requires no oracle knowledge. Minimum budget: K.
     """
 
     epsilon: float = 0.1

@@ -120,7 +120,7 @@ class GapE(SequentialAgent):
         b_in_complexity: True (default): H as in Theorem 1 of Gabillon et al., so that b cancels in the width. False:
             H is the sum of 1 / gap^2, which makes the width b times as large.
 
-    Knows the complexity H, and the range of the rewards if ``b`` is the oracle's. Minimum budget: K.
+    Knows the complexity H, and the range of the rewards if ``b`` is the oracle's.
     """
 
     b: float | str | None = None
@@ -169,7 +169,7 @@ class GapEV(SequentialAgent):
         b: Range of the rewards, as for GapE.
         b_in_complexity: True (default): H as in Theorem 2 of Gabillon et al. False: H as for b = 1.
 
-    Knows the complexity H, and the range of the rewards if ``b`` is the oracle's. Minimum budget: 2 K.
+    Knows the complexity H, and the range of the rewards if ``b`` is the oracle's.
     """
 
     b: float | str | None = None
@@ -207,7 +207,7 @@ class AGapE(SequentialAgent):
         scale: Multiplies a; at least 0, default 1.
         b: Range of the rewards, as for GapE.
 
-    Knows the range of the rewards if ``b`` is the oracle's. Minimum budget: K.
+    Knows the range of the rewards if ``b`` is the oracle's.
     """
 
     b: float | str | None = None
@@ -249,7 +249,7 @@ class AGapEV(SequentialAgent):
         scale: Multiplies a; at least 0, default 1.
         b: Range of the rewards, as for GapE.
 
-    Knows the range of the rewards if ``b`` is the oracle's. Minimum budget: 2 K.
+    Knows the range of the rewards if ``b`` is the oracle's.
     """
 
     b: float | str | None = None

@@ -107,8 +107,6 @@ class GNA(SequentialAgent):
         estimator: ``"aipw"`` (default), or ``"mean"``: the sample mean, which ``"track"`` takes.
         variance: Estimate of the variances: ``"jeffreys"``, ``"floor"``, ``"sample"`` or None (default), by the kind of
             rewards, see :mod:`bai_gym.agents.tools.variances`.
-
-    Requires no oracle knowledge. Minimum budget: 2 K.
     """
 
     sampling: str = "random"
@@ -158,8 +156,6 @@ class NAAIPW(GNA):
 
     Paper: Kato (2023), "Locally Optimal Fixed-Budget Best Arm Identification in Two-Armed Gaussian Bandits with Unknown
     Variances". First pulls and bounds of the shares are this library's, as for GNA.
-
-    Requires no oracle knowledge. Minimum budget: 2 K.
     """
 
     name: ClassVar[str] = "NA-AIPW"

@@ -48,8 +48,6 @@ class UCB1(SequentialAgent):
     Args:
         b: Factor of the width, the length of an interval that contains the rewards. None (default): that of bounded
             rewards; for others 1.
-
-    Requires no oracle knowledge. Minimum budget: K.
     """
 
     b: float | None = None

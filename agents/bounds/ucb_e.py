@@ -51,8 +51,7 @@ class UCBE(SequentialAgent):
         b: Factor of the width, the length of an interval that contains the rewards. ``"oracle"`` (default): max over
             arms of mean + sigma sqrt(log n), as in GapE, which takes knowledge of the range.
 
-    Knows the complexity H_1 unless ``a`` is a number, and the range of the rewards if ``b`` is the oracle's. Minimum
-    budget: K.
+    Knows the complexity H_1 unless ``a`` is a number, and the range of the rewards if ``b`` is the oracle's.
     """
 
     c: float = 1.0
@@ -141,8 +140,6 @@ class AdaptiveUCBE(SequentialAgent):
         c: Factor of the exploration, positive; default 1.
         b: Factor of the width, the length of an interval that contains the rewards. None (default): that of bounded
             rewards; for others 1.
-
-    Requires no oracle knowledge. Minimum budget: K.
     """
 
     c: float = 1.0

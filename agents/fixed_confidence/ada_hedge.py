@@ -107,8 +107,6 @@ class AdaHedgeBR(ConfidenceAgent):
 
     Paper: Degenne, Koolen and Menard (2019), "Non-Asymptotic Pure Exploration by Solving Games", section 3.1, which
     proves asymptotic optimality. Difference: Bernoulli means are kept 1e-6 from 0 and 1 in the divergences.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K, or 2 K for ``"student"``.
     """
 
     name: ClassVar[str] = "AdaHedge-BR"

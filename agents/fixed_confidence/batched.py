@@ -249,8 +249,6 @@ class TriBBAI(BatchedAgent):
             authors' runs, with two batches of 2^q 1.001 w*_i T* l more pulls of arm i, at most L2, a test with the
             threshold ``"gk16"``, and a batch up to L3 pulls; L1 = 2 log(K) sqrt(l), L2 = 80 l log(l) / K, L3 = l^2.
             delta must be below 1/e there. What it recommends untested may err far more often than delta.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K.
     """
 
     name: ClassVar[str] = "Tri-BBAI"
@@ -276,8 +274,6 @@ class OptBBAI(BatchedAgent):
         constants: ``"proved"`` (default): as above, with L1 and L2 of Tri-BBAI; the error probability is at most delta.
             ``"paper-runs"``: the authors' runs, whose second batch has min(1.001 w*_i T* log(1 / delta), L2) pulls of
             arm i, with their L1 and L2, threshold ``"gk16"`` and arms dropped by eps_r. delta must be below 1/e there.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K.
     """
 
     name: ClassVar[str] = "Opt-BBAI"

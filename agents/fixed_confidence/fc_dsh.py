@@ -138,8 +138,6 @@ class FCDSH(ConfidenceAgent):
         factor: By which the budget grows with ``reuse=True``, above 1; default 1.01, as in the paper's figures.
         batch_size: As in other agents; with ``reuse=False`` a look comes at the first end of a phase after that of a
             batch.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K, or 2 K for ``"student"``.
     """
 
     reuse: bool = False

@@ -86,8 +86,6 @@ class FWS(ConfidenceAgent):
     Paper: Wang, Tzeng and Proutiere (2021), "Fast Pure Exploration via Frank-Wolfe", which proves asymptotic
     optimality. Difference: Bernoulli means are kept 1e-6 from 0 and 1 in the steps; the authors first pull each arm
     until its mean is neither.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K, or 2 K for ``"student"``.
     """
 
     name: ClassVar[str] = "FWS"

@@ -201,8 +201,6 @@ class Rinott(IndifferenceAgent):
             rewards, see :mod:`bai_gym.agents.tools.variances`.
         batch_size: The second stage takes as many more pulls, of the arm that has the most, as fill the last batch of
             so many pulls; at least 1, the default.
-
-    Requires no oracle knowledge. Minimum budget: n_0 K.
     """
 
     name: ClassVar[str] = "Rinott"
@@ -243,8 +241,6 @@ class KN(IndifferenceAgent):
             round.
         paired: If True, S_ij^2 is the sample variance of the differences on the first n_0 common items; arms must be
             paired. If False (default), arms are taken for independent.
-
-    Requires no oracle knowledge. Minimum budget: n_0 K.
     """
 
     paired: bool = False

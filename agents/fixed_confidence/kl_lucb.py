@@ -59,8 +59,6 @@ class KLLUCB(ConfidenceAgent):
             or ``"gk16"``, log((1 + log t) / delta) in its place, a heuristic that is usual in experiments.
         family: ``"bernoulli"``, which holds for all rewards in [0, 1], or ``"gaussian"``. None (default): by the kind
             of rewards.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K.
     """
 
     name: ClassVar[str] = "KL-LUCB"

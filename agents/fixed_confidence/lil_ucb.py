@@ -71,8 +71,6 @@ class LilUCB(ConfidenceAgent):
         family: ``"gaussian"``.
         sigma: A sigma for which rewards are sigma-sub-Gaussian, positive. None (default): half the length of the
             interval of bounded rewards; for others 0.5.
-
-    Requires no oracle knowledge. Minimum budget: K.
     """
 
     name: ClassVar[str] = "lil-UCB"

@@ -82,8 +82,6 @@ class LUCB(SetAgent):
             Gaussian rewards, with sigma the largest standard deviation.
         threshold: ``"mixture"`` (default) or ``"paper"``: the widths.
         batch_size: Pulls between two looks at whether to stop, at least 1, the default.
-
-    Requires no oracle knowledge. Minimum budget: K.
     """
 
     delta: float = 0.1

@@ -99,8 +99,6 @@ class KLRacing(EliminationAgent):
         threshold: The intervals, as in KL-LUCB: ``"mixture"`` (default), ``"union"`` or the heuristic ``"gk16"``.
         family: ``"bernoulli"``, which holds for all rewards in [0, 1], or ``"gaussian"``. None (default): by the kind
             of rewards.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K.
     """
 
     name: ClassVar[str] = "KL-Racing"
@@ -121,8 +119,6 @@ class SuccessiveElimination(EliminationAgent):
     Args:
         threshold: The intervals: ``"mixture"`` (default), or ``"union"``, where the width after n rounds is
             sigma sqrt(2 log(4 K n^2 / delta) / n).
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K.
     """
 
     name: ClassVar[str] = "SE"

@@ -254,8 +254,6 @@ class T3C(TopTwo):
     Paper: Shang, de Heide, Menard, Kaufmann and Valko (2020), "Fixed-confidence guarantees for Bayesian best-arm
     identification". For Gaussian rewards the mean number of pulls is T*_beta log(1 / delta) for small delta. The
     posterior has a flat prior for Gaussian rewards, and a uniform one for Bernoulli rewards.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K, or 2 K for ``"student"``.
     """
 
     name: ClassVar[str] = "T3C"
@@ -273,8 +271,6 @@ class TTTSGLR(ConfidenceAgent):
     Args:
         beta: Probability of pulling the leader, in (0, 1); default 1/2.
         tries: Largest number of draws for a challenger, at least 1; default 100.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K, or 2 K for ``"student"``.
     """
 
     beta: float = 0.5
@@ -298,8 +294,6 @@ class EBTC(TopTwo):
     An arm with an unlucky start may wait very long for its next pull, so the number of pulls has a heavy tail.
 
     Paper: Jourdan, Degenne, Baudry, de Heide and Kaufmann (2022), "Top Two Algorithms Revisited".
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K, or 2 K for ``"student"``.
     """
 
     name: ClassVar[str] = "EB-TC"
@@ -311,8 +305,6 @@ class EBTCI(TopTwo):
     """EB-TC whose challenger minimises W(B, j) + log N_j, so that arms with few pulls are explored.
 
     Paper: Jourdan, Degenne, Baudry, de Heide and Kaufmann (2022), "Top Two Algorithms Revisited".
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K, or 2 K for ``"student"``.
     """
 
     name: ClassVar[str] = "EB-TCI"
@@ -332,8 +324,6 @@ class TTUCB(TopTwo):
     Args:
         bonus: ``"mixture"`` (default): g as above. ``"uniform"``: g(t) = 2 a (1 + s) log t, which is larger.
         select: ``"tracking"`` (default) or ``"random"``.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K.
     """
 
     select: str = "tracking"
@@ -359,8 +349,6 @@ class TTEI(TopTwo):
 
     Paper: Qin, Klabjan and Russo (2017), "Improving the Expected Improvement Algorithm", for Gaussian rewards of known
     variance.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K.
     """
 
     name: ClassVar[str] = "TTEI"

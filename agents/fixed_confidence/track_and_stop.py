@@ -162,8 +162,6 @@ class TrackAndStop(ConfidenceAgent):
         tracking: ``"D"`` (default) or ``"C"``.
         lazy: w* is computed again when t has grown by this share since the last time; default 0: at every pull. With
             0.01 it is much faster. The error probability does not depend on it.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K, or 2 K for ``"student"``.
     """
 
     tracking: str = "D"

@@ -47,7 +47,7 @@ class Learned(Agent):
         ParameterError: If both are given, or there is no such file.
         DataError: If the file holds no weights.
 
-    Knows the prior: it was trained on instances from it. Minimum budget: K.
+    Knows the prior: it was trained on instances from it.
     """
 
     env: str | None = None

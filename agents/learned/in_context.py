@@ -197,7 +197,7 @@ class DPT(InContextAgent):
     Raises:
         ParameterError: If ``play`` is ``"planning"``, and the weights were trained on another prior.
 
-    Knows the prior: it was trained on instances from it. Minimum budget: K.
+    Knows the prior: it was trained on instances from it.
     """
 
     play: str = "sampling"
@@ -303,7 +303,7 @@ class ICPE(InContextAgent):
     fixed; each pull is rewarded by the increase of the largest probability, the sum of which is the paper's reward at
     the end but for a constant.
 
-    Knows the prior: it was trained on instances from it. Minimum budget: K.
+    Knows the prior: it was trained on instances from it.
     """
 
     name: ClassVar[str] = "ICPE"

@@ -75,8 +75,6 @@ class Universal(Agent):
     Raises:
         ParameterError: If there is no such file, ``stages`` is below 1, or there is no such ``cap``.
         DataError: If the file holds no weights of this agent.
-
-    Requires no oracle knowledge. Minimum budget: K.
     """
 
     stages: int = 20

@@ -157,7 +157,7 @@ class PairedOCBA(SequentialAgent):
             of rewards, see :mod:`bai_gym.agents.tools.variances`. The w are sample variances, or (v_b + v_i) / M while
             all differences are equal.
 
-    Requires no oracle knowledge. Minimum budget: 2 K, or ``n0`` K.
+    Minimum budget: 2 K, or ``n0`` K.
     """
 
     n0: int | None = None

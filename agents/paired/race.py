@@ -61,8 +61,6 @@ class PairedRace(RaceAgent):
             Default 10.
         batch_size: Pulls between two looks at whether to drop arms, at least 1, the default; each is made after the
             item in which a batch ends. What is proved for tests after every item holds for fewer.
-
-    Requires no oracle knowledge. Minimum budget: K.
     """
 
     delta: float = 0.1

@@ -44,8 +44,6 @@ class FRace(RaceAgent):
         each_test: Items from one test to the next. Default 1.
         batch_size: Pulls between two looks, at least 1, the default: of the tests that are due only those in whose item
             a batch ends are made.
-
-    Requires no oracle knowledge. Minimum budget: K.
     """
 
     test: str = "friedman"

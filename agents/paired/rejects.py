@@ -31,8 +31,6 @@ class PairedSR(Agent):
 
     Args:
         cap: ``"budget"`` (default) or ``"items"``, as for SR.
-
-    Requires no oracle knowledge. Minimum budget: K + 1.
     """
 
     cap: str = "budget"

@@ -59,8 +59,6 @@ class NM(IndifferenceAgent):
         variance: ``"spherical"`` (default) or ``"max"``, as above.
         batch_size: Both stages together take as many more items as fill the last batch of so many pulls; at least 1,
             the default.
-
-    Requires no oracle knowledge. Minimum budget: n_0 K.
     """
 
     variance: str = "spherical"

@@ -48,8 +48,6 @@ class WilcoxonRace(QueueAgent):
         startup: Items of an arm before the first test, at least 0; there are never fewer than 2. Default 0.
         items: Items that an arm is played on; None (default): all, or where there is no end to them n / K.
         batch_size: Pulls between two looks at whether to prune the arm, at least 1, the default.
-
-    Requires no oracle knowledge. Minimum budget: K.
     """
 
     p_threshold: float = 0.1

@@ -32,8 +32,6 @@ class GBAI(Agent):
 
     Paper: Xiong, Camilleri, Fazel, Jain and Jamieson (2024), "A/B Testing and Best-arm Identification for Linear
     Bandits with Robustness to Non-stationarity", G-BAI.
-
-    Requires no oracle knowledge. Minimum budget: min(K, d).
     """
 
     name: ClassVar[str] = "G-BAI"
@@ -95,8 +93,6 @@ class XYBAI(GBAI):
 
     Args:
         iterations: Most steps for the design, see :func:`bai_gym.designs.xy_optimal`; default 1000.
-
-    Requires no oracle knowledge. Minimum budget: min(K, d).
     """
 
     iterations: int = 1000

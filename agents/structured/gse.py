@@ -50,8 +50,8 @@ class GSE(Agent):
             arms, which means a single stage.
         intercept: If True, every arm gets a further feature of 1. Default False, as published.
 
-    Requires no oracle knowledge. Minimum budget: s min(K, d), a pull for every dimension in each stage; below it, where
-    that is allowed, there is one stage.
+    Minimum budget: s min(K, d), a pull for every dimension in each stage; below it, where that is allowed, there is one
+    stage.
     """
 
     samples: str = "stage"
@@ -127,8 +127,6 @@ class GSELin(GSE):
     Means are estimated by least squares. See :class:`GSE` for the stages, parameters and the minimum budget.
 
     Paper: Azizi, Kveton and Ghavamzadeh (2022), Algorithm 1, GSE-Lin of section 8.
-
-    Requires no oracle knowledge.
     """
 
     name: ClassVar[str] = "GSE-Lin"
@@ -149,7 +147,7 @@ class GSELinFWG(GSE):
         iterations: N, the steps of Frank-Wolfe; default 100.
         rounding: ``"exchange"`` (default), or ``"efficient"``: :func:`bai_gym.designs.round_design`.
 
-    Requires no oracle knowledge. See :class:`GSE` for the other parameters and the minimum budget.
+    See :class:`GSE` for the other parameters.
     """
 
     iterations: int = 100
@@ -181,7 +179,7 @@ class GSELinWynn(GSE):
         iterations: Most steps; default 1,000 (with 64 random arms in 10 dimensions it takes 750 to 1 %).
         rounding: ``"exchange"`` (default), or ``"efficient"``, see :class:`GSELinFWG`.
 
-    Requires no oracle knowledge. See :class:`GSE` for the other parameters and the minimum budget.
+    See :class:`GSE` for the other parameters.
     """
 
     tolerance: float = 0.01
@@ -212,7 +210,7 @@ class GSELinGreedy(GSE):
     Paper: Azizi, Kveton and Ghavamzadeh (2022), Algorithm 1, GSE-Lin-Greedy of section 8, after Soare, Lazaric and
     Munos (2014).
 
-    Requires no oracle knowledge. See :class:`GSE` for the parameters and the minimum budget.
+    See :class:`GSE` for the parameters.
     """
 
     name: ClassVar[str] = "GSE-Lin-Greedy"
@@ -237,7 +235,7 @@ class GSELog(GSE):
         penalty: Factor of |theta|^2 / 2, at least 0; default 1e-3. With 0 it is used only where there is no estimate
             without.
 
-    Requires no oracle knowledge. See :class:`GSE` for the other parameters and the minimum budget.
+    See :class:`GSE` for the other parameters.
     """
 
     link: str = "logit"
@@ -271,7 +269,7 @@ class GSELogFWG(GSELog):
         iterations: N, the steps of Frank-Wolfe; default 100.
         rounding: ``"exchange"`` (default), or ``"efficient"``, see :class:`GSELinFWG`.
 
-    Requires no oracle knowledge. See :class:`GSE` for the other parameters and the minimum budget.
+    See :class:`GSE` for the other parameters.
     """
 
     iterations: int = 100

@@ -79,8 +79,6 @@ class LinFWS(LinearConfidenceAgent):
 
     Paper: Wang, Tzeng and Proutiere (2021), "Fast Pure Exploration via Frank-Wolfe", which proves asymptotic
     optimality. Differences: f_j in units of sigma^2, and the threshold.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Needs features. Minimum budget: K.
     """
 
     name: ClassVar[str] = "LinFWS"

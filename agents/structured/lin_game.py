@@ -122,8 +122,6 @@ class LinGame(LinearConfidenceAgent):
 
     Paper: Degenne, Menard, Shang and Valko (2020), "Gamification of Pure Exploration for Linear Bandits", which proves
     asymptotic optimality; details from the authors' code. Difference: the threshold.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Needs features. Minimum budget: K.
     """
 
     name: ClassVar[str] = "LinGame"
@@ -145,8 +143,6 @@ class LinGameC(LinearConfidenceAgent):
     Paper: Degenne, Menard, Shang and Valko (2020), "Gamification of Pure Exploration for Linear Bandits". Differences:
     the first pulls count for all recommendations equally; the stopping rule has the real numbers of pulls; the
     threshold.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Needs features. Minimum budget: K.
     """
 
     name: ClassVar[str] = "LinGame-C"

@@ -116,8 +116,6 @@ class LinGapE(SequentialAgent):
         radius: ``"authors"`` (default), the code of Xu et al.: C_t = sigma sqrt(d log(K^2 (1 + t L^2) / (lam delta))) +
             sqrt(lam) S after t pulls, L the length of the longest arm. ``"determinant"``, the paper: C_t = sigma
             sqrt(2 log(K^2 sqrt(det A / det lam I) / delta)) + sqrt(lam) S.
-
-    Knows the true variances, if ``sigma`` is the oracle's. Needs features. Minimum budget: K.
     """
 
     delta: float = 0.05
@@ -216,8 +214,6 @@ class LinGapEGreedy(LinGapE):
         lam: Weight of the identity in A.
         S: Bound on the length of the true theta.
         radius: ``"authors"`` or ``"determinant"``.
-
-    Knows the true variances, if ``sigma`` is the oracle's. Needs features. Minimum budget: K.
     """
 
     name: ClassVar[str] = "LinGapE-Greedy"

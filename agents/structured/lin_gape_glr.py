@@ -59,8 +59,6 @@ class LinGapEGLR(LinearConfidenceAgent):
     Paper: Xu, Honda and Sugiyama (2018), "A fully adaptive algorithm for pure exploration in linear bandits", with the
     greedy choice of the pull and an accuracy of 0. Differences: least squares in place of ridge regression, and the
     threshold and width that all agents of this kind share.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Needs features. Minimum budget: K.
     """
 
     name: ClassVar[str] = "LinGapE-GLR"

@@ -85,8 +85,6 @@ class LinTrackAndStop(LinearConfidenceAgent):
         lazy: w is computed again when t has grown by this share, at least 0. Default 1: at powers of two. 0: at every
             pull, which is slow.
         iterations: Steps of Frank-Wolfe each time, at least 1; default 1000.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Needs features. Minimum budget: K.
     """
 
     lazy: float = 1.0

@@ -80,8 +80,7 @@ class LinUCB(SequentialAgent):
         model: ``"shared"`` (default): one theta for all arms. ``"disjoint"``: each arm has a ridge regression of its
             own, as in Li et al. and the code of Azizi et al.
 
-    Knows the true variances, if ``sigma`` is the oracle's and ``alpha`` is not given. Needs features. Minimum
-    budget: 1.
+    Knows the true variances, if ``sigma`` is the oracle's and ``alpha`` is not given.
     """
 
     alpha: float | None = None

@@ -29,7 +29,7 @@ from bai_gym.designs import MinimaxDesign, minimax_design, pair_design, round_de
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
-from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, State, States, Vector
+from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, State, States
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm, BestCandidate
 from bai_gym.validation import choice, integer, probability
@@ -50,10 +50,6 @@ class LinearRoundState(State):
     place: int  # the arm whose turn it is
     rounds: int  # that have begun
     over: bool  # whether the agent stops
-    remains: Vector  # 1, or 0 for candidates that have been dropped
-    pulls: PerArm  # pulls and sums of rewards of each arm before the round
-    sums: PerArm
-    value: Vector  # estimates of the candidates in the last round
 
 
 def pull_in_turn(e: Episode, s: LinearRoundState, w: LinearRoundState, rng: np.random.Generator) -> int:
@@ -111,12 +107,13 @@ class LinearRoundsAgent(Agent):
         probability(self.delta, f"delta of {self.name}")
         self._noise = noise_deviation(self, info)
         self._x = span_coordinates(shared_features(info, math.inf, self.name))[0]  # rows that are pulled
-        found = candidate_combinations(self.task)
         self._different: IntArray | None = None
         self._combinations: FloatArray | None = None
-        if found is not None:
-            self._different, self._combinations = found
-        self._z = self._x if found is None else found[1] @ self._x  # rows that are recommended
+        self._z = self._x  # rows that are recommended
+        candidates = candidate_combinations(self.task)
+        if candidates is not None:
+            self._different, self._combinations = candidates
+            self._z = self._combinations @ self._x
         self.num_candidates = self._z.shape[1]
         self._designs: dict[tuple[int, bytes], MinimaxDesign] = {}
 
@@ -138,18 +135,17 @@ class LinearRoundsAgent(Agent):
 
     def initial_values(self) -> dict[str, FloatArray | float]:
         """Return what the state begins with."""
-        return {"remains": np.ones(self.num_candidates), "value": np.zeros(self.num_candidates)}
+        return {}
 
     def _supply(self, rows: IntArray, states: States, statistics: Statistics) -> None:
         """Decide, and plan the next round of those that go on; never more pulls than are left."""
         left = self.budget - statistics.pulls[rows].sum(axis=1)
         self.decide(rows, states, statistics)
-        going = states["over"][rows] == 0.0
+        going = ~states["over"][rows]
         rows, left = rows[going], left[going]
         if rows.size:
             states["rounds"][rows] += 1
-            states["place"][rows] = 0.0
-            states["pulls"][rows], states["sums"][rows] = statistics.pulls[rows], statistics.sums[rows]
+            states["place"][rows] = 0
             self.line_up(rows, states, statistics, left)
 
     @abstractmethod
@@ -220,9 +216,6 @@ class RAGE(LinearRoundsAgent):
             one sigma for all.
         r0: Controls what rounding may lose, at least 1; default 10. A round has at least 2 r0 s pulls, s the arms of
             the design.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"`` or ``weighted`` is set. Needs features. Minimum
-    budget: K.
     """
 
     drops: str = "variance"
@@ -238,6 +231,10 @@ class RAGE(LinearRoundsAgent):
         integer(self.r0, f"r0 of {self.name}", least=1)
         if self.weighted:
             self._weigh(info)
+        self._remains = np.ones((self.batch, self.num_candidates), np.bool_)
+        self._estimates = np.zeros((self.batch, self.num_candidates))  # of the last round
+        self._pulls = np.zeros((self.batch, self.num_arms), np.int64)  # before the round, as the sums of rewards
+        self._sums = np.zeros((self.batch, self.num_arms))
 
     @override
     def choices(self, rewards: Rewards) -> dict[str, Any]:
@@ -262,14 +259,15 @@ class RAGE(LinearRoundsAgent):
     @override
     def line_up(self, rows: IntArray, states: States, statistics: Statistics, left: IntArray) -> None:
         """Plan a round."""
+        self._pulls[rows], self._sums[rows] = statistics.pulls[rows], statistics.sums[rows]
         for row, most in zip(rows.tolist(), left.tolist(), strict=True):
-            remains = states["remains"][row] == 1.0
+            remains = self._remains[row]
             design = self.known(row, remains.tobytes(), partial(pair_design_of, remains))
             number = float(states["rounds"][row])
             pulls = 8.0 * 4.0 ** (number - 1.0) * design.value * (1.0 + 1.0 / self.r0) * self._noise[row] ** 2
             least = 2 * self.r0 * int((design.weights > 0).sum())
-            wanted = max(math.ceil(min(pulls * self.level(number), most)), least)
-            states["left"][row] = self.counts(design.weights, min(wanted, most))
+            length = max(math.ceil(min(pulls * self.level(number), most)), least)
+            states["left"][row] = self.counts(design.weights, min(length, most))
 
     @override
     def decide(self, rows: IntArray, states: States, statistics: Statistics) -> None:
@@ -279,30 +277,30 @@ class RAGE(LinearRoundsAgent):
 
     def _drop(self, row: int, states: States, pulls: IntArray, sums: FloatArray) -> None:
         x, z, number = self.pulled(row), self.candidates(row), float(states["rounds"][row])
-        made, earned = pulls - states["pulls"][row], sums - states["sums"][row]
+        pulls, sums = pulls - self._pulls[row], sums - self._sums[row]  # of the round
         if self.weighted:
-            earned = earned / self._deviations[row % len(self._deviations)]
-        inverse = np.linalg.pinv(x.T @ (made[:, None] * x))
-        value = z @ (inverse @ (x.T @ earned))
-        left = np.flatnonzero(states["remains"][row] == 1.0)
+            sums = sums / self._deviations[row % len(self._deviations)]
+        inverse = np.linalg.pinv(x.T @ (pulls[:, None] * x))
+        value = z @ (inverse @ (x.T @ sums))
+        left = np.flatnonzero(self._remains[row])
         factor = self._noise[row] ** 2 * 2.0 * self.level(number)
         if self.drops == "variance":
             worse = proved_worse(z[left] @ root_of(inverse), value[left], factor)
         else:
             worse = value[left] <= value[left].max() - 2.0**-number
-        states["value"][row] = value
-        states["remains"][row, left[worse]] = 0.0
+        self._estimates[row] = value
+        self._remains[row, left[worse]] = False
         states["over"][row] = np.ptp(z[left[~worse]], axis=0).max() < SAME  # one, or several of the same
 
     @override
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the best estimate of the last round that has ended among the candidates that remain."""
-        made = outcome.statistics
-        first = ((outcome.states["rounds"] <= 1.0) & ~outcome.stopped)[:, None]  # no round has ended
-        values = np.where(first, self.means_of_candidates(made.means), outcome.states["value"])
-        known = self.sums_over_arms(made.pulls == 0) == 0  # all arms that it is a combination of have been pulled
-        values = np.where((outcome.states["remains"] == 1.0) & (known | ~first), values, -np.inf)
-        pulls = self.sums_over_arms(made.pulls)
+        statistics = outcome.statistics
+        first = ((outcome.states["rounds"] <= 1) & ~outcome.stopped)[:, None]  # no round has ended
+        values = np.where(first, self.means_of_candidates(statistics.means), self._estimates)
+        known = self.sums_over_arms(statistics.pulls == 0) == 0  # all arms that it is a combination of have been pulled
+        values = np.where(self._remains & (known | ~first), values, -np.inf)
+        pulls = self.sums_over_arms(statistics.pulls)
         return largest(values, np.zeros(self.batch), pulls, self.tie, self.rng)
 
 
@@ -329,9 +327,9 @@ def proved_worse(z: FloatArray, values: FloatArray, factor: float) -> BoolArray:
         distances = squares[part, None] + squares[better] - 2.0 * z[part] @ z[better].T
         gaps = np.maximum(values[better] - values[part, None], 0.0)
         worse[part] = ((gaps > 0.0) & (gaps**2 >= factor * np.maximum(distances, 0.0) * (1.0 + 1e-12))).any(axis=1)
-    found = np.empty_like(worse)
-    found[order] = worse
-    return found
+    result = np.empty_like(worse)
+    result[order] = worse
+    return result
 
 
 def root_of(matrix: FloatArray) -> FloatArray:
@@ -366,19 +364,19 @@ class StaticAgent(LinearRoundsAgent):
     def line_up(self, rows: IntArray, states: States, statistics: Statistics, left: IntArray) -> None:
         """Plan a round: the first has a pull of each arm of the design."""
         weights = np.stack([self.design(row).weights for row in rows.tolist()])
-        made = statistics.pulls[rows]
-        wanted = np.ceil(np.minimum(self.growth ** states["rounds"][rows], left)).astype(np.int64)
+        pulls, rounds = statistics.pulls[rows], states["rounds"][rows]
+        lengths = np.ceil(np.minimum(self.growth**rounds, left)).astype(np.int64)
         first = (weights > 0).sum(axis=1)
-        wanted = np.where(states["rounds"][rows] == 1.0, np.minimum(first, left), wanted)
-        counts = self.counts(weights, made.sum(axis=1) + wanted)
-        states["left"][rows] = np.maximum(counts - made, 0)  # by a method of divisors: only ties make a count fall
+        lengths = np.where(rounds == 1, np.minimum(first, left), lengths)
+        counts = self.counts(weights, pulls.sum(axis=1) + lengths)
+        states["left"][rows] = np.maximum(counts - pulls, 0)  # by a method of divisors: only ties make a count fall
 
     @override
     def decide(self, rows: IntArray, states: States, statistics: Statistics) -> None:
         """Test after a round."""
         for _, part in grouped(np.where(states["rounds"][rows] > 0, rows % len(self._x), -1)):
             own = rows[part]
-            if states["rounds"][own[0]] == 0.0:
+            if states["rounds"][own[0]] == 0:
                 continue
             x, z, pulls = self.pulled(int(own[0])), self.candidates(int(own[0])), statistics.pulls[own]
             inverse = np.linalg.pinv(np.einsum("nk,kr,ks->nrs", pulls, x, x), hermitian=True)
@@ -411,8 +409,6 @@ class XYStatic(StaticAgent):
     Fiez, Jain, Jamieson and Ratliff (2019). Differences: arms are not drawn from the design, their counts follow it;
     the code advances p twice in each round, and counts d pulls that it has not made. Proved: the sum of delta_p over
     rounds and pairs is at most pi^2 delta / 12.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Needs features. Minimum budget: K.
     """
 
     name: ClassVar[str] = "XY-static"
@@ -439,8 +435,6 @@ class XYOracle(StaticAgent):
 
     Paper: Soare, Lazaric and Munos (2014), "Best-Arm Identification in Linear Bandits", section 3, with constants of
     the code of Fiez, Jain, Jamieson and Ratliff (2019). Differences: as for :class:`XYStatic`.
-
-    Knows the true means, and the variances where ``sigma`` is ``"oracle"``. Needs features. Minimum budget: K.
     """
 
     name: ClassVar[str] = "XY-oracle"

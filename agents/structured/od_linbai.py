@@ -42,8 +42,8 @@ class ODLinBAI(Agent):
         order: ``"turns"`` (default): the pulls of a phase take turns among its arms. ``"random"``: in random order, as
             in the code of Xiong et al. (2024). It matters only where means change with time.
 
-    Requires no oracle knowledge. Minimum budget: one more than min(K, d (d + 1) / 2) + sum of ceil(d / 2^r) over r < R,
-    so that m is positive; below it, where that is allowed, there is a single phase.
+    Minimum budget: one more than min(K, d (d + 1) / 2) + sum of ceil(d / 2^r) over r < R, so that m is positive; below
+    it, where that is allowed, there is a single phase.
     """
 
     leftover: str = "drop"

@@ -38,8 +38,8 @@ class P1RAGE(MixedDesignAgent):
         rounds: Most rounds of a virtual elimination, default 15 as in the authors' code.
         iterations: Most steps for each design, see :func:`bai_gym.designs.xy_optimal`; default 1000.
 
-    Requires no oracle knowledge. Minimum budget: the larger of min(K, d) and 2 + ceil(log2 min(K, d)), which is at
-    least E; below it, where that is allowed, there are at most n epochs.
+    Minimum budget: the larger of min(K, d) and 2 + ceil(log2 min(K, d)), which is at least E; below it, where that is
+    allowed, there are at most n epochs.
     """
 
     rounds: int = 15
@@ -80,7 +80,7 @@ class P1Peace(MixedDesignAgent):
     Args:
         iterations: Most steps for each design, see :func:`bai_gym.designs.xy_optimal`; default 1000.
 
-    Requires no oracle knowledge. Minimum budget: as that of P1-RAGE.
+    Minimum budget: as that of P1-RAGE.
     """
 
     name: ClassVar[str] = "P1-Peace"

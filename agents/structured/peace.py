@@ -47,9 +47,9 @@ class PeaceRho(Agent):
         order: ``"turns"`` (default): the pulls of a round take turns among its arms. ``"random"``: in random order, as
             in the code of Xiong et al. (2024). It matters only where means change with time.
 
-    Requires no oracle knowledge. Minimum budget: min(K, d) (2 + ceil(log2 min(K, d))), a pull for every dimension in
-    each of the rounds that there can be, since rho is at most four times the rank (Kiefer and Wolfowitz); below it,
-    where that is allowed, there is one round.
+    Minimum budget: min(K, d) (2 + ceil(log2 min(K, d))), a pull for every dimension in each of the rounds that there
+    can be, since rho is at most four times the rank (Kiefer and Wolfowitz); below it, where that is allowed, there is
+    one round.
     """
 
     iterations: int = 1000
@@ -133,8 +133,8 @@ class MixedPeace(MixedDesignAgent):
     Args:
         iterations: Most steps for each design, see :func:`bai_gym.designs.xy_optimal`; default 1000.
 
-    Requires no oracle knowledge. Minimum budget: the larger of min(K, d) and 2 + ceil(log2 min(K, d)), which is at
-    least the number of rounds; below it, where that is allowed, there are at most n rounds.
+    Minimum budget: the larger of min(K, d) and 2 + ceil(log2 min(K, d)), which is at least the number of rounds; below
+    it, where that is allowed, there are at most n rounds.
     """
 
     name: ClassVar[str] = "Mixed-Peace"

@@ -84,8 +84,6 @@ class UCBGLM(SequentialAgent):
         penalty: Factor of |theta|^2 / 2, positive; default 1e-3.
         newton_steps: Steps of Newton's method per pull at most, from the estimate before, at least 1; default 3, and
             most pulls need fewer.
-
-    Requires no oracle knowledge. Needs features. Minimum budget: K.
     """
 
     link: str = "logit"

@@ -29,6 +29,9 @@ INSIDE = 1e-9  # share of a difference of arms outside the span of the pulls tha
 class AdaptiveState(LinearRoundState):
     """What the phases use; V = I + sum x x^T over the pulls of the phase."""
 
+    remains: PerArm  # 1, or 0 for arms that have been dropped
+    pulls: PerArm  # pulls and sums of rewards of each arm before the phase
+    sums: PerArm
     gram: Vector  # x_i^T V^-1 x_j, row by row
     line: PerArm  # the row of the arm that is pulled
     after: PerArm  # the largest variance of a difference after one more pull of each arm; then how it is chosen
@@ -114,8 +117,6 @@ class XYAdaptive(LinearRoundsAgent):
         alpha: How much more accurate each phase is, in (0, 1]; default 0.1.
         estimate: ``"least-squares"`` (default), of the phase alone; while its pulls do not span the differences of the
             arms that remain, none is dropped. ``"ridge"``: as published, not proved.
-
-    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Needs features. Minimum budget: K.
     """
 
     alpha: float = 0.1
@@ -149,13 +150,18 @@ class XYAdaptive(LinearRoundsAgent):
     def initial_values(self) -> dict[str, FloatArray | float]:
         """Return what the state begins with."""
         ranks = np.broadcast_to(self._ranks, self.batch)
-        values = super().initial_values()
-        values.update(gram=np.zeros(self.num_arms**2), rho=1.0, played=ranks * (ranks + 1.0) + 1.0, ratio=np.inf)
-        return values
+        return {
+            "remains": np.ones(self.num_arms),
+            "gram": np.zeros(self.num_arms**2),
+            "rho": 1.0,
+            "played": ranks * (ranks + 1.0) + 1.0,
+            "ratio": np.inf,
+        }
 
     @override
     def line_up(self, rows: IntArray, states: States, statistics: Statistics, left: IntArray) -> None:
         """Begin a phase, of which the rule decides when it ends."""
+        states["pulls"][rows], states["sums"][rows] = statistics.pulls[rows], statistics.sums[rows]
         for row in rows.tolist():
             x = self.pulled(row)
             states["gram"][row] = (x @ x.T).ravel()

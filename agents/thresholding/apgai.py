@@ -63,8 +63,6 @@ class APGAI(GoodArmAgent):
     proved; the paper's stopping threshold, of another form, could not be checked and is left out.
 
     ``b`` and ``sigma`` matter for stopping alone: the choice of arms does not depend on them.
-
-    Requires no oracle knowledge. Minimum budget: K.
     """
 
     name: ClassVar[str] = "APGAI"

@@ -45,8 +45,6 @@ class APT(SequentialAgent):
     Args:
         epsilon: Half width of the indifference zone around the threshold; at least 0, in the unit of the reward.
             Default 0.05, as in Mukherjee et al. (2017). Independent of the accuracy of the task.
-
-    Requires no oracle knowledge. Minimum budget: K.
     """
 
     epsilon: float = 0.05
@@ -90,8 +88,6 @@ class LSA(SequentialAgent):
             checked.
         epsilon: Half width of the indifference zone around the threshold; at least 0, in the unit of the reward.
             Default 0. Independent of the accuracy of the task.
-
-    Requires no oracle knowledge. Minimum budget: K.
     """
 
     alpha: float | None = None
@@ -141,7 +137,7 @@ class ThresholdUCBE(SequentialAgent):
         c: Factor of the exploration, positive; default 1. The experiments of Locatelli et al. (2016) have powers of 4.
         a: The exploration itself, at least 0, in place of c (n - K) / H_1; None (default): not given.
 
-    Knows the complexity, unless ``a`` is given. Minimum budget: K.
+    Knows the complexity, unless ``a`` is given.
     """
 
     c: float = 1.0
@@ -203,7 +199,7 @@ class ThresholdUCBEV(SequentialAgent):
             H_sigma,1 with its numerators squared, as in Gabillon et al. (2011); it has two first pulls of every arm.
         a: The exploration itself, at least 0, in place of one of the above; None (default): not given.
 
-    Knows the complexity, unless ``a`` is given. Minimum budget: 2 K.
+    Knows the complexity, unless ``a`` is given.
     """
 
     c: float = 1.0

@@ -117,7 +117,7 @@ class AugUCB(SequentialAgent):
         width: ``"printed"`` (default), or ``"code"``, as in the authors' program, where the term without variance has
             no factor psi: s = sqrt(rho (psi v log(n epsilon) + max(log(psi n epsilon), 0)) / (4 T)).
 
-    Requires no oracle knowledge. Minimum budget: K. Its theory needs at least five arms; with fewer it warns.
+    Its theory needs at least five arms; with fewer it warns.
     """
 
     rho: float = 1.0 / 3.0

@@ -81,8 +81,6 @@ class CSAR(Agent):
         schedule: ``"csar"`` (default), ``"sr"``: the K - 1 phases of successive rejects, or ``"code"``: as in the
             program of Mukherjee et al. In its phases k = 0, ..., K - 1, T_k = ceil((n - K) / ((1/2 + log~(K)) (K - k +
             1))), and each classifies only the arm of smallest mean, if that is below the threshold.
-
-    Requires no oracle knowledge. Minimum budget: K + 1.
     """
 
     schedule: str = "csar"

@@ -145,8 +145,6 @@ class APTG(GoodArmAgent):
 
     Paper: Kano, Honda, Sakamaki, Matsuura, Nakamura and Sugiyama (2019), "Good arm identification via bandit feedback",
     which lists all good arms; here the first one ends the episode.
-
-    Requires no oracle knowledge. Minimum budget: K.
     """
 
     name: ClassVar[str] = "APT-G"
@@ -160,8 +158,6 @@ class HDoC(GoodArmAgent):
     It looks for a good arm as UCB looks for the best one, and stops as APT-G does.
 
     Paper: Kano et al. (2019), "Good arm identification via bandit feedback"; see APT-G.
-
-    Requires no oracle knowledge. Minimum budget: K.
     """
 
     name: ClassVar[str] = "HDoC"
@@ -173,8 +169,6 @@ class LUCBG(GoodArmAgent):
     """APT-G with another choice of arms: pulls the arm of largest upper bound, mean + radius.
 
     Paper: Kano et al. (2019), "Good arm identification via bandit feedback"; see APT-G.
-
-    Requires no oracle knowledge. Minimum budget: K.
     """
 
     name: ClassVar[str] = "LUCB-G"

@@ -4,104 +4,46 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit
+from bai_gym.bandits import Bandit
+from bai_gym.benchmark.checkpoints import Checkpoints, checkpoints_of
+from bai_gym.benchmark.identity import digest_of, hash_of
 from bai_gym.benchmark.protocol import (
     allocates,
     confidence,
     describe,
     knowledge,
-    least_budget,
-    notes,
-    recommends_any_time,
     reset,
     starts_from_earlier,
     suited,
-    unmet_assumptions,
     uses_costs,
 )
 from bai_gym.benchmark.sources import AgentSource, EnvSource
-from bai_gym.content.library import library_digest
-from bai_gym.content.sources import sources_digest
-from bai_gym.content.values import UnknownContentError, Values
 from bai_gym.costs import TOLERANCE, Costs, spent_on
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
-from bai_gym.parallel import check_memory
 from bai_gym.problems import FixedProblem
 from bai_gym.results.writer import CHUNK_RUNS, CellKey
 from bai_gym.seeding import generator
-from bai_gym.statistics import FloatArray, IntArray, Statistics
-from bai_gym.tasks import BestArm, BestCandidate
-from bai_gym.theory import bernoulli_kl, fixed_confidence_bound, linear_characteristic_time
-from bai_gym.validation import choice, integer
+from bai_gym.statistics import IntArray, Statistics
+from bai_gym.validation import choice
 
-__all__ = ["CHUNK_BYTES", "Cell", "Checkpoints", "checkpoint_grid"]
-
-Checkpoints = int | Sequence[int] | None
-"""Intermediate budgets at which recommendations are scored: a step, or a list of pull counts; None: none."""
+__all__ = ["CHUNK_BYTES", "Cell"]
 
 CHUNK_BYTES = 2**28
-"""Memory of a chunk, about: with many arms it has fewer runs. Fixed likewise."""
+"""Memory of a chunk, about: with many arms it has fewer runs. Another number would be other random numbers."""
 
 ARM_NUMBERS = 10
-"""The same, without features and what a bandit keeps."""
+"""Floats that an arm of a run takes, without its features and what a bandit keeps of it."""
 
 INSTANCES = 1000  # random instances over which bounds are averaged
-POINT_BYTES = 200  # of a checkpoint in a list
 PATHS = ("auto", "blocks", "steps")
-
-
-def linear_bound(bandit: FeatureBandit, delta: float, candidates: FloatArray | None = None) -> float | None:
-    """Return kl(delta, 1 - delta) T* of the first instance of linear arms with Gaussian noise; None for others.
-
-    Args:
-        bandit: The arms.
-        delta: Error probability.
-        candidates: ``(m, d)`` what may be recommended; None: the arms.
-    """
-    x, means, variances = bandit.features[0], bandit.means[0], bandit.variances[0]
-    theta = np.linalg.lstsq(x, means, rcond=None)[0]
-    is_linear = np.allclose(x @ theta, means, rtol=0.0, atol=1e-9 * float(np.abs(means).max()))
-    if not isinstance(bandit.inner, GaussianBandit) or not is_linear or np.ptp(variances) or not variances[0] > 0:
-        return None
-    time = linear_characteristic_time(x, theta, float(variances[0]), candidates=candidates).lower
-    bound = float(bernoulli_kl(delta, 1.0 - delta)) * time
-    return bound if delta < 0.5 and 0 < bound < np.inf else None
-
-
-def checkpoint_grid(checkpoints: Checkpoints, budget: int) -> tuple[int, ...]:
-    """Return the pull counts below the budget at which recommendations are scored; the budget is always one of them.
-
-    Args:
-        checkpoints: A number: its multiples. A list: its entries, in any order. None: none.
-        budget: Pulls of the run.
-
-    Raises:
-        ParameterError: If one is no integer from 1 to the budget.
-    """
-    if checkpoints is None:
-        return ()
-    points: list[Any] = (
-        [checkpoints] if not isinstance(checkpoints, list | tuple | range | np.ndarray) else list(checkpoints)
-    )
-    for point in points:
-        rule = f"an integer number of pulls from 1 to the budget, {budget}, or a list of such"
-        integer(point, "checkpoints", least=1, most=budget, rule=rule)
-    if not points:
-        raise ParameterError("checkpoints must not be an empty list; leave them out, or write 100 for every 100 pulls")
-    if isinstance(checkpoints, int | np.integer):
-        check_memory(budget // int(checkpoints), POINT_BYTES, "number of checkpoints", ParameterError)
-        points = list(range(int(checkpoints), budget, int(checkpoints)))
-    return tuple(sorted({int(point) for point in points} - {budget}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +87,7 @@ class Cell:
             budget: Pulls per episode.
             seed: The user's seed.
             path: See :class:`Cell`.
-            checkpoints: See :func:`checkpoint_grid`.
+            checkpoints: See :func:`bai_gym.benchmark.checkpoints.checkpoint_grid`.
 
         Raises:
             ParameterError: If the path does not exist, the agent cannot take it, or a checkpoint is invalid.
@@ -160,20 +102,7 @@ class Cell:
         choice(path, PATHS, "path")
         if path == "blocks" and not allocates(made):
             raise ParameterError(f"{describe(made)} has no allocate(observation): it can only be run with path='steps'")
-        points = checkpoint_grid(checkpoints, budget)
-        if checkpoints is not None and env.built.episode_spec.fixed_confidence:
-            raise ParameterError("checkpoints need a fixed budget, and here the agent decides when to stop")
-        if checkpoints is not None and env.built.episode_spec.costs is not None:
-            raise ParameterError("checkpoints count pulls, and here the budget is money: compare budgets instead")
-        if checkpoints is not None and env.built.episode_spec.rounds.late:
-            raise ParameterError(
-                "checkpoints need every reward at once: leave out batch_size and delay, or checkpoints"
-            )
-        if checkpoints is not None and not recommends_any_time(made):
-            raise AgentError(
-                f"{describe(made)} has no recommendation before the end of its budget, which checkpoints need: leave "
-                "them out, or choose an agent that can recommend at any time (anytime = True), such as Uniform"
-            )
+        points = checkpoints_of(checkpoints, budget, env.built.episode_spec, made)
         return cls(env, agent, agent.label or describe(made), budget, seed, path, points)
 
     @property
@@ -205,64 +134,10 @@ class Cell:
         """The agent before its reset, suited to the kind of rewards of the environment."""
         return suited(self.agent.prototype, self.env.rewards)
 
-    def describe_agent(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the agent's oracle knowledge, and the notes about it and about the problem."""
-        agent = self.prototype
-        extra: tuple[str, ...] = ()
-        least = least_budget(agent, self.env.problem.num_arms, self.env.problem.num_features)
-        if self.episode_spec.most_pulls < least:
-            extra = (f"{describe(agent)}: budget below its minimum of {least}",)
-        if self.env.problem.earlier is not None and self.earlier is None:
-            extra += (
-                f"{describe(agent)}: it decides by the pulls of its phases and starts without the earlier results",
-            )
-        unmet = (
-            unmet_assumptions(agent, self.instances()) if callable(getattr(agent, "unmet_assumptions", None)) else ()
-        )
-        return tuple(sorted(knowledge(agent))), (*notes(agent), *unmet, *extra, *self.env.problem.notes)
-
-    @property
-    def rewards(self) -> str:
-        """The kind of the rewards, as text."""
-        return str(self.env.rewards)
-
-    def named_arms(self) -> tuple[tuple[str, float], ...]:
-        """Return name and true mean of each arm; none if arms have no names, or no fixed means."""
-        problem = self.env.problem
-        if problem.arm_names is None or not isinstance(problem, FixedProblem):
-            return ()
-        return tuple(zip(problem.arm_names, self.instances().means[0].tolist(), strict=True))
-
     @property
     def delta(self) -> float | None:
         """The error probability that the agent allows itself, where it decides when to stop; None if unknown."""
         return confidence(self.agent.prototype) if self.episode_spec.fixed_confidence else None
-
-    def lower_bound(self) -> float | None:
-        """Return kl(delta, 1 - delta) T*, see :func:`bai_gym.theory.fixed_confidence_bound`; None where unknown.
-
-        It is known for the best arm of a fixed instance of Gaussian or Bernoulli arms, and of Gaussian arms of equal
-        variances whose means are linear in their features.
-        """
-        task = self.episode_spec.task
-        if self.delta is None or not isinstance(task, BestArm | BestCandidate) or task.epsilon > 0:
-            return None
-        bandit = self.instances()
-        if isinstance(self.env.problem, FixedProblem) and isinstance(bandit, FeatureBandit) and self.costs is None:
-            return linear_bound(bandit, self.delta, task.candidates if isinstance(task, BestCandidate) else None)
-        if isinstance(task, BestCandidate):
-            return None
-        if not isinstance(self.env.problem, FixedProblem) or not isinstance(bandit, BernoulliBandit | GaussianBandit):
-            return None
-        variances = bandit.variances[0] if isinstance(bandit, GaussianBandit) else None
-        if variances is not None and not (variances > 0).all():
-            return None
-        if self.costs is not None:  # the bound is then money, and known for Gaussian arms
-            if variances is None:
-                return None
-            variances = variances * np.array(self.costs)
-        bound = float(fixed_confidence_bound(bandit.means[0], self.delta, variances))
-        return bound if 0 < bound < np.inf else None
 
     def instances(self) -> Bandit:
         """Return the first instances of the cell, for notes, bounds and optima."""
@@ -347,7 +222,7 @@ class Cell:
         """Hash of everything that the outcome depends on."""
         own_rules = repr(self.env.built.episode_spec)  # with the environment's budget, as in stored chunks
         facts = [self.digest, self.budget, self.seed, self.path, self.chunk_runs, own_rules, *self.checkpoints]
-        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+        return hash_of(facts)
 
     @property
     def digest(self) -> str:
@@ -364,14 +239,4 @@ class Cell:
 
     @functools.cached_property
     def _content(self) -> tuple[str, str | None]:
-        facts, doubt = [library_digest(), self.env.label, self.label], None
-        try:
-            values = Values()
-            facts.append(values.digest(self.agent.make, self.agent.prototype, self.env.problem))
-            if values.has_own_code:
-                files = values.files if self.agent.file is None else {*values.files, self.agent.file}
-                facts.append(sources_digest(files))
-        except UnknownContentError as error:
-            doubt = str(error)
-        digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
-        return f"?{digest}" if doubt else digest, doubt
+        return digest_of(self.env, self.agent, self.label)

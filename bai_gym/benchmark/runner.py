@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import joblib
 import numpy as np
 
 from bai_gym.benchmark.cells import CHUNK_BYTES, Cell
 from bai_gym.benchmark.chunk import play_chunk
+from bai_gym.benchmark.facts import describe_agent, facts
 from bai_gym.benchmark.protocol import allocates
 from bai_gym.errors import AgentError, ClusterError, ParameterError
 from bai_gym.parallel import (
@@ -179,14 +179,12 @@ def run_cells(
     results, outcomes = [], {}
     for cell, chunks in zip(cells, parts, strict=True):
         episodes = Runs.joined([chunks[chunk] for chunk in sorted(chunks)])
-        knows, notes = cell.describe_agent()
+        knows, notes = describe_agent(cell)
         name = cell.label, cell.env.label, cell.budget
         command, digest = "" if rerun is None else rerun([cell], runs), "" if writer is None else cell.digest
-        facts: dict[str, Any] = {"seed": cell.seed, "rerun": command, "digest": digest, "arms": cell.named_arms()}
-        facts |= {"delta": cell.delta, "lower_bound": cell.lower_bound(), "rewards": cell.rewards}
-        facts |= {"costs": cell.costs or ()}
+        row = {**facts(cell), "rerun": command, "digest": digest}
         for point in (*episodes.checkpoints, None):
-            results.append(summarize(*name, episodes, knows, notes, at=point, **facts))
+            results.append(summarize(*name, episodes, knows, notes, at=point, **row))
         outcomes[name] = episodes
     return Comparison(tuple(results), outcomes)
 

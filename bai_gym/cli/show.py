@@ -17,6 +17,8 @@ from bai_gym.wings import Registration
 
 __all__ = ["show"]
 
+ARMS = (2, 8, 64)  # with as many features
+
 
 def show(
     name: Annotated[
@@ -37,16 +39,19 @@ def show(
 def _agent(agent: str) -> None:
     from bai_gym.agents.registry import BUILT_IN, find, heading, make
     from bai_gym.api import parse_agent
-    from bai_gym.benchmark.protocol import knowledge
+    from bai_gym.benchmark.protocol import knowledge, least_budget
 
-    name, given = parse_agent(agent)
-    kind, made, entry = find(name), make(name, **given), BUILT_IN.get(name)
-    stops = " (decides when to stop)" if getattr(made, "stops", False) else ""
+    name, parameters = parse_agent(agent)
+    kind, result, entry = find(name), make(name, **parameters), BUILT_IN.get(name)
+    stops = " (decides when to stop)" if getattr(result, "stops", False) else ""
+    numbers = ARMS if entry is None or entry.arms is None else (entry.arms,)
+    least = {arms: least_budget(result, arms, arms) for arms in numbers}
     facts = {
         "group": "" if entry is None else heading(entry),
-        "tasks": ", ".join(sorted(getattr(made, "tasks", ()))) + stops,
-        "oracle knowledge": ", ".join(sorted(knowledge(made))) or "none",
-        "needs": ", ".join([*needs(made), *(() if entry is None else entry.restrictions)]),
+        "tasks": ", ".join(sorted(getattr(result, "tasks", ()))) + stops,
+        "oracle knowledge": ", ".join(sorted(knowledge(result))) or "none",
+        "minimum budget": ", ".join(f"{pulls:,} with {arms} arms" for arms, pulls in least.items() if pulls),
+        "needs": ", ".join([*needs(result), *(() if entry is None else entry.restrictions)]),
         "parameters": ", ".join(_shown(parameter) for parameter in inspect.signature(kind).parameters.values()),
         "paper": "" if entry is None or entry.own else f"`bai-gym cite {name}`",
     }

@@ -7,13 +7,14 @@ from abc import ABC, abstractmethod
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.bandits import Bandit
+from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit
 from bai_gym.bandits.base import check_num_arms
 from bai_gym.costs import Costs
 from bai_gym.errors import InstanceError
 from bai_gym.parallel import check_memory
-from bai_gym.statistics import Statistics
-from bai_gym.tasks import BestCandidate
+from bai_gym.statistics import FloatArray, Statistics
+from bai_gym.tasks import BestArm, BestCandidate, Task
+from bai_gym.theory import bernoulli_kl, fixed_confidence_bound, linear_characteristic_time
 from bai_gym.validation import integer
 
 __all__ = ["FixedProblem", "FrozenProblem", "Problem", "arm_count", "count_features"]
@@ -79,6 +80,19 @@ class Problem(ABC):
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
         """Return ``batch`` instances, one per episode."""
 
+    def lower_bound(self, task: Task, delta: float, costs: Costs | None = None) -> float | None:
+        """Return kl(delta, 1 - delta) T*, see :func:`bai_gym.theory.fixed_confidence_bound`; None where unknown.
+
+        It is known for the best arm of a fixed instance of Gaussian or Bernoulli arms, and for the best arm or
+        candidate of Gaussian arms of equal variances whose means are linear in their features.
+
+        Args:
+            task: What is to be recommended.
+            delta: Error probability.
+            costs: Costs of a pull of each arm: the bound is then money, and known for Gaussian arms without features.
+        """
+        return None
+
 
 class FixedProblem(Problem):
     """A given instance, the same in every episode.
@@ -122,6 +136,25 @@ class FixedProblem(Problem):
         """Return copies of the instance; ``rng`` is not used."""
         return self._bandit.select(np.zeros(batch, np.int64))
 
+    @override
+    def lower_bound(self, task: Task, delta: float, costs: Costs | None = None) -> float | None:
+        bandit = self._bandit
+        if not isinstance(task, BestArm | BestCandidate) or task.epsilon > 0:
+            return None
+        if isinstance(bandit, FeatureBandit) and costs is None:
+            return _linear_bound(bandit, delta, task.candidates if isinstance(task, BestCandidate) else None)
+        if isinstance(task, BestCandidate) or not isinstance(bandit, BernoulliBandit | GaussianBandit):
+            return None
+        variances = bandit.variances[0] if isinstance(bandit, GaussianBandit) else None
+        if variances is None and costs is not None:
+            return None
+        if variances is not None and not (variances > 0).all():
+            return None
+        if variances is not None and costs is not None:
+            variances = variances * np.array(costs)
+        bound = float(fixed_confidence_bound(bandit.means[0], delta, variances))
+        return bound if 0 < bound < np.inf else None
+
 
 class FrozenProblem(FixedProblem):
     """A fixed instance, drawn once from another problem.
@@ -137,3 +170,21 @@ class FrozenProblem(FixedProblem):
         self.earlier = problem.earlier
         self.candidates = problem.candidates
         self.costs = problem.costs
+
+
+def _linear_bound(bandit: FeatureBandit, delta: float, candidates: FloatArray | None) -> float | None:
+    """Return the bound of an instance of linear arms with Gaussian noise; None for others.
+
+    Args:
+        bandit: The arms.
+        delta: Error probability.
+        candidates: ``(m, d)`` what may be recommended; None: the arms.
+    """
+    x, means, variances = bandit.features[0], bandit.means[0], bandit.variances[0]
+    theta = np.linalg.lstsq(x, means, rcond=None)[0]
+    is_linear = np.allclose(x @ theta, means, rtol=0.0, atol=1e-9 * float(np.abs(means).max()))
+    if not isinstance(bandit.inner, GaussianBandit) or not is_linear or np.ptp(variances) or not variances[0] > 0:
+        return None
+    time = linear_characteristic_time(x, theta, float(variances[0]), candidates=candidates).lower
+    bound = float(bernoulli_kl(delta, 1.0 - delta)) * time
+    return bound if delta < 0.5 and 0 < bound < np.inf else None

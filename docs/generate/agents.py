@@ -28,7 +28,7 @@ __all__ = ["Written", "agent_index", "agent_text", "written_pages"]
 
 ARMS = (2, 4, 8, 16, 32, 64, 128)
 FEATURES = 5
-REPEATED = ("Knows ", "Requires ", "Is given ", "Needs features", "Minimum budget")  # paragraphs of computed facts
+REPEATED = ("Knows ", "Requires ", "Is given ", "Needs features", "Minimum budget", "See ")  # what is computed
 TASKS = {
     "best-arm": "the best arm",
     "top-m": "the m best arms",

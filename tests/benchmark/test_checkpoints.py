@@ -20,7 +20,7 @@ from bai_gym.agents.registry import BUILT_IN
 from bai_gym.agents.tools.normal_prior import PriorAgent
 from bai_gym.api import make_cells, parse_agent
 from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
-from bai_gym.benchmark.cells import checkpoint_grid
+from bai_gym.benchmark.checkpoints import checkpoint_grid
 from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.rollout import RolloutCheckpoint, play_blocks, play_steps
 from bai_gym.envs.vector import BestArmVectorEnv

@@ -9,6 +9,7 @@ import pytest
 
 from bai_gym import compare
 from bai_gym.api import make_cells
+from bai_gym.benchmark.facts import facts
 from bai_gym.results.reader import read_results
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.theory import fixed_confidence_bound
@@ -40,7 +41,7 @@ def test_what_a_cell_knows(
 ) -> None:
     (cell,) = make_cells([agent], env, None, 0, keywords)
     assert cell.delta == delta
-    assert cell.lower_bound() == (None if bound is None else pytest.approx(float(bound), rel=1e-5))
+    assert facts(cell)["lower_bound"] == (None if bound is None else pytest.approx(float(bound), rel=1e-5))
 
 
 def test_results_keep_it(tmp_path: Path) -> None:

@@ -87,6 +87,15 @@ def test_every_agent_can_be_shown(command: Command, name: str) -> None:
     assert all(parameter in text for parameter in row["parameters"])
 
 
+def test_needs_are_shown_for_the_parameters(command: Command) -> None:
+    for name, knows, least in (
+        ("SHVar", "variances", "2 with 2 arms, 24 with 8 arms, 384 with 64 arms"),
+        ("T3C(family=student)", "none", "4 with 2 arms, 16 with 8 arms, 128 with 64 arms"),
+        ("T3C(sigma=oracle)", "variances", "2 with 2 arms, 8 with 8 arms, 64 with 64 arms"),
+    ):
+        assert f"oracle knowledge: {knows}\n  minimum budget: {least}\n" in command("show", name), name
+
+
 def test_an_agent_is_shown_with_parameters_that_it_has(command: Command) -> None:
     text = command("show", "CR-C(sigma=0.5)")
     assert text.startswith("CR-C(sigma=0.5)") and "oracle knowledge: none" in text

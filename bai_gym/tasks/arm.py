@@ -1,0 +1,69 @@
+"""A recommendation is an arm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from typing_extensions import override
+
+from bai_gym.errors import ParameterError
+from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.tasks.base import Task, shortfall
+
+__all__ = ["BestArm"]
+
+
+class BestArm(Task):
+    """Recommend one arm; it is correct if no mean is larger by more than epsilon."""
+
+    name = "best-arm"
+    one_number = True
+
+    @override
+    def describe(self) -> str:
+        return f"the best arm{self._accuracy()}"
+
+    @override
+    def sizes(self, num_arms: int) -> tuple[int, ...]:
+        """Return K, once."""
+        return (num_arms,)
+
+    @override
+    def form(self, batch: int, num_arms: int) -> str:
+        return f"{batch} integer(s), one arm per episode"
+
+    @override
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
+        """Return an arm of largest mean (the first, if several tie): ``(..., K)`` -> ``(...)``."""
+        return np.asarray(means.argmax(axis=-1))
+
+    @override
+    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
+        """Return the best mean minus the mean of the recommended arm.
+
+        Args:
+            means: ``(..., K)`` true means.
+            recommendation: ``(...)`` arms, 0 to K-1.
+
+        Returns:
+            ``(...)`` simple regrets, at least 0, in the unit of the reward.
+        """
+        return shortfall(means, recommendation)
+
+    @override
+    def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
+        """Return the arm."""
+        return (int(recommendation),)
+
+    @override
+    def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
+        """Return the only arm, as an array without axes."""
+        if len(arms) != 1:
+            raise ParameterError(f"name one arm, not {len(arms)}")
+        return np.array(arms[0], np.int64)
+
+    @override
+    def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
+        """Return the arms."""
+        return recommendation

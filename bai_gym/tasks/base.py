@@ -1,0 +1,155 @@
+"""What a task is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import override
+
+from bai_gym.errors import AgentError, BaiGymError
+from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import real
+
+__all__ = ["Task", "shortfall"]
+
+SLACK = 1e-9  # of epsilon, for gaps such as 0.8 - 0.7 that are not representable
+
+
+class Task(ABC):
+    """A pure-exploration task on K arms.
+
+    Attributes:
+        name: The value of ``gym.make(..., task=)``.
+        m: Number of arms to find in each bandit.
+        num_bandits: Number of bandits that share the arms.
+        epsilon: Accuracy, at least 0, in the unit of the reward.
+        one_number: Whether a recommendation is one number, so that it is an action by itself.
+        entry: What an entry of a recommendation numbers; None: its values are no numbers of something.
+    """
+
+    name: ClassVar[str]
+    one_number: ClassVar[bool] = False
+    entry: ClassVar[str | None] = "arm"
+    m: int = 1
+    num_bandits: int = 1
+
+    def __init__(self, epsilon: float = 0.0) -> None:
+        """Check epsilon.
+
+        Raises:
+            ParameterError: If it is negative or not finite.
+        """
+        self.epsilon = real(epsilon, "epsilon", least=0)
+
+    def check_arms(self, num_arms: int) -> None:  # noqa: B027
+        """Raise :class:`ParameterError` if the task is undefined for this number of arms; by default it is for all."""
+
+    @abstractmethod
+    def sizes(self, num_arms: int) -> tuple[int, ...]:
+        """Return the number of values of each entry of a recommendation, all equal; a single arm is one entry."""
+
+    def check(
+        self,
+        recommendation: object,
+        batch: int,
+        num_arms: int,
+        what: str = "recommend",
+        error: type[BaiGymError] = AgentError,
+    ) -> IntArray:
+        """Return a recommendation for ``batch`` episodes as an int64 array.
+
+        Args:
+            recommendation: The recommendation of an agent or a user.
+            batch: N.
+            num_arms: K.
+            what: Its source, for the message.
+            error: Type of the error to raise.
+
+        Raises:
+            BaiGymError: Of the given type: wrong shape or type, an arm that does not exist, a set of another size.
+        """
+        sizes = self.sizes(num_arms)
+        rule = f"{what} must be {self.form(batch, num_arms)}"
+        entries = _integers(recommendation, (batch,) if self.one_number else (batch, len(sizes)), rule, error)
+        if entries.min() < 0 or entries.max() >= sizes[0]:
+            wrong = int(entries[(entries < 0) | (entries >= sizes[0])][0])
+            if self.entry is None:
+                raise error(f"{rule}; there is a {wrong} among them")
+            numbers = f"{self.entry}s are numbered 0 to {sizes[0] - 1}"
+            raise error(f"{what}: {self.entry} {wrong} does not exist; {numbers}")
+        return entries
+
+    @abstractmethod
+    def form(self, batch: int, num_arms: int) -> str:
+        """Describe recommendations for ``batch`` episodes, as a continuation of "must be"."""
+
+    @abstractmethod
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
+        """Return the recommendation of smallest simple regret, given the true means; ties go to the lowest arms."""
+
+    @abstractmethod
+    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
+        """Return the simple regret of a recommendation, ``(...)``, in the unit of the reward."""
+
+    def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
+        """Return whether the simple regret is at most epsilon, ``(...)``."""
+        return np.asarray(self.simple_regret(means, recommendation) <= self.epsilon * (1.0 + SLACK))
+
+    @abstractmethod
+    def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
+        """Return the arms that the recommendation of one episode names."""
+
+    @abstractmethod
+    def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
+        """Return the recommendation of one episode that names the given arms, the inverse of :meth:`arms`.
+
+        Args:
+            arms: Distinct arms, each from 0 to K - 1, in any order; possibly none.
+            num_arms: K.
+
+        Raises:
+            ParameterError: If no recommendation names these arms.
+        """
+
+    def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
+        """Return an arm of the recommendation, ``(N,)``: an agent without further requests pulls it."""
+        return np.array([self.arms(one, num_arms)[0] for one in recommendation], np.int64)
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Describe the task, as a continuation of "Find"."""
+
+    def _accuracy(self) -> str:
+        return f", up to {self.epsilon:g}" if self.epsilon else ""
+
+    @override
+    def __repr__(self) -> str:
+        """Show the task as a constructor call."""
+        values = {name: value for name, value in vars(self).items() if name != "epsilon" or value != 0.0}
+        parameters = ", ".join(f"{name}={value}" for name, value in values.items())
+        return f"{type(self).__name__}({parameters})"
+
+
+def shortfall(means: FloatArray, chosen: IntArray) -> FloatArray:
+    """Return the largest mean minus that of the chosen one, ``(..., k)`` and ``(...)`` -> ``(...)``."""
+    mean = np.take_along_axis(means, np.asarray(chosen)[..., None], -1)[..., 0]
+    return np.asarray(means.max(axis=-1) - mean)
+
+
+def _integers(recommendation: object, shape: tuple[int, ...], rule: str, error: type[BaiGymError]) -> IntArray:
+    """Return integers of the given shape; a batch of one may come without its axis."""
+    try:
+        array = np.asarray(recommendation)
+    except ValueError:  # lists of unequal lengths
+        raise error(f"{rule}, not {recommendation!r}") from None
+    if array.ndim == len(shape) - 1 and shape[0] == 1:
+        array = array[None]
+    if array.dtype == np.bool_ and len(shape) > 1:
+        array = array.astype(np.int64)
+    if array.shape != shape or not np.issubdtype(array.dtype, np.integer):
+        raise error(f"{rule}, not {' '.join(repr(recommendation).split())[:80]}")
+    return array.astype(np.int64, copy=False)

@@ -1,0 +1,62 @@
+"""Tasks by name."""
+
+from __future__ import annotations
+
+from bai_gym.errors import ParameterError, unknown_name
+from bai_gym.tasks.arm import BestArm
+from bai_gym.tasks.base import Task
+from bai_gym.tasks.each import BestOfEach
+from bai_gym.tasks.good_arm import GoodArm
+from bai_gym.tasks.sets import Thresholding, TopM
+
+__all__ = ["TASKS", "make_task"]
+
+
+TASKS: dict[str, type[Task]] = {task.name: task for task in (BestArm, TopM, BestOfEach, Thresholding, GoodArm)}
+"""Every task that has a name for ``gym.make``; :class:`BestCandidate` comes with the candidates of a problem."""
+
+
+def make_task(
+    task: Task | str,
+    *,
+    num_arms: int,
+    m: int | None = None,
+    num_bandits: int | None = None,
+    epsilon: float | None = None,
+    threshold: float | None = None,
+) -> Task:
+    """Return a task, made from its name if necessary.
+
+    Args:
+        task: A key of :data:`TASKS`, or a task.
+        num_arms: K.
+        m: Size of the set; needed by ``"top-m"`` and by no other.
+        num_bandits: Needed by ``"best-of-each"`` and by no other.
+        epsilon: Accuracy; None: 0.
+        threshold: Needed by ``"thresholding"`` and ``"good-arm"``, and by no other.
+
+    Raises:
+        UnknownNameError: If there is no such task.
+        ParameterError: If a parameter is missing, out of range, or belongs to another task.
+    """
+    parameters = {"m": m, "num_bandits": num_bandits, "epsilon": epsilon, "threshold": threshold}
+    parameters = {name: value for name, value in parameters.items() if value is not None}
+    if isinstance(task, Task):
+        result = task
+        if parameters:
+            raise ParameterError(f"{next(iter(parameters))} cannot be given with a task object")
+    else:
+        if task not in TASKS:
+            raise unknown_name("task", str(task), TASKS, f"allowed: {', '.join(TASKS)}")
+        owners = (("m", (TopM,)), ("num_bandits", (BestOfEach,)), ("threshold", (Thresholding, GoodArm)))
+        for name, of_name in owners:
+            own = [owner.name for owner in of_name]
+            if name in parameters and task not in own:
+                raise ParameterError(
+                    f"{name} is a keyword of the task {' or '.join(map(repr, own))}; this one is {task!r}"
+                )
+            if name not in parameters and task in own:
+                raise ParameterError(f"the task {task!r} needs the keyword {name}")
+        result = TASKS[task](**parameters)  # type: ignore[arg-type]
+    result.check_arms(num_arms)
+    return result

@@ -1,0 +1,197 @@
+"""A recommendation is a set of arms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import override
+
+from bai_gym.errors import AgentError, BaiGymError, ParameterError
+from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.tasks.base import Task
+from bai_gym.validation import integer, real
+
+__all__ = ["Thresholding", "TopM"]
+
+
+class SetTask(Task):
+    """Base of tasks whose recommendation is a set of arms."""
+
+    entry = None
+
+    @override
+    def sizes(self, num_arms: int) -> tuple[int, ...]:
+        """Return 2 for every arm: in the set or not."""
+        return (2,) * num_arms
+
+    @override
+    def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
+        """Return the arms in the set, possibly none."""
+        return tuple(np.flatnonzero(recommendation).tolist())
+
+    @override
+    def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
+        """Return the lowest arm of each set, arm 0 of an empty one."""
+        return np.asarray(recommendation.argmax(axis=-1))
+
+
+class TopM(SetTask):
+    """Recommend a set of m arms; it is correct if each of them is at most epsilon worse than the m-th best arm.
+
+    Source: Gabillon, Ghavamzadeh and Lazaric (2012), section 2, equations (1) and (2): the (epsilon, m)-best arms. The
+    paper counts a regret of exactly epsilon as a failure; here it is correct, as epsilon = 0 requires.
+
+    Args:
+        m: Size of the set, from 1 to K - 1.
+        epsilon: Accuracy, at least 0.
+    """
+
+    name = "top-m"
+
+    def __init__(self, m: int, epsilon: float = 0.0) -> None:
+        """Check both."""
+        super().__init__(epsilon)
+        self.m = integer(m, "m", least=1, rule="an integer from 1 to the number of arms less 1")
+
+    @override
+    def describe(self) -> str:
+        return f"the m = {self.m} best arms{self._accuracy()}"
+
+    @override
+    def check_arms(self, num_arms: int) -> None:
+        """Raise :class:`ParameterError` unless m is at most K - 1."""
+        if self.m >= num_arms:
+            raise ParameterError(f"m must be an integer from 1 to {num_arms - 1} for {num_arms} arms, not {self.m}")
+
+    @override
+    def form(self, batch: int, num_arms: int) -> str:
+        return f"{batch} x {num_arms} zeros and ones, {self.m} ones for each episode"
+
+    @override
+    def check(
+        self,
+        recommendation: object,
+        batch: int,
+        num_arms: int,
+        what: str = "recommend",
+        error: type[BaiGymError] = AgentError,
+    ) -> IntArray:
+        """Return ``(N, K)`` sets of m arms, see :meth:`Task.check`."""
+        sets = super().check(recommendation, batch, num_arms, what, error)
+        sizes = sets.sum(axis=-1)
+        if (sizes != self.m).any():
+            raise error(f"{what}: the set must have m = {self.m} arms, not {int(sizes[sizes != self.m][0])}")
+        return sets
+
+    def completed(self, sets: IntArray, means: FloatArray) -> IntArray:
+        """Return sets of m arms: first arms of the given set, then the others, by decreasing mean.
+
+        For policies that decide about each arm separately, and so recommend sets of any size.
+
+        Args:
+            sets: ``(N, K)`` zeros and ones.
+            means: ``(N, K)`` sample means.
+        """
+        whole = np.array(sets)
+        rows = np.flatnonzero(whole.sum(axis=1) != self.m)
+        order = np.lexsort((-means[rows], -whole[rows]))  # the last key counts first
+        whole[rows] = 0
+        whole[rows[:, None], order[:, : self.m]] = 1
+        return whole
+
+    @override
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
+        """Return the m best arms: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
+        order = np.argsort(-means, axis=-1, kind="stable")[..., : self.m]
+        sets = np.zeros(means.shape, np.int64)
+        np.put_along_axis(sets, order, 1, -1)
+        return sets
+
+    @override
+    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
+        """Return the m-th best mean minus the smallest mean in the set, ``(...)``.
+
+        Args:
+            means: ``(..., K)`` true means.
+            recommendation: ``(..., K)`` zeros and ones.
+        """
+        border = np.partition(means, -self.m, axis=-1)[..., -self.m]
+        return np.asarray(border - np.where(recommendation == 1, means, np.inf).min(axis=-1))
+
+    @override
+    def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
+        """Return the set, ``(K,)`` zeros and ones."""
+        if len(arms) != self.m:
+            raise ParameterError(f"name m = {self.m} arms, not {len(arms)}")
+        return _set_of(arms, num_arms)
+
+
+class Thresholding(SetTask):
+    """Recommend all arms with a mean of at least the threshold; correct if no arm is on the wrong side.
+
+    With an epsilon above 0 the arms at most epsilon away from the threshold may be on either side. A set may have any
+    size, and be empty: all means may lie on one side of the threshold.
+
+    Source: Mukherjee et al. (2017), "Thresholding Bandits with Augmented UCB", section 1; the accuracy is that of
+    Locatelli, Gutzeit and Carpentier (2016), section 2, except that an arm exactly epsilon away is forgiven.
+
+    Args:
+        threshold: The border, finite, in the unit of the reward.
+        epsilon: Accuracy, at least 0.
+    """
+
+    name = "thresholding"
+
+    def __init__(self, threshold: float, epsilon: float = 0.0) -> None:
+        """Check both."""
+        super().__init__(epsilon)
+        self.threshold = real(threshold, "threshold")
+
+    @override
+    def describe(self) -> str:
+        return f"all arms with a mean of at least {self.threshold:g}{self._accuracy()}"
+
+    @override
+    def form(self, batch: int, num_arms: int) -> str:
+        return f"{batch} x {num_arms} zeros and ones, a one for every arm in the set"
+
+    @override
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
+        """Return the arms with a mean of at least the threshold: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
+        return (means >= self.threshold).astype(np.int64)
+
+    @override
+    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
+        """Return the largest distance of a misplaced arm from the threshold, ``(...)``; 0 if none is misplaced.
+
+        Args:
+            means: ``(..., K)`` true means.
+            recommendation: ``(..., K)`` zeros and ones.
+        """
+        wrong = self.correct_recommendation(means) != recommendation
+        return np.asarray(np.where(wrong, np.abs(means - self.threshold), 0.0).max(axis=-1))
+
+    @override
+    def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
+        """Return whether no arm is on the wrong side; with epsilon > 0, arms within epsilon may be on either side.
+
+        With epsilon = 0, leaving out an arm exactly at the threshold is wrong, at a regret of 0.
+        """
+        if self.epsilon > 0:
+            return super().correct(means, recommendation)
+        return np.asarray((self.correct_recommendation(means) == recommendation).all(axis=-1))
+
+    @override
+    def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
+        """Return the set, ``(K,)`` zeros and ones."""
+        return _set_of(arms, num_arms)
+
+
+def _set_of(arms: Sequence[int], num_arms: int) -> IntArray:
+    """Return ``(K,)`` ones for the given arms, and zeros."""
+    chosen = np.zeros(num_arms, np.int64)
+    chosen[np.asarray(arms, np.int64)] = 1
+    return chosen
