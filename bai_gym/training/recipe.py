@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import json
 import os
@@ -20,7 +19,7 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError, unknown_name
 from bai_gym.seeding import check_seed
 from bai_gym.tasks import BestArm
-from bai_gym.validation import integer, real
+from bai_gym.validation import integer, literal, real
 
 __all__ = ["ALGORITHMS", "NETWORKS", "Recipe", "recipe_for", "set_options"]
 
@@ -186,10 +185,5 @@ def set_options(env_kwargs: Mapping[str, Any]) -> list[str]:
 
 def _text(value: Any) -> str:
     """Return the keyword of an environment in the form of ``--set``."""
-    if not isinstance(value, str):
-        return repr(value)
-    try:
-        ast.literal_eval(value)
-    except (SyntaxError, ValueError):
-        return value
-    return repr(value)  # text that would be read as something else, such as "5"
+    is_text = isinstance(value, str) and literal(value) is value  # "5" would be read as a number
+    return str(value) if is_text else repr(value)

@@ -125,7 +125,7 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
             for pair in ("means", "=3", "my means=3", "")
         ),
         ((*RUN, "--set", "num_arms=8"), ("'num_arms' is not a keyword of the custom environments", "allowed: means")),
-        ((*RUN, "--set", "means=[1, nan]"), ("means: arm 1 has nan",)),  # a literal, although not of Python
+        ((*RUN, "--set", "means=[1, NaN]"), ("means: arm 1 has nan",)),  # a literal, although not of Python
         ((*RUN, "--set", "means=much"), ("means", "much")),
         *(
             ((*RUN, "--set", "means=[1,0]", "--costs", costs), (repr(costs), "A=1,B=2.5"))

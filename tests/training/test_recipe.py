@@ -121,6 +121,7 @@ RECIPES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("BAI-Custom-v0", {"means": [0.5, 0.25, 0.0], "variances": None, "distribution": "bernoulli"}, {}),
     ("BAI-Custom-v0", {"means": np.array([0.5, 0.25]), "variances": np.float64(0.1)}, {"width": 8}),
     ("BAI-Table-v0", {"path": "5", "arm_column": "my page", "reward_column": "'sales'"}, {}),
+    ("BAI-Table-v0", {"path": "true", "arm_column": "NaN", "reward_column": "nan"}, {}),
     ("BAI-Table-v0", {"path": Path("data") / "a log.csv", "arm_column": "page", "reward_column": "sales"}, {}),
 ]
 
