@@ -30,7 +30,7 @@ COMMANDS = {
     "merge": ("bai_gym.cli.merge:merge", "Merge folders of results into one."),
     "report": ("bai_gym.cli.report:report", "Turn folders of results into one web page."),
     "leaderboard": ("bai_gym.cli.leaderboard:app", "Check a submission to the leaderboard, or play all of them."),
-    "train": ("bai_gym.cli.train:train", "Train an agent, then compare it with analytic ones."),
+    "train": ("bai_gym.cli.train:app", "Train an agent, then compare it with analytic ones."),
     "cite": ("bai_gym.cli.cite:cite", "Print BibTeX entries of the library or of agents."),
     "list": ("bai_gym.cli.listing:app", "List environments, agents or experiments."),
     "show": ("bai_gym.cli.show:show", "Show what an agent does, or what an environment is."),

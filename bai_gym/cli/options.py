@@ -103,8 +103,8 @@ Record = Annotated[
 ]
 
 
-def keywords(pairs: list[str]) -> dict[str, Any]:
-    """Return ``["num_arms=8", "path=log.csv"]`` as keyword arguments.
+def keywords(pairs: list[str], option: str = "--set", example: str = "num_arms=8") -> dict[str, Any]:
+    """Return ``["num_arms=8", "path=log.csv"]``, as an option gives them, as keyword arguments.
 
     Values are literals of Python or JSON; anything else is text.
 
@@ -116,7 +116,7 @@ def keywords(pairs: list[str]) -> dict[str, Any]:
         name, equals, text = pair.partition("=")
         if not equals or not name.isidentifier():
             raise ParameterError(
-                f"--set {pair!r} cannot be read; write --set KEYWORD=VALUE, for example --set num_arms=8"
+                f"{option} {pair!r} cannot be read; write {option} KEYWORD=VALUE, for example {option} {example}"
             )
         read[name] = literal(text)
     return read

@@ -158,10 +158,10 @@ def test_the_command_gives_the_recipe_again(
 
 
 def test_the_command_says_no_more_than_it_must() -> None:
-    assert recipe_for("BAI-Bernoulli4-v0").command() == "bai-gym train BAI-Bernoulli4-v0 --seed 0"
+    assert recipe_for("BAI-Bernoulli4-v0").command() == "bai-gym train sb3 BAI-Bernoulli4-v0 --seed 0"
     assert (
         recipe_for("BAI-Bernoulli4-v0", {"budget": 30}, network="mlp", imitate="none").command()
-        == "bai-gym train BAI-Bernoulli4-v0 --set budget=30 --network mlp --seed 0 --imitate none"
+        == "bai-gym train sb3 BAI-Bernoulli4-v0 --set budget=30 --seed 0 --recipe network=mlp --recipe imitate=none"
     )
 
 
