@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-import ast
 import copy
+import dis
 import functools
-import importlib
+import importlib.machinery
+import importlib.util
 import inspect
 import sys
 import traceback
@@ -18,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 from typing_extensions import override
 
 from bai_gym.content.sources import files_of_import
@@ -28,6 +30,8 @@ __all__ = ["as_agent", "file_of", "is_reference", "load", "split_reference"]
 METHODS = ("act", "allocate", "plan")
 SUFFIX = ".py"
 MODEL = ".zip"
+
+_PLAYING: dict[str, types.ModuleType] = {}  # modules of agents' folders that are left in sys.modules, see _with
 
 
 def is_reference(name: str) -> bool:
@@ -60,10 +64,12 @@ def file_of(reference: str) -> Path | None:
 def load(reference: str) -> Callable[..., Any]:
     """Return the factory of the agent that a reference names: a class, a function, or one that copies the agent.
 
-    The file runs at every call, so that a changed file gives a changed agent. It may import modules of its own folder
-    (those that its functions import are imported with the file, too), and a module those of the current folder. Such
-    modules are private to this call: they are not left in ``sys.modules``, so that worker processes receive their code
-    by value, and files in different folders may import different modules of one name.
+    The file runs at every call, so that a changed file gives a changed agent. It may import modules of its own folder,
+    and a module those of the current folder. Such modules are private to this call: they are not left in
+    ``sys.modules``, so that worker processes receive their code by value, and files in different folders may import
+    different modules of one name. What functions of a file import is imported with the file, and put into
+    ``sys.modules`` when an agent is made, here and in worker processes; where two such agents use different modules of
+    one name, the last one made decides.
 
     Args:
         reference: ``"<path>.py:<name>"`` or ``"<module>:<name>"``, the name of a class, of a function that returns an
@@ -80,7 +86,7 @@ def load(reference: str) -> Callable[..., Any]:
     place, colon, name = reference.rpartition(":")
     if not colon:
         raise ParameterError(f"agent {reference!r} names a file without an agent: write {reference}:NAME")
-    module = _run(Path(place)) if place.endswith(SUFFIX) else _import(place)
+    module, late = _run(Path(place)) if place.endswith(SUFFIX) else (_import(place), {})
     if not hasattr(module, name):
         defined = {w: value for w, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__}
         own = [word for word, value in defined.items() if not word.startswith("_") and _may_be_agent(value)]
@@ -90,7 +96,8 @@ def load(reference: str) -> Callable[..., Any]:
         raise AgentError(
             f"{reference} is a {type(value).__name__}: name a class, an agent, or a function that returns an agent"
         )
-    return functools.partial(_copy, reference, as_agent(value)) if _is_instance(value) else value
+    factory = functools.partial(_copy, reference, as_agent(value)) if _is_instance(value) else value
+    return functools.update_wrapper(functools.partial(_with, late, factory), factory, updated=()) if late else factory
 
 
 def as_agent(value: Any) -> Any:
@@ -120,90 +127,55 @@ def _may_be_agent(value: Any) -> bool:
     return callable(value) or _is_instance(value)
 
 
-def _run(path: Path) -> types.ModuleType:
-    """Run a file as a module."""
+class _Loader(importlib.machinery.SourceFileLoader):
+    """Compiles the file each time: bytecode on the disk may be of what the file was a moment ago."""
+
+    @override
+    def get_code(self, fullname: str) -> types.CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+def _run(path: Path) -> tuple[types.ModuleType, dict[str, types.ModuleType]]:
+    """Run a file as a module; return it, and the modules of its folder if its functions import any."""
     try:
-        source = path.read_bytes()
+        path.open("rb").close()
     except FileNotFoundError:
         raise UnknownNameError(f"there is no file {path} in {Path.cwd()}; give the path of the agent's file") from None
     except OSError as error:
         raise UnknownNameError(f"{path} cannot be read: {error.strerror}; give the path of the agent's file") from None
     # The name differs from that of any module: a file called math.py is not the math of Python.
-    module = types.ModuleType(f"agent-file-{path.stem}")
-    module.__file__ = str(path.resolve())
-    folder = path.resolve().parent
-    with _private_modules(folder), _explained(str(path)):
+    loader = _Loader(f"agent-file-{path.stem}", str(path.resolve()))
+    spec = importlib.util.spec_from_file_location(loader.name, loader.path, loader=loader)
+    assert spec is not None
+    module, folder = importlib.util.module_from_spec(spec), path.resolve().parent
+    with _explained(str(path)), _private_modules(folder) as own:
         sys.modules[module.__name__] = module  # dataclasses look their module up
         try:
-            imports = _LateImports(folder)
-            tree = imports.visit(ast.parse(source, str(path)))
-            vars(module).update(imports.modules())
-            exec(compile(ast.fix_missing_locations(tree), str(path), "exec", dont_inherit=True), vars(module))
+            loader.exec_module(module)
+            late = [found for found in _late_imports(loader.get_code(loader.name)) if _homes(folder, found[0])]
+            for name, members in late:
+                __import__(name, fromlist=members)
         finally:
             del sys.modules[module.__name__]
-    return module
+    return module, own if late else {}
 
 
-class _LateImports(ast.NodeTransformer):
-    """Replaces imports of modules of a folder within functions with assignments.
-
-    They would fail: such modules can be imported only while the file is loaded, not while the agent plays, nor in a
-    worker process. So they are imported with the file, as global variables that the functions read.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._names: dict[str, list[str]] = {}  # modules, and what is imported from them
-        self._depth = 0  # of functions
-
-    def modules(self) -> dict[str, types.ModuleType]:
-        """Import what functions import, and return it by the names of the variables."""
-        return {_variable(name): __import__(name, fromlist=["__name__", *of]) for name, of in self._names.items()}
-
-    @override
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        self._depth += 1
-        self.generic_visit(node)
-        self._depth -= 1
-        return node
-
-    @override
-    def visit_Import(self, node: ast.Import) -> ast.AST | list[ast.AST]:
-        return [self._import(node, alias) for alias in node.names] if self._depth else node
-
-    @override
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | list[ast.AST]:
-        if not self._depth or node.level or node.module is None or not self._is_own(node.module):
-            return node
-        self._names.setdefault(node.module, []).extend(alias.name for alias in node.names)
-        return [
-            _assign(node, alias.asname or alias.name, ast.Attribute(_read(node.module), alias.name, ast.Load()))
-            for alias in node.names
-        ]
-
-    def _import(self, node: ast.Import, alias: ast.alias) -> ast.AST:
-        if not self._is_own(alias.name):
-            return ast.copy_location(ast.Import([alias]), node)
-        bound = alias.name if alias.asname else alias.name.partition(".")[0]
-        for name in (alias.name, bound):
-            self._names.setdefault(name, [])
-        return _assign(node, alias.asname or bound, _read(bound))
-
-    def _is_own(self, module: str) -> bool:
-        top = self._folder / module.partition(".")[0]
-        return top.is_dir() or top.with_suffix(SUFFIX).is_file()
+def _late_imports(code: types.CodeType) -> Iterator[tuple[str, list[str]]]:
+    """Yield the modules that functions of a file import, each with the names that may be imported from it."""
+    for part in code.co_consts:
+        if isinstance(part, types.CodeType):
+            steps = [step for step in dis.get_instructions(part) if step.opname in ("IMPORT_NAME", "IMPORT_FROM")]
+            members = [step.argval for step in steps if step.opname == "IMPORT_FROM"]
+            yield from ((step.argval, members) for step in steps if step.opname == "IMPORT_NAME")
+            yield from _late_imports(part)
 
 
-def _variable(module: str) -> str:
-    return f"_imported_{module.replace('.', '_')}"
-
-
-def _read(module: str) -> ast.expr:
-    return ast.Name(_variable(module), ast.Load())
-
-
-def _assign(place: ast.stmt, name: str, value: ast.expr) -> ast.AST:
-    return ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), place)
+def _with(modules: dict[str, types.ModuleType], factory: Callable[..., Any], *given: Any, **parameters: Any) -> Any:
+    """Call a factory whose functions import modules while the agent plays, here or in a worker process."""
+    for name, module in modules.items():
+        sys.modules[name] = _PLAYING[name] = module
+        cloudpickle.register_pickle_by_value(module)
+    return factory(*given, **parameters)
 
 
 def _import(name: str) -> types.ModuleType:
@@ -221,21 +193,30 @@ def _import(name: str) -> types.ModuleType:
 
 
 @contextmanager
-def _private_modules(folder: Path) -> Iterator[None]:
-    """Let modules of a folder be imported, and forget those that have been."""
+def _private_modules(folder: Path) -> Iterator[dict[str, types.ModuleType]]:
+    """Let modules of a folder be imported, and take those that have been out of ``sys.modules``, into the dict."""
+    own: dict[str, types.ModuleType] = {}
+    playing = {name: sys.modules.pop(name) for name in _PLAYING if name in sys.modules}
     before = set(sys.modules)
     importlib.invalidate_caches()
     sys.path.insert(0, str(folder))
     try:
-        yield
+        yield own
     finally:
         sys.path.remove(str(folder))
         for name in set(sys.modules) - before:
-            top = name.partition(".")[0]
             file = getattr(sys.modules[name], "__file__", None)
-            homes = (folder / f"{top}{SUFFIX}", folder / top)
-            if top != "bai_gym" and file and any(Path(file).is_relative_to(home) for home in homes):
-                del sys.modules[name]
+            homes = _homes(folder, name)
+            if file and any(Path(file).is_relative_to(home) for home in homes):
+                own[name] = sys.modules.pop(name)
+        sys.modules.update(playing)
+
+
+def _homes(folder: Path, module: str) -> list[Path]:
+    """Return where a module of a folder is; none if it has no such module."""
+    top = module.partition(".")[0]
+    places = (folder / f"{top}{SUFFIX}", folder / top)
+    return [place for place in places if top != "bai_gym" and place.exists()]
 
 
 @contextmanager
@@ -246,6 +227,7 @@ def _explained(what: str) -> Iterator[None]:
     except UnknownNameError:
         raise
     except (Exception, SystemExit) as error:
-        inside = [step.lineno for step in traceback.extract_tb(error.__traceback__) if step.filename == what]
+        steps, file = traceback.extract_tb(error.__traceback__), str(Path(what).resolve())
+        inside = [step.lineno for step in steps if step.filename == file]
         place = f" (line {inside[-1]})" if inside else ""  # the text of a SyntaxError says where it is
         raise AgentError(f"{what} cannot be loaded: {type(error).__name__}: {error}{place}") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import shlex
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ import numpy as np
 
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.sources import LIBRARY_IDS
+from bai_gym.validation import literal
 
 __all__ = ["rerun_command"]
 
@@ -66,18 +66,9 @@ def _written(value: Any) -> str | None:
         value = value.tolist()
     if isinstance(value, str | Path):
         text = str(value)
-        return text if _is_text(text) else repr(text)
+        return text if literal(text) is text else repr(text)
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError):
         return None
     return repr(value)
-
-
-def _is_text(text: str) -> bool:
-    """Return whether the command line reads this as text, and not as a Python literal."""
-    try:
-        ast.literal_eval(text.strip())
-    except (SyntaxError, ValueError):
-        return text not in ("nan", "inf")
-    return False

@@ -7,16 +7,31 @@ that instead of what follows from the bounds.
 
 from __future__ import annotations
 
+import ast
+import json
 import math
 import sys
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bai_gym.errors import BaiGymError, ParameterError
 
-__all__ = ["LARGEST", "REWARD", "ROWS", "array", "choice", "flag", "integer", "probability", "real", "reward"]
+__all__ = [
+    "LARGEST",
+    "REWARD",
+    "ROWS",
+    "array",
+    "choice",
+    "flag",
+    "integer",
+    "literal",
+    "probability",
+    "real",
+    "reward",
+]
 
 LARGEST = 1e50
 """Largest magnitude of rewards and means: agents compute fourth powers and products of them, which floats must hold."""
@@ -97,6 +112,16 @@ def flag(value: object, name: str, *, error: type[BaiGymError] = ParameterError)
     if not isinstance(value, bool | np.bool_):
         raise _refusal(name, "True or False", value, error)
     return bool(value)
+
+
+def literal(text: str) -> Any:
+    """Return the value that text on a command line stands for: a literal of Python or JSON; else the text itself."""
+    for read in (ast.literal_eval, json.loads):
+        try:
+            return read(text.strip())
+        except (SyntaxError, TypeError, ValueError):
+            continue
+    return text
 
 
 def array(

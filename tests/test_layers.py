@@ -41,7 +41,6 @@ LAYERS: dict[str, frozenset[str]] = {
             "auditing",
             "cli",
             "experiments",
-            "hub",
             "isolation",
             "live",
             "offline",
@@ -106,7 +105,6 @@ APART = {("benchmark", "agents"), ("experiments", "agents"), ("results", "agents
 HEAVY = {
     "dask",
     "distributed",
-    "huggingface_hub",
     "matplotlib",
     "minari",
     "moviepy",

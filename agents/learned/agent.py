@@ -40,7 +40,7 @@ class Learned(Agent):
     Args:
         env: One of :func:`shipped`: the environment that the weights were trained on. None (default), unless ``path``
             is given: ``BAI-Bernoulli10-v0`` for binary rewards, else ``BAI-Gaussian8-v0``.
-        path: A file ``weights.npz`` that ``bai-gym train`` has written.
+        path: A file ``weights.npz`` that ``bai-gym train sb3`` has written.
 
     Raises:
         UnknownNameError: If the library ships no weights for that environment.

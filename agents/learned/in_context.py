@@ -106,7 +106,7 @@ class InContextAgent(Agent):
     Args:
         env: An environment for which the library ships weights: ``"BAI-Bernoulli3-v0"`` or ``"BAI-Bernoulli10-v0"``
             (default, unless ``path`` is given).
-        path: A file ``weights.npz`` that ``bai-gym train --in-context`` has written.
+        path: A file ``weights.npz`` that ``bai-gym train in-context`` has written.
 
     Raises:
         UnknownNameError: If the library ships no weights for that environment.
@@ -333,7 +333,7 @@ def check_binary(agent: Agent, networks: InContextNetworks, statistics: Statisti
     if not inside.all():
         raise AgentError(
             f"the weights of {agent.name} are for rewards of 0 and 1, but there was another one: train others with "
-            "`bai-gym train --in-context`, and give path="
+            "`bai-gym train in-context`, and give path="
         )
 
 

@@ -69,7 +69,7 @@ class Universal(Agent):
             to 20.
         cap: ``"budget"`` (default): the budget alone limits the pulls of an arm. ``"items"``: where rewards are those
             of a known number of items, no arm is pulled more often than there are items; its share goes to the others.
-        path: A file ``weights.npz`` that ``bai-gym train --universal`` has written. None (default): the weights
+        path: A file ``weights.npz`` that ``bai-gym train universal`` has written. None (default): the weights
             shipped with the library.
 
     Raises:

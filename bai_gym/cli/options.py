@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typing_extensions import override
 
 from bai_gym.errors import ParameterError
+from bai_gym.validation import literal
 
 __all__ = [
     "AMOUNT",
@@ -104,10 +103,10 @@ Record = Annotated[
 ]
 
 
-def keywords(pairs: list[str]) -> dict[str, Any]:
-    """Return ``["num_arms=8", "path=log.csv"]`` as keyword arguments.
+def keywords(pairs: list[str], option: str = "--set", example: str = "num_arms=8") -> dict[str, Any]:
+    """Return ``["num_arms=8", "path=log.csv"]``, as an option gives them, as keyword arguments.
 
-    Values are Python literals; anything else is text.
+    Values are literals of Python or JSON; anything else is text.
 
     Raises:
         ParameterError: If one has no ``=``.
@@ -117,12 +116,9 @@ def keywords(pairs: list[str]) -> dict[str, Any]:
         name, equals, text = pair.partition("=")
         if not equals or not name.isidentifier():
             raise ParameterError(
-                f"--set {pair!r} cannot be read; write --set KEYWORD=VALUE, for example --set num_arms=8"
+                f"{option} {pair!r} cannot be read; write {option} KEYWORD=VALUE, for example {option} {example}"
             )
-        try:
-            read[name] = ast.literal_eval(_Numbers().visit(ast.parse(text.strip(), mode="eval")))
-        except (SyntaxError, TypeError, ValueError):
-            read[name] = text
+        read[name] = literal(text)
     return read
 
 
@@ -189,12 +185,3 @@ def read_arms(text: str) -> tuple[int, int]:
         return int(low), int(high if colon else low)
     except ValueError:
         raise ParameterError(f"--arms {text!r} cannot be read; write the fewest and most arms, such as 2:20") from None
-
-
-class _Numbers(ast.NodeTransformer):
-    """Replaces ``nan`` and ``inf`` by numbers, which the environment then checks, and ``true`` and ``false``."""
-
-    @override
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        values = {"nan": float("nan"), "inf": float("inf"), "true": True, "false": False}
-        return ast.Constant(values[node.id]) if node.id in values else node

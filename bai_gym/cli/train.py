@@ -1,9 +1,14 @@
-"""``bai-gym train``: train an agent on an environment, and compare it with analytic ones."""
+"""``bai-gym train``: train an agent, and compare it with analytic ones.
+
+Each kind of training has a command of its own, and everything that its result depends on is a recipe, see
+:mod:`bai_gym.training`: ``--steps``, ``--seed`` and the entries that ``--recipe`` gives by name.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +21,7 @@ from bai_gym.cli.complete import AGENTS, ENVIRONMENTS
 from bai_gym.cli.console import OUT, progress_bar, progress_bars
 from bai_gym.cli.options import FOLDER, WHOLE, Reuse, Seed, Workers, keywords
 from bai_gym.cli.output import check_files, print_paths, print_results, result_files, save_all_results
-from bai_gym.errors import ParameterError
+from bai_gym.errors import unknown_name
 from bai_gym.tasks import BestArm
 
 if TYPE_CHECKING:
@@ -24,238 +29,193 @@ if TYPE_CHECKING:
     from bai_gym.training.tracking import OnValues
     from bai_gym.training.universal import UniversalRecipe
 
-__all__ = ["train"]
+__all__ = ["app"]
 
 HELD_OUT = "BAI-Gaussian8-v0"  # where a universal agent is compared: its family is not in the training
 
+app = typer.Typer(
+    help="Train an agent, then compare it with analytic ones.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
 
-def train(
-    env: Annotated[
-        str | None,
-        typer.Argument(
-            help="Id of the environment, for example BAI-Bernoulli3-v0; none with --universal.",
-            autocompletion=ENVIRONMENTS,
-        ),
-    ] = None,
-    universal: Annotated[
-        bool, typer.Option("--universal", help="Train Universal, on instances of many families, by pathwise gradients.")
-    ] = False,
-    in_context: Annotated[
-        bool,
-        typer.Option("--in-context", help="Train DPT and ICPE: to predict the best arm, then to find it (by DQN)."),
-    ] = False,
-    algo: Annotated[str, typer.Option(help="Algorithm of stable-baselines3: ppo or a2c.")] = "ppo",
+_Env = Annotated[
+    str,
+    typer.Argument(help="Id of the environment, for example BAI-Bernoulli3-v0.", autocompletion=ENVIRONMENTS),
+]
+_Steps = Annotated[int | None, typer.Option(**WHOLE, help="Gradient steps. [default: 4000]")]
+_Out = Annotated[
+    Path | None,
+    typer.Option(**FOLDER, help="Folder; the same command resumes an interrupted one. [default: results/train-...]"),
+]
+_Set = Annotated[
+    list[str] | None, typer.Option("--set", help="Keyword of the environment, repeatable: --set budget=60")
+]
+_Device = Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or cuda.")]
+_Project = Annotated[
+    str | None, typer.Option(help="Project at Weights & Biases that the training is logged to. [default: none]")
+]
+_Agents = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Agents to compare with at the end, repeatable; see `bai-gym run`. [default: some]", autocompletion=AGENTS
+    ),
+]
+_Runs = Annotated[int, typer.Option(**WHOLE, help="Episodes of each agent in that comparison.")]
+
+
+def _entries(example: str, words: str) -> Any:
+    return typer.Option("--recipe", help=f"Entry of the recipe, repeatable: --recipe {example}; {words}.")
+
+
+@app.command("sb3")
+def sb3(
+    env: _Env,
     steps: Annotated[
-        int | None,
-        typer.Option(
-            **WHOLE,
-            help="Steps of reinforcement learning; 0: imitation alone. --universal, --in-context: gradient steps.",
-        ),
+        int | None, typer.Option(**WHOLE, help="Steps of reinforcement learning; 0: imitation alone.")
     ] = None,
     seed: Seed = 0,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            **FOLDER,
-            help="Folder; the same command resumes an interrupted one. [default: results/train-ENV]",
-        ),
-    ] = None,
-    imitate: Annotated[
-        str | None,
-        typer.Option(help="Agent to imitate first, or none. [default: one that fits the environment]"),
-    ] = None,
-    imitated_steps: Annotated[int | None, typer.Option(**WHOLE, help="Steps of that agent to imitate.")] = None,
-    network: Annotated[
-        str | None, typer.Option(help="arms: works for any number of arms; mlp: a plain perceptron. [default: arms]")
-    ] = None,
-    width: Annotated[
-        int | None, typer.Option(**WHOLE, help="Width of the layers. [default: 32, mlp 128, with --universal 48]")
-    ] = None,
-    num_envs: Annotated[
-        int | None, typer.Option(**WHOLE, help="Episodes in a batch. [default: by their length]")
-    ] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Initial value; it decreases to 0.")] = None,
-    entropy: Annotated[float | None, typer.Option(help="Weight of the entropy of the actions.")] = None,
-    epochs: Annotated[int | None, typer.Option(**WHOLE, help="Passes over the steps of an update.")] = None,
-    rewards: Annotated[
-        str | None, typer.Option(help="Kind of rewards: any, or binary for 0 and 1. [default: by the environment]")
-    ] = None,
-    device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or cuda.")] = "auto",
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="Keyword of the environment, repeatable: --set budget=60")
-    ] = None,
-    agent: Annotated[
+    out: _Out = None,
+    set_: _Set = None,
+    recipe: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Agents to compare with at the end, repeatable; see `bai-gym run`. [default: some]",
-            autocompletion=AGENTS,
+        _entries(
+            "imitate=none",
+            "imitate (the agent to imitate first, or none), imitated_steps, algo (ppo or a2c), network (arms, for any "
+            "number of arms; mlp, a plain perceptron), width, num_envs (episodes in a batch), learning_rate, entropy "
+            "(its weight), epochs (passes over the steps of an update), rewards (any, or binary for 0 and 1)",
         ),
     ] = None,
-    value_steps: Annotated[
-        int | None, typer.Option(**WHOLE, help="With --in-context: gradient steps of the network that chooses pulls.")
-    ] = None,
-    stages: Annotated[
-        str | None, typer.Option(help="With --universal: fewest and most stages of an episode. [default: 6-20]")
-    ] = None,
-    family: Annotated[
-        list[str] | None, typer.Option(help="With --universal: families of instances, repeatable. [default: all]")
-    ] = None,
-    without: Annotated[
-        list[str] | None, typer.Option(help="With --universal: features that are left out, repeatable. [default: none]")
-    ] = None,
-    size: Annotated[
-        int | None, typer.Option(**WHOLE, help="With --universal: arms of all episodes of a batch. [default: 8000]")
-    ] = None,
-    start_from: Annotated[
-        Path | None, typer.Option(help="With --universal: weights to start from. [default: random ones]")
-    ] = None,
-    minutes: Annotated[
-        float | None, typer.Option(help="With --universal: stop after this time; the same command resumes.")
-    ] = None,
-    wandb: Annotated[
-        str | None, typer.Option(help="Project at Weights & Biases that the training is logged to. [default: none]")
-    ] = None,
-    runs: Annotated[int, typer.Option(**WHOLE, help="Episodes of each agent in that comparison.")] = 4000,
+    device: _Device = "auto",
+    wandb: _Project = None,
+    agent: _Agents = None,
+    runs: _Runs = 4000,
     workers: Workers = 1,
     reuse: Reuse = None,
 ) -> None:
-    """Train an agent on an environment, then compare it with analytic ones."""
-    of_policies = {
-        "--imitate": imitate,
-        "--imitated-steps": imitated_steps,
-        "--network": network,
-        "--num-envs": num_envs,
-        "--entropy": entropy,
-        "--epochs": epochs,
-        "--rewards": rewards,
-    }
-    of_environments = {"--set": set_, "an environment": env}
-    of_in_context = {"--in-context": in_context or None, "--value-steps": value_steps}
-    of_universal = {
-        "--stages": stages,
-        "--family": family,
-        "--without": without,
-        "--size": size,
-        "--start-from": start_from,
-        "--minutes": minutes,
-    }
-    if universal:
-        _reject(
-            of_policies | of_environments | of_in_context,
-            "cannot be given with --universal, which trains for all environments",
-        )
-        given = {"steps": steps, "size": size, "width": width, "learning_rate": learning_rate}
-        options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        if stages is not None:
-            options["stages"] = _two(stages)
-        if family:
-            options["families"] = tuple(family)
-        if without:
-            options["without"] = tuple(without)
-        how = {"start_from": start_from, "device": device, "minutes": minutes}
-        _train_universal({"seed": seed, **options}, out, how, wandb, agent or ["SH", "TTTS"], runs, workers, reuse)
-        return
-    _reject(of_universal, "can only be given with --universal")
-    if env is None:
-        raise ParameterError("give the id of an environment, or --universal")
-    if in_context:
-        _reject(of_policies | {"--wandb": wandb}, "cannot be given with --in-context")
-        given = {"steps": steps, "value_steps": value_steps, "width": width, "learning_rate": learning_rate}
-        options = {name: value for name, value in given.items() if value is not None}
-        options |= {"env": env, "env_kwargs": keywords(set_ or []), "seed": seed}
-        _train_in_context(options, out, agent, runs, workers, reuse)
-        return
-    _reject(of_in_context, "can only be given with --in-context")
-    from bai_gym.training import recipe_for
-    from bai_gym.training import train as train_by
+    """Train Learned by imitation, then by an algorithm of stable-baselines3."""
+    from bai_gym.training import Recipe, recipe_for, train
     from bai_gym.training.learning import check_training
 
     check_runs(runs, workers)
     out = Path("results") / f"train-{env}" if out is None else out
     check_files(out, result_files())
-    recipe = recipe_for(
-        env,
-        keywords(set_ or []),
-        algo=algo,
-        steps=steps,
-        seed=seed,
-        imitate=imitate,
-        imitated_steps=imitated_steps,
-        network=network,
-        width=width,
-        num_envs=num_envs,
-        learning_rate=learning_rate,
-        entropy=entropy,
-        epochs=epochs,
-        rewards=rewards,
-    )
-    others = agent or _others(recipe)
-    check_cells(make_cells(others, env, None, seed, recipe.env_kwargs))  # reports mistakes before the training
-    check_training(recipe, device)
-    OUT.print(f"{recipe.command()} (steps {recipe.steps:,}, {recipe.num_envs} episodes at once)", soft_wrap=True)
-    with _logged(wandb, recipe, out) as on_values, progress_bars() as on_part:
-        trained = train_by(recipe, out, device=device, on_part=on_part, on_values=on_values)
+    made = recipe_for(env, keywords(set_ or []), steps=steps, seed=seed, **_read(recipe, Recipe))
+    others = agent or _others(made)
+    check_cells(make_cells(others, env, None, seed, made.env_kwargs))  # reports mistakes before the training
+    check_training(made, device)
+    OUT.print(f"{made.command()} (steps {made.steps:,}, {made.num_envs} episodes at once)", soft_wrap=True)
+    with _logged(wandb, made, out) as on_values, progress_bars() as on_part:
+        trained = train(made, out, device=device, on_part=on_part, on_values=on_values)
     print_paths([trained.model, *([trained.weights] if trained.weights else [])])
     own = SB3Agent.load(trained.model) if trained.weights is None else Learned(path=trained.weights)
-    _compare([own, *others], env, seed + 1, runs, workers, out, reuse, recipe.env_kwargs)
+    _compare([own, *others], env, seed + 1, runs, workers, out, reuse, made.env_kwargs)
 
 
-def _train_universal(
-    options: dict[str, Any],
-    out: Path | None,
-    how: dict[str, Any],
-    project: str | None,
-    others: list[str],
-    runs: int,
-    workers: int,
-    reuse: bool | None,
+@app.command("universal")
+def universal(
+    steps: _Steps = None,
+    seed: Seed = 0,
+    out: _Out = None,
+    recipe: Annotated[
+        list[str] | None,
+        _entries(
+            "width=16",
+            "stages (fewest and most of an episode: 6,20), families (of instances, with commas), without (features "
+            "left out, with commas), size (arms of all episodes of a batch), width (of the layers), learning_rate",
+        ),
+    ] = None,
+    minutes: Annotated[float | None, typer.Option(help="Stop after this time; the same command resumes.")] = None,
+    start_from: Annotated[Path | None, typer.Option(help="Weights to start from. [default: random ones]")] = None,
+    device: _Device = "auto",
+    wandb: _Project = None,
+    agent: _Agents = None,
+    runs: _Runs = 4000,
+    workers: Workers = 1,
+    reuse: Reuse = None,
 ) -> None:
-    """Train the universal agent, and compare it where it was not trained."""
+    """Train Universal on instances of many families, by pathwise gradients."""
     from bai_gym.training.universal import UniversalRecipe, train_universal
 
     check_runs(runs, workers)
     out = Path("results") / "train-universal" if out is None else out
     check_files(out, result_files())
-    recipe = UniversalRecipe(**options)
-    seed = recipe.seed + 1
-    check_cells(make_cells(others, HELD_OUT, None, seed))  # reports mistakes before the training
-    with _logged(project, recipe, out) as on_values, progress_bars() as on_stage:
+    made = UniversalRecipe(**_given(steps=steps), seed=seed, **_read(recipe, UniversalRecipe))
+    others = agent or ["SH", "TTTS"]
+    check_cells(make_cells(others, HELD_OUT, None, seed + 1))  # reports mistakes before the training
+    with _logged(wandb, made, out) as on_values, progress_bars() as on_stage:
         weights = train_universal(
-            recipe,
+            made,
             out,
-            on_step=lambda done, _: on_stage("training", done, recipe.steps),
+            start_from=start_from,
+            device=device,
+            minutes=minutes,
+            on_step=lambda done, _: on_stage("training", done, made.steps),
             on_values=on_values,
-            **how,
         )
     own = Universal(path=weights)
-    OUT.print(f"{own.trained_on['steps']:,} of {recipe.steps:,} steps; the learning curve is in {out / 'curve.jsonl'}")
+    OUT.print(f"{own.trained_on['steps']:,} of {made.steps:,} steps; the learning curve is in {out / 'curve.jsonl'}")
     print_paths([weights])
-    _compare([own, *others], HELD_OUT, seed, runs, workers, out, reuse)
+    _compare([own, *others], HELD_OUT, seed + 1, runs, workers, out, reuse)
 
 
-def _train_in_context(
-    options: dict[str, Any],
-    out: Path | None,
-    others: list[str] | None,
-    runs: int,
-    workers: int,
-    reuse: bool | None,
+@app.command("in-context")
+def in_context(
+    env: _Env,
+    steps: _Steps = None,
+    seed: Seed = 0,
+    out: _Out = None,
+    set_: _Set = None,
+    recipe: Annotated[
+        list[str] | None,
+        _entries(
+            "width=16",
+            "value_steps (gradient steps of the network that chooses pulls), width (of the layers), learning_rate",
+        ),
+    ] = None,
+    agent: _Agents = None,
+    runs: _Runs = 4000,
+    workers: Workers = 1,
+    reuse: Reuse = None,
 ) -> None:
-    """Train the networks of DPT and ICPE, and compare the two agents."""
+    """Train DPT and ICPE: to predict the best arm, then to find it (by DQN)."""
     from bai_gym.training import InContextRecipe, train_in_context
 
     check_runs(runs, workers)
-    recipe = InContextRecipe(**options)
-    out = Path("results") / f"train-in-context-{recipe.env}" if out is None else out
+    entries = _given(steps=steps) | _read(recipe, InContextRecipe)
+    made = InContextRecipe(env, keywords(set_ or []), seed, **entries)
+    out = Path("results") / f"train-in-context-{env}" if out is None else out
     check_files(out, result_files())
-    others = others or ["Uniform", "SH"]
-    check_cells(make_cells(others, recipe.env, None, recipe.seed, recipe.env_kwargs))  # reports mistakes early
-    OUT.print(f"{recipe.command()} (steps {recipe.steps:,} and {recipe.value_steps:,})", soft_wrap=True)
+    others = agent or ["Uniform", "SH"]
+    check_cells(make_cells(others, env, None, seed, made.env_kwargs))  # reports mistakes before the training
+    OUT.print(f"{made.command()} (steps {made.steps:,} and {made.value_steps:,})", soft_wrap=True)
     with progress_bars() as on_part:
-        weights = train_in_context(recipe, out, on_part=on_part)
+        weights = train_in_context(made, out, on_part=on_part)
     print_paths([weights])
     agents = [DPT(path=weights), ICPE(path=weights), *others]
-    _compare(agents, recipe.env, recipe.seed + 1, runs, workers, out, reuse, recipe.env_kwargs)
+    _compare(agents, env, seed + 1, runs, workers, out, reuse, made.env_kwargs)
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _read(pairs: list[str] | None, recipe: type) -> dict[str, Any]:
+    """Return the entries of a recipe that ``--recipe`` gives.
+
+    Raises:
+        UnknownNameError: If the recipe has no such entry.
+        ParameterError: If one cannot be read.
+    """
+    read = keywords(pairs or [], "--recipe", "width=16")
+    named = {"env": "the argument ENV", "env_kwargs": "--set", "seed": "--seed", "steps": "--steps"}
+    allowed = [entry.name for entry in fields(recipe) if entry.name not in named]
+    for name in read:
+        if name not in allowed:
+            way = f"give {named[name]}" if name in named else f"it has {', '.join(allowed)}"
+            raise unknown_name("entry of the recipe", name, allowed, way)
+    return read
 
 
 def _compare(
@@ -296,20 +256,6 @@ def _logged(project: str | None, recipe: Recipe | UniversalRecipe, out: Path) ->
         return
     with weights_and_biases(project, recipe, out) as on_values:
         yield on_values
-
-
-def _reject(options: dict[str, Any], words: str) -> None:
-    for name, value in options.items():
-        if value is not None:
-            raise ParameterError(f"{name} {words}")
-
-
-def _two(stages: str) -> tuple[int, int]:
-    """Return the two numbers of ``"6-18"``."""
-    first, dash, last = stages.partition("-")
-    if not (dash and first.isdecimal() and last.isdecimal()):
-        raise ParameterError(f"--stages must be the fewest and the most, such as 6-18, not {stages!r}")
-    return int(first), int(last)
 
 
 def _others(recipe: Recipe) -> list[str]:

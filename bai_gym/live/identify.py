@@ -11,8 +11,9 @@ from typing import Any
 from bai_gym.bandits.executor import Executor, Outcome
 from bai_gym.errors import BudgetError, ParameterError, PullError
 from bai_gym.live.evidence import Identification
+from bai_gym.live.experiment import check_names, kind_of
 from bai_gym.live.items import check_items
-from bai_gym.live.study import PendingPull, Study, check_names, kind_of
+from bai_gym.live.study import PendingPull, Study
 from bai_gym.live.terminal import Terminal
 from bai_gym.parallel import on_cluster
 from bai_gym.rewards import Rewards

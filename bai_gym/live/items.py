@@ -14,7 +14,7 @@ from bai_gym.bandits.executor.functions import one_line
 from bai_gym.errors import ParameterError
 from bai_gym.seeding import generator
 
-__all__ = ["Items", "check_items"]
+__all__ = ["Items", "Turns", "check_items"]
 
 _ADDRESS = re.compile(r"\bat 0x[0-9A-Fa-f]+")  # of an object in memory, another one in every process
 
@@ -65,6 +65,38 @@ class Items:
                 ) from None
             content.update(f"{len(text)}:{text}".encode(errors="backslashreplace"))
         return content.hexdigest()[:16]
+
+
+class Turns:
+    """Which item each pull is played on: the j-th pull of every arm on ``order[j]``.
+
+    Args:
+        items: The items; None: pulls are independent.
+        num_arms: K.
+
+    Attributes:
+        numbers: Numbers of the items of the pulls handed out; None without items.
+        exhausted: The arm that was asked for when it had been played on all items; None: there was none.
+    """
+
+    def __init__(self, items: Items | None, num_arms: int) -> None:
+        """Begin with the first item."""
+        self.numbers: list[int | None] = []
+        self.exhausted: int | None = None
+        self._items = items
+        self._made = [0] * num_arms  # pulls of each arm
+
+    def has_item(self, arm: int) -> bool:
+        """Return whether an arm can be played once more, and note if it cannot."""
+        if self._items is None or self._made[arm] < len(self._items):
+            return True
+        self.exhausted = arm
+        return False
+
+    def take(self, arm: int) -> None:
+        """Give the next pull of an arm its item."""
+        self.numbers.append(None if self._items is None else self._items.order[self._made[arm]])
+        self._made[arm] += 1
 
 
 def check_items(values: Iterable[Any]) -> tuple[Any, ...]:

@@ -9,10 +9,9 @@ from __future__ import annotations
 import copy
 import json
 import platform
-import shlex
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,7 +31,7 @@ from bai_gym.seeding import check_seed, generator
 from bai_gym.statistics import IntArray, Statistics
 from bai_gym.training.learning import claim, one_thread
 from bai_gym.training.policy import ArmEncoder
-from bai_gym.training.recipe import Recipe, recipe_for, set_options
+from bai_gym.training.recipe import Recipe, recipe_for, train_command
 from bai_gym.validation import integer, real
 
 __all__ = ["ArmLogits", "Histories", "InContextRecipe", "draw_histories", "train_in_context"]
@@ -110,12 +109,7 @@ class InContextRecipe:
 
     def command(self) -> str:
         """Return the command for this recipe."""
-        words = ["bai-gym", "train", self.env, "--in-context", *set_options(self.env_kwargs)]
-        for entry in fields(self):
-            value = getattr(self, entry.name)
-            if entry.name == "seed" or (entry.name not in ("env", "env_kwargs") and value != entry.default):
-                words += [f"--{entry.name.replace('_', '-')}", str(value)]
-        return shlex.join(words)
+        return train_command("in-context", self, InContextRecipe)
 
     def to_json(self) -> str:
         """Return the recipe as text."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import json
 import os
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,9 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError, unknown_name
 from bai_gym.seeding import check_seed
 from bai_gym.tasks import BestArm
-from bai_gym.validation import integer, real
+from bai_gym.validation import integer, literal, real
 
-__all__ = ["ALGORITHMS", "NETWORKS", "Recipe", "recipe_for", "set_options"]
+__all__ = ["ALGORITHMS", "NETWORKS", "Recipe", "recipe_for", "train_command"]
 
 ALGORITHMS = ("ppo", "a2c")
 NETWORKS = ("arms", "mlp")
@@ -108,16 +107,9 @@ class Recipe:
     def command(self) -> str:
         """Return the command for this recipe."""
         default = recipe_for(self.env, self.env_kwargs)
-        words = ["bai-gym", "train", self.env, *set_options(self.env_kwargs)]
         if self.network != default.network:
-            words += ["--network", self.network]
-            default = recipe_for(self.env, self.env_kwargs, network=self.network)
-        for entry in dataclasses.fields(self):
-            value = getattr(self, entry.name)
-            if entry.name in ("env", "env_kwargs") or (value == getattr(default, entry.name) and entry.name != "seed"):
-                continue
-            words += [f"--{entry.name.replace('_', '-')}", "none" if value is None else str(value)]
-        return shlex.join(words)
+            default = replace(recipe_for(self.env, self.env_kwargs, network=self.network), network=default.network)
+        return train_command("sb3", self, default)
 
     def to_json(self) -> str:
         """Return the recipe as text."""
@@ -155,7 +147,7 @@ def recipe_for(env: str, env_kwargs: Mapping[str, Any] | None = None, **changes:
     defaults: dict[str, Any] = {
         "network": network,
         "rewards": "binary" if binary else "any",
-        "width": WIDTHS.get(network, 1),
+        "width": WIDTHS[network] if network in NETWORKS else 1,
         "num_envs": int(np.clip(8 * (episodes // 8), *BATCH_SIZES)),
     }
     first_pulls = 1 if binary else 2  # of each arm, by the teacher
@@ -179,17 +171,22 @@ def _plain(value: Any) -> Any:
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
-def set_options(env_kwargs: Mapping[str, Any]) -> list[str]:
-    """Return the options of a command that set these keyword arguments of an environment."""
-    return [word for name, value in env_kwargs.items() for word in ("--set", f"{name}={_text(value)}")]
+def train_command(kind: str, recipe: Any, default: Any) -> str:
+    """Return the command for a recipe, with the entries that are not those of the default, a recipe or its class."""
+    own = {entry.name: getattr(recipe, entry.name) for entry in dataclasses.fields(recipe)}
+    env, env_kwargs, seed = (own.pop(name) for name in ("env", "env_kwargs", "seed"))
+    changed = {name: value for name, value in own.items() if value != getattr(default, name)}
+    words = ["bai-gym", "train", kind, env, *_options("--set", env_kwargs)]
+    words += ["--steps", str(changed.pop("steps"))] if "steps" in changed else []
+    entries = {name: "none" if value is None else value for name, value in changed.items()}
+    return shlex.join([*words, "--seed", str(seed), *_options("--recipe", entries)])
+
+
+def _options(option: str, entries: Mapping[str, Any]) -> list[str]:
+    return [word for name, value in entries.items() for word in (option, f"{name}={_text(value)}")]
 
 
 def _text(value: Any) -> str:
-    """Return the keyword of an environment in the form of ``--set``."""
-    if not isinstance(value, str):
-        return repr(value)
-    try:
-        ast.literal_eval(value)
-    except (SyntaxError, ValueError):
-        return value
-    return repr(value)  # text that would be read as something else, such as "5"
+    """Return a value in the form in which options are read."""
+    is_text = isinstance(value, str) and literal(value) is value  # "5" would be read as a number
+    return str(value) if is_text else repr(value)

@@ -58,8 +58,8 @@ class UniversalRecipe:
         steps: Number of gradient steps.
         seed: At least 0.
         stages: Fewest and most stages of an episode in training; the network learns to play with any number between.
-        families: Families of instances, some of :data:`bai_gym.training.families.FAMILIES`. Without Bernoulli arms, or
-            without others, one of the two networks stays as it starts.
+        families: Families of instances, some of :data:`bai_gym.training.families.FAMILIES`, as a list, or as text with
+            commas. Without Bernoulli arms, or without others, one of the two networks stays as it starts.
         size: Approximate number of arms in a batch (over all its episodes); a step has two for each network.
         width: Width of the layers.
         learning_rate: Its first value; it decreases to 0.0001.
@@ -84,22 +84,33 @@ class UniversalRecipe:
         """Check the values."""
         integer(self.steps, "steps", least=1)
         check_seed(self.seed)
-        fewest, most = (integer(value, "stages", least=1) for value in self.stages)
+        both = tuple(self.stages) if isinstance(self.stages, list | tuple) else ()
+        if len(both) != 2:
+            raise ParameterError(f"stages must be the fewest and the most, such as 6,20, not {self.stages!r}")
+        fewest, most = (integer(value, "stages", least=1) for value in both)
         if fewest > most:
             raise ParameterError(f"stages must be the fewest and the most, not {fewest} and {most}")
         object.__setattr__(self, "stages", (fewest, most))
-        object.__setattr__(self, "families", tuple(self.families))
+        object.__setattr__(self, "families", _words(self.families, "families"))
         check_families(self.families)
         integer(self.size, "size", least=64)
         integer(self.width, "width", least=1)
         real(self.learning_rate, "learning_rate", above=0)
-        object.__setattr__(self, "without", tuple(self.without))
+        object.__setattr__(self, "without", _words(self.without, "without"))
         for feature in self.without:
             choice(feature, (*ARM_FEATURES, *STATE_FEATURES), "without")
 
     def to_json(self, start: Mapping[str, Any] | None = None) -> str:
         """Return the recipe as JSON, sorted, with the provenance of the weights to start from, if any."""
         return json.dumps({**asdict(self), **({"start": dict(start)} if start else {})}, sort_keys=True, indent=1)
+
+
+def _words(value: Any, name: str) -> tuple[str, ...]:
+    """Return the words of a list, or of text with commas."""
+    words = value.split(",") if isinstance(value, str) else value
+    if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
+        raise ParameterError(f"{name} must be words, with commas between them, not {value!r}")
+    return tuple(words)
 
 
 class Network(torch.nn.Module):

@@ -13,6 +13,6 @@ WING = Wing(
         "ICPE": Entry(".learned.in_context:ICPE", rewards=BINARY),
     },
     commands={
-        "train": Command("bai_gym.cli.train:train", "Train an agent, then compare it with analytic ones."),
+        "train": Command("bai_gym.cli.train:app", "Train an agent, then compare it with analytic ones."),
     },
 )

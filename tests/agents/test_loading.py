@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -56,12 +57,14 @@ HELPERS = "def choose(observation):\n    return int(observation['means'].argmax(
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The current folder, with an agent's file and a module beside it."""
     (tmp_path / "mine.py").write_text(MINE)
     (tmp_path / "helpers.py").write_text(HELPERS)
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    yield tmp_path
+    for name in ("helpers", "package", "package.other", "package.part"):
+        sys.modules.pop(name, None)
 
 
 @pytest.fixture
@@ -116,10 +119,14 @@ def test_functions_may_import_modules_of_the_folder(folder: Path, workers: int) 
     (folder / "package" / "part.py").write_text("SHARE = 2\n")
     (played,) = compare(["late.py:Late"], "BAI-Bernoulli3-v0", budgets=[9], runs=1000 * workers, workers=workers)
     assert 0 < played.error_probability < 1
-    assert not {"helpers", "package", "package.other", "package.part"} & set(sys.modules)
-    before = digest("late.py:Late")
+    assert str(folder) not in sys.path
     (folder / "package" / "part.py").write_text("SHARE = 1 + 1\nSHARE += 1")
-    assert digest("late.py:Late") != before
+    with pytest.raises(AssertionError):  # of the agent: SHARE is 3
+        compare(["late.py:Late"], "BAI-Bernoulli3-v0", budgets=[9], runs=1000 * workers, workers=workers)
+    assert make("mine.py:First").act({"means": np.array([1.0, 2.0]), "remaining": np.zeros(1)}) == 1
+    (folder / "helpers.py").write_text("choose = None\n")
+    with pytest.raises(TypeError):  # not the module that the other agent has left
+        make("mine.py:First").act({"means": np.array([1.0, 2.0]), "remaining": np.zeros(1)})
 
 
 def test_a_command_plays_them_and_names_them_in_its_rerun_command(command: Callable[..., str], folder: Path) -> None:
@@ -161,6 +168,21 @@ def test_a_change_of_the_file_or_of_what_it_imports_is_seen(folder: Path) -> Non
     assert digests[0] == digests[1] and len(set(digests)) == 3
 
 
+@pytest.mark.slow
+def test_a_change_of_what_functions_import_is_seen(folder: Path) -> None:
+    (folder / "late.py").write_text("class Late:\n    def act(self, observation):\n        import helpers\n")
+    code = (
+        "from bai_gym.api import make_cells\nprint(make_cells(['late.py:Late'], 'BAI-Bernoulli3-v0', [9], 0)[0].digest)"
+    )
+    (folder / "ask.py").write_text(code)  # a prompt would have no digest
+    digests = []
+    for text in (HELPERS, HELPERS, HELPERS + "SHARE = 3\n"):
+        (folder / "helpers.py").write_text(text)
+        line = [sys.executable, "ask.py"]
+        digests.append(subprocess.run(line, capture_output=True, text=True, check=True).stdout.strip())
+    assert digests[0] == digests[1] != digests[2] and "?" not in "".join(digests)
+
+
 @pytest.mark.each(
     "reference, error, words",
     [
@@ -181,12 +203,15 @@ def test_a_change_of_the_file_or_of_what_it_imports_is_seen(folder: Path) -> Non
         ("needs.py:First", AgentError, "needs.py cannot be loaded: ModuleNotFoundError: No module named 'nothing'"),
         ("needs:First", AgentError, "needs cannot be loaded: ModuleNotFoundError: No module named 'nothing'"),
         ("first agent:First", UnknownNameError, "there is no module 'first agent'"),
+        ("late.py:Late(stop=1)", AgentError, "; write its parameters in brackets"),
+        ("late.py:First", UnknownNameError, "(late.py has: Late)"),
     ],
 )
 def test_mistakes_are_one_line(folder: Path, reference: str, error: type[BaiGymError], words: str) -> None:
     (folder / "bad.py").write_text("\n\nfirst = 1 / 0\n")
     (folder / "worse.py").write_text("class First(\n")
     (folder / "needs.py").write_text("import nothing.here\n")
+    (folder / "late.py").write_text("class Late:\n    def act(self, observation):\n        import helpers\n")
     with pytest.raises(error) as caught:
         agent_source(reference)
     assert words in str(caught.value) and "\n" not in str(caught.value)

@@ -20,8 +20,8 @@ from bai_gym.cli import main
 RUN = ("run", "BAI-Custom-v0", "--runs", "5")
 TABLE = ("run", "BAI-Table-v0", "--runs", "5", "--set", "path=log.csv")
 COLUMNS = ("--set", "arm_column=page", "--set", "reward_column=sales")
-TRAIN = ("train", "BAI-Bernoulli3-v0")
-UNIVERSAL = ("train", "--universal")
+TRAIN = ("train", "sb3", "BAI-Bernoulli3-v0")
+UNIVERSAL = ("train", "universal")
 MOVIES = ("run", "BAI-MovieLens64-v0", "--runs", "5")
 
 
@@ -97,15 +97,16 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         ((*RUN, "--out", ""), ("'--out': '' is not a folder; write . for the current one",)),
         *(
             ((*TRAIN, option, "1e4"), (f"'{option}': '1e4' is not a valid integer",))
-            for option in ("--steps", "--imitated-steps", "--width", "--num-envs", "--epochs", "--runs")
+            for option in ("--steps", "--seed", "--runs")
         ),
         ((*TRAIN, "--out="), ("'--out': '' is not a folder",)),
         (("reproduce", "shvar-3", "--out="), ("'--out': '' is not a folder; write . for the current one",)),
         (("list", "env"), ("No such command 'env'", "`bai-gym list --help`")),
         # Training.
-        (("train",), ("give the id of an environment, or --universal",)),
-        ((*TRAIN, "--minutes", "3"), ("--minutes can only be given with --universal",)),
-        ((*TRAIN, "--universal"), ("an environment cannot be given with --universal",)),
+        (("train", "BAI-Bernoulli3-v0"), ("No such command 'BAI-Bernoulli3-v0'", "`bai-gym train --help`")),
+        (("train", "sb3"), ("Missing argument 'env'", "`bai-gym train sb3 --help`")),
+        ((*TRAIN, "--minutes", "3"), ("No such option: --minutes",)),
+        ((*UNIVERSAL, "BAI-Bernoulli3-v0"), ("unexpected extra argument", "BAI-Bernoulli3-v0")),
         (("plan", "--zone", "1e-300"), ("zone must be", "not 1e-300")),
         (("plan", "--zone", "1e300"), ("zone must be", "not 1e+300")),
         (("plan", "--zone", "1", "--deviation", "1e200"), ("deviation must be", "not 1e+200")),
@@ -113,7 +114,12 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         (("run", "BAI-Traffic357-v0", "--set", "path=/dev/zero"), ("/dev/zero is not a file", "path must be")),
         ((*UNIVERSAL, "--minutes", "-1"), ("minutes must be", "not -1.0")),
         ((*UNIVERSAL, "--minutes", "nan"), ("minutes must be", "not nan")),
-        ((*UNIVERSAL, "--epochs", "3"), ("--epochs cannot be given with --universal",)),
+        ((*UNIVERSAL, "--recipe", "epochs=3"), ("unknown entry of the recipe 'epochs'", "it has stages, families")),
+        ((*TRAIN, "--recipe", "widht=3"), ("Did you mean width",)),
+        ((*TRAIN, "--recipe", "seed=3"), ("unknown entry of the recipe 'seed'. (give --seed)",)),
+        ((*TRAIN, "--recipe", "width"), ("--recipe 'width' cannot be read; write --recipe KEYWORD=VALUE",)),
+        ((*TRAIN, "--recipe", "network=[1]"), ("unknown network '[1]'",)),
+        ((*TRAIN, "--recipe", "width=1e4"), ("width must be an integer of at least 1, not 10000.0",)),
         # Options.
         ((*RUN, "--runs", "0"), ("runs must be an integer of at least 1, not 0",)),
         ((*RUN, "--workers", "0"), ("workers must be an integer of at least 1, or -1 for all cores, not 0",)),
@@ -125,7 +131,7 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
             for pair in ("means", "=3", "my means=3", "")
         ),
         ((*RUN, "--set", "num_arms=8"), ("'num_arms' is not a keyword of the custom environments", "allowed: means")),
-        ((*RUN, "--set", "means=[1, nan]"), ("means: arm 1 has nan",)),  # a literal, although not of Python
+        ((*RUN, "--set", "means=[1, NaN]"), ("means: arm 1 has nan",)),  # a literal, although not of Python
         ((*RUN, "--set", "means=much"), ("means", "much")),
         *(
             ((*RUN, "--set", "means=[1,0]", "--costs", costs), (repr(costs), "A=1,B=2.5"))
@@ -157,9 +163,14 @@ def test_an_output_folder_that_cannot_be_written(command: Command, tmp_path: Pat
 @pytest.mark.parametrize(
     ("words", "rule"),
     [
-        (("--stages", "9"), "--stages must be the fewest and the most, such as 6-18, not '9'"),
-        (("--stages", "9-4"), "stages must be the fewest and the most, not 9 and 4"),
-        (("--family", "poisson"), "families must be some of gaussian, bernoulli, bernoulli-prior, not poisson"),
+        (("--recipe", "stages=9"), "stages must be the fewest and the most, such as 6,20, not 9"),
+        (("--recipe", "stages=6-18"), "stages must be the fewest and the most, such as 6,20, not '6-18'"),
+        (("--recipe", "stages=9,4"), "stages must be the fewest and the most, not 9 and 4"),
+        (("--recipe", "families=3"), "families must be words, with commas between them, not 3"),
+        (
+            ("--recipe", "families=poisson"),
+            "families must be some of gaussian, bernoulli, bernoulli-prior, not poisson",
+        ),
         (("--start-from", "none.npz"), "there is no file of weights 'none.npz'"),
         (("--agent", "SHvr"), "unknown agent 'SHvr'"),
     ],
@@ -206,7 +217,7 @@ def test_the_budget_that_the_error_names_is_enough(command: Command) -> None:
     assert command(*RUN, "--agent", "VBR", "--budget", str(int(least) - 1)).code == 2
 
 
-@pytest.mark.parametrize("words", [(), ("list",)])
+@pytest.mark.parametrize("words", [(), ("list",), ("train",)])
 def test_no_command_shows_the_help(command: Command, words: tuple[str, ...]) -> None:
     outcome = command(*words)
     assert (outcome.code, outcome.out) == (2, "")

@@ -125,7 +125,7 @@ def test_an_environment_is_shown_with_the_notes_of_its_reports(command: Command)
     "words, expected",
     [
         ("bai-gym run --agent SHAd", ["SHAdaVar", "SHAdaVar-Reuse"]),
-        *((f"bai-gym {name} BAI-Pi", ["BAI-Pilot-v0"]) for name in ("run", "plan", "advise", "train")),
+        *((f"bai-gym {name} BAI-Pi", ["BAI-Pilot-v0"]) for name in ("run", "plan", "advise", "train sb3")),
         ("bai-gym reproduce shvar-2", ["shvar-2"]),
         ("bai-gym show UGapEc", ["UGapEc", "UGapEc-V"]),
         ("bai-gym show BAI-Pi", ["BAI-Pilot-v0"]),

@@ -5,7 +5,8 @@ README: each section in one), with few runs: what comes out is not what is teste
 
 - ``<!-- continues -->``: this block uses names of the Python blocks before it; others start afresh;
 - ``<!-- tested with: OPTIONS -->``: at full size it would take too long; its commands are run with these options, too;
-- ``<!-- run by FILE -->``: that test runs it.
+- ``<!-- run by FILE -->``: that test runs it;
+- ``<!-- not run: REASON -->``: nothing runs it.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ NEEDED = ("stable_baselines3", "optuna", "pandas", "minari", "sqlalchemy")  # of
 
 SMALLER = "tested with: "
 ELSEWHERE = "run by "
+NOWHERE = "not run: "
 SIZED = ("reproduce", "run", "train")
 
 FOLLOW = """
@@ -67,7 +69,7 @@ class Block:
 
     @property
     def run_here(self) -> bool:
-        return not self.mark.startswith(ELSEWHERE)
+        return not self.mark.startswith((ELSEWHERE, NOWHERE))
 
     @property
     def smaller(self) -> list[str]:
@@ -157,7 +159,7 @@ def test_blocks_that_make_environments_import_the_library(chapter: str) -> None:
 
 def test_marks_are_understood() -> None:
     marks = [block.mark for blocks in CHAPTERS.values() for block in blocks]
-    assert all(re.fullmatch(rf"|continues|{ELSEWHERE}\S+|{SMALLER}--\S.*", mark) for mark in marks)
+    assert all(re.fullmatch(rf"|continues|{ELSEWHERE}\S+|{NOWHERE}\S.*|{SMALLER}--\S.*", mark) for mark in marks)
     assert all((ROOT / mark.removeprefix(ELSEWHERE)).is_file() for mark in marks if mark.startswith(ELSEWHERE))
     assert sum(mark.startswith(SMALLER) for mark in marks) <= 6
 

@@ -67,7 +67,8 @@ def test_a_seed_fixes_the_bytes_and_a_finished_training_is_not_repeated(tmp_path
         train_in_context(replace(SMALL, seed=2), tmp_path / "one")
     facts = ICPE(path=one).trained_on
     assert facts["command"] == (
-        "bai-gym train BAI-Bernoulli3-v0 --in-context --set budget=6 --seed 0 --steps 3 --value-steps 2 --width 4"
+        "bai-gym train in-context BAI-Bernoulli3-v0 --set budget=6 --steps 3 --seed 0 --recipe value_steps=2 "
+        "--recipe width=4"
     )
 
 
@@ -136,8 +137,6 @@ def test_the_command_trains_and_compares(
     assert not err and out.startswith(SMALL.command())
     for shown in ("DPT(mine)", "ICPE(mine)", "Uniform", "weights: mine/weights.npz"):
         assert shown in out
-    for wrong in (["--imitate", "none"], ["--universal"], ["--stages", "3-4"]):
-        out, err = run([*words, *wrong], monkeypatch, capsys)
-        assert "can" in err and len(err.strip().splitlines()) == 1
-    _, err = run(["train", ENV, "--value-steps", "5"], monkeypatch, capsys)
-    assert "--value-steps can only be given with --in-context" in err
+    for wrong in ("imitate=none", "stages=3,4", "steps=5"):
+        out, err = run([*words, "--recipe", wrong], monkeypatch, capsys)
+        assert "unknown entry of the recipe" in err and len(err.strip().splitlines()) == 1

@@ -375,7 +375,8 @@ def test_without_tensorboard_nothing_is_begun(tmp_path: Path, monkeypatch: pytes
 
 
 Command = Callable[..., tuple[object, str, str]]
-TRAIN = ("train", ENV, "--set", "budget=8", "--num-envs", "8", "--width", "8", "--imitated-steps", "1")
+RECIPE = ("--recipe", "num_envs=8", "--recipe", "width=8", "--recipe", "imitated_steps=1")
+TRAIN = ("train", "sb3", ENV, "--set", "budget=8", *RECIPE)
 QUICK = ("--steps", "100", "--runs", "40", "--device", "cpu")
 
 
@@ -406,7 +407,9 @@ def test_the_command_trains_and_compares(command: Command, tmp_path: Path) -> No
     code, out, err = command(*TRAIN, *QUICK, "--out", "mine")
     assert (code, err) == (0, "")
     first = out.splitlines()[0]
-    assert first.startswith(f"bai-gym train {ENV} --set budget=8") and first.endswith("(steps 100, 8 episodes at once)")
+    assert first.startswith(f"bai-gym train sb3 {ENV} --set budget=8") and first.endswith(
+        "(steps 100, 8 episodes at once)"
+    )
     assert rows(out) == ["A-GapE(b=1.0)", "Learned(mine)", "SH", "Uniform"]
     for kind, name in (("model", "model.zip"), ("weights", "weights.npz"), ("table", "results.csv")):
         assert f"{kind}: mine/{name}\n" in out
@@ -419,7 +422,7 @@ def test_the_command_trains_and_compares(command: Command, tmp_path: Path) -> No
 
 
 def test_nothing_need_be_imitated(command: Command) -> None:
-    code, out, err = command(*TRAIN, *QUICK, "--imitate", "none", "--agent", "VBR(allow_small_budget=True)")
+    code, out, err = command(*TRAIN, *QUICK, "--recipe", "imitate=none", "--agent", "VBR(allow_small_budget=True)")
     assert (code, err) == (0, "")
     assert rows(out) == [f"Learned(train-{ENV})", "VBR(allow_small_budget=True)"]
 
@@ -435,7 +438,8 @@ def test_nothing_need_be_imitated(command: Command) -> None:
 def test_a_perceptron_is_compared_with_those_that_do_the_task(
     command: Command, env: str, others: list[str], contents: Contents, tmp_path: Path
 ) -> None:
-    words = ("train", env, "--set", "budget=30", "--num-envs", "4", "--network", "mlp", "--imitated-steps", "1", *QUICK)
+    recipe = ("--recipe", "num_envs=4", "--recipe", "network=mlp", "--recipe", "imitated_steps=1")
+    words = ("train", "sb3", env, "--set", "budget=30", *recipe, *QUICK)
     code, out, err = command(*words)
     assert (code, err) == (0, "")
     names = sorted([f"SB3(train-{env})", *others])  # of which a narrow terminal shows the beginning
@@ -450,9 +454,9 @@ def test_a_perceptron_is_compared_with_those_that_do_the_task(
 @pytest.mark.each(
     ("words", "parts"),
     [
-        ((*TRAIN, "--algo", "dqn"), ("unknown algo 'dqn'", "allowed: ppo, a2c")),
-        ((*TRAIN, "--steps", "0", "--imitate", "none"), ("nothing to do",)),
-        (("train", "BAI-FC-Bernoulli10-v0", "--agent", "SH"), ("SH does not decide when to stop",)),
+        ((*TRAIN, "--recipe", "algo=dqn"), ("unknown algo 'dqn'", "allowed: ppo, a2c")),
+        ((*TRAIN, "--steps", "0", "--recipe", "imitate=none"), ("nothing to do",)),
+        (("train", "sb3", "BAI-FC-Bernoulli10-v0", "--agent", "SH"), ("SH does not decide when to stop",)),
     ],
     ids=lambda value: " ".join(value) if isinstance(value[0], str) else None,
 )

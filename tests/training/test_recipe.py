@@ -121,6 +121,7 @@ RECIPES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("BAI-Custom-v0", {"means": [0.5, 0.25, 0.0], "variances": None, "distribution": "bernoulli"}, {}),
     ("BAI-Custom-v0", {"means": np.array([0.5, 0.25]), "variances": np.float64(0.1)}, {"width": 8}),
     ("BAI-Table-v0", {"path": "5", "arm_column": "my page", "reward_column": "'sales'"}, {}),
+    ("BAI-Table-v0", {"path": "true", "arm_column": "NaN", "reward_column": "nan"}, {}),
     ("BAI-Table-v0", {"path": Path("data") / "a log.csv", "arm_column": "page", "reward_column": "sales"}, {}),
 ]
 
@@ -157,10 +158,10 @@ def test_the_command_gives_the_recipe_again(
 
 
 def test_the_command_says_no_more_than_it_must() -> None:
-    assert recipe_for("BAI-Bernoulli4-v0").command() == "bai-gym train BAI-Bernoulli4-v0 --seed 0"
+    assert recipe_for("BAI-Bernoulli4-v0").command() == "bai-gym train sb3 BAI-Bernoulli4-v0 --seed 0"
     assert (
         recipe_for("BAI-Bernoulli4-v0", {"budget": 30}, network="mlp", imitate="none").command()
-        == "bai-gym train BAI-Bernoulli4-v0 --set budget=30 --network mlp --seed 0 --imitate none"
+        == "bai-gym train sb3 BAI-Bernoulli4-v0 --set budget=30 --seed 0 --recipe network=mlp --recipe imitate=none"
     )
 
 

@@ -116,7 +116,8 @@ def test_a_time_limit_ends_at_a_checkpoint_and_is_resumed(tmp_path: Path) -> Non
 def test_the_command_trains_and_compares(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = "train --universal --steps 3 --stages 2-4 --size 120 --width 8 --family gaussian --runs 20 --agent SH"
+    words = "train universal --steps 3 --runs 20 --agent SH"
+    words += "".join(f" --recipe {entry}" for entry in ("stages=2,4", "size=120", "width=8", "families=gaussian"))
     monkeypatch.setattr(sys, "argv", ["bai-gym", *words.split(), "--out", str(tmp_path)])
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main replaces it
     with pytest.raises(SystemExit) as left:

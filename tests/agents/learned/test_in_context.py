@@ -165,7 +165,7 @@ def test_labels_are_short(agent: Any, tmp_path: Path) -> None:
 def test_shipped_weights_say_where_they_come_from(env: str, tmp_path: Path) -> None:
     facts = DPT(env=env).trained_on
     assert (facts["num_arms"], facts["budget"]) == ARMS[env]
-    assert facts["command"].startswith(f"bai-gym train {env} --in-context ")
+    assert facts["command"].startswith(f"bai-gym train in-context {env} ")
     assert facts["recipe"]["env"] == env and env in gym.registry
     assert "/" not in json.dumps(facts)
     file = FOLDER / f"{env}.npz"

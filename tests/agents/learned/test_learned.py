@@ -375,7 +375,7 @@ def test_there_are_weights() -> None:
 def test_shipped_weights_say_where_they_come_from(env: str) -> None:
     facts = Learned(env=env).trained_on
     assert facts["env"] == env
-    assert facts["command"].startswith(f"bai-gym train {env} ")
+    assert facts["command"].startswith(f"bai-gym train sb3 {env} ")
     assert {"bai-gym", "stable-baselines3", "torch", "numpy"} <= set(facts["versions"])
     assert facts["recipe"]["env"] == env and facts["recipe"]["steps"] > 0
     assert "/" not in json.dumps(facts)  # no path of somebody's machine

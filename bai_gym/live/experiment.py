@@ -1,0 +1,300 @@
+"""What a study is about: its arguments, checked, and what follows from them alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bai_gym.api import agent_source
+from bai_gym.bandits.features import check_features
+from bai_gym.benchmark.protocol import (
+    describe,
+    knowledge,
+    notes,
+    reset,
+    starts_from_earlier,
+    suited,
+    unmet_assumptions,
+)
+from bai_gym.benchmark.sources import AgentSource
+from bai_gym.datasets import read_table
+from bai_gym.errors import AgentError, DataError, InstanceError, ParameterError
+from bai_gym.live.funds import Funds
+from bai_gym.live.items import Items
+from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import REAL, Rewards
+from bai_gym.seeding import check_seed, generator
+from bai_gym.statistics import FloatArray, Statistics
+from bai_gym.validation import integer
+
+__all__ = ["Experiment", "check_names", "kind_of"]
+
+_FROM_PARAMETERS = frozenset({"prior"})  # knowledge that the agent has from its parameters, which users provide
+
+_PARAMETERS = {
+    "complexity": "a",
+    "range": "b",
+    "variances": "noise_variance",
+}  # agent parameters that replace that knowledge
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The arguments of a study, checked.
+
+    Attributes:
+        names: Names of the arms.
+        source: Source of the agent.
+        agent: Its name, with parameters.
+        stops: Whether the agent may end the study by a rule of its own.
+        seed: Seed of the agent and of the order of the items.
+        rewards: Kind of rewards.
+        funds: The budget.
+        features: ``(1, K, d)``, or None.
+        earlier: ``(1, K)`` statistics of earlier results, or None.
+        items: The items, or None.
+    """
+
+    names: tuple[str, ...]
+    source: AgentSource
+    agent: str
+    stops: bool
+    seed: int
+    rewards: Rewards
+    funds: Funds
+    features: FloatArray | None
+    earlier: Statistics | None
+    items: Items | None
+
+    @classmethod
+    def of(
+        cls,
+        arms: int | Iterable[str] | None,
+        budget: float,
+        agent: Any,
+        *,
+        seed: int,
+        features: object,
+        costs: Mapping[str, float] | Sequence[float] | None,
+        earlier: Any,
+        arm_column: str,
+        reward_column: str,
+        rewards: Rewards | str | None,
+        items: Iterable[Any] | None,
+    ) -> Experiment:
+        """Check the arguments of :class:`bai_gym.Study`, which says what they are and what is raised."""
+        seed = check_seed(seed)
+        kind = kind_of(rewards, earlier, arm_column, reward_column)
+        names, statistics = _arms(arms, earlier, arm_column, reward_column, kind)
+        source = agent_source(agent)
+        matrices = _features(features, len(names))
+        played_on = None if items is None else Items(items, seed)
+        if played_on is not None and statistics is not None:
+            raise ParameterError("earlier results were not played on items: give items or earlier, not both")
+        player = source.make()
+        if statistics is not None and not starts_from_earlier(player):
+            raise AgentError(
+                f"{describe(player)} cannot start from earlier results: it decides by the pulls of its phases; take an "
+                "agent that decides by all statistics, such as TTTS, UCB1, OCBA or LUCB"
+            )
+        funds = Funds.of(budget, costs, names, player, None if played_on is None else len(played_on))
+        stops = bool(getattr(player, "stops", False))
+        return cls(names, source, describe(player), stops, seed, kind, funds, matrices, statistics, played_on)
+
+    def facts(self, *, kept: bool) -> dict[str, Any]:
+        """Return what identifies the experiment, as JSON values.
+
+        Args:
+            kept: Whether another process may read them, which has to recognise the items.
+
+        Raises:
+            ParameterError: If it could not.
+        """
+        earlier, costs = self.earlier, self.funds.costs
+        return {
+            "agent": self.agent,
+            "arms": list(self.names),
+            "budget": self.funds.total,
+            "seed": self.seed,
+            "features": _digest(self.features),
+            "costs": None if costs is None else costs.tolist(),
+            "earlier": earlier and [values[0].tolist() for values in (earlier.pulls, earlier.means, earlier.variances)],
+            "rewards": str(self.rewards),
+            "items": None if self.items is None or not kept else [len(self.items), self.items.digest()],
+        }
+
+    def player(self) -> Any:
+        """Return the agent, at its beginning."""
+        player = self.source.make()
+        declared = _check_knowledge(suited(player, self.rewards))
+        budget, costs = self.funds.planned
+        info = ProblemInfo(len(self.names), budget, knows=declared, costs=costs)
+        info.features = self.features
+        info.rewards = self.rewards
+        if self.items is not None:
+            info.paired, info.num_items = True, len(self.items)
+        reset(player, info, generator(self.seed, "agent"))
+        return player
+
+    def notes(self, *, stopped: bool, exhausted: int | None) -> tuple[str, ...]:
+        """Return what has to be said about the result.
+
+        Args:
+            stopped: Whether the budget or the items have ended the study, and not the agent.
+            exhausted: The arm that the agent asked for when it had been played on all items, or None.
+        """
+        player = suited(self.source.make(), self.rewards)
+        said: list[str] = []
+        if exhausted is not None:
+            said.append(
+                f"{self.agent} asked for arm {self.names[exhausted]} once more than there are items, which ended the "
+                "study: more items would use the rest of the budget"
+            )
+        elif self.stops and stopped:
+            said.append(f"{self.agent} was stopped by the budget of {self.funds}: its confidence was not reached")
+        prior = (f"{self.agent} uses a prior, given by its parameters",) if knowledge(player) & _FROM_PARAMETERS else ()
+        known: Any = _UnknownArms(self.rewards, len(self.names), None if self.items is None else len(self.items))
+        return (*said, *notes(player), *unmet_assumptions(player, known), *prior)
+
+
+@dataclass(frozen=True)
+class _UnknownArms:
+    """What guarantees of agents depend on, as of a :class:`bai_gym.bandits.Bandit`, where the means are unknown."""
+
+    rewards: Rewards
+    num_arms: int
+    num_items: int | None
+
+    @property
+    def means(self) -> FloatArray:
+        return np.full((1, self.num_arms), np.nan)
+
+    @property
+    def paired(self) -> bool:
+        return self.num_items is not None
+
+    def item_covariance(self, row: int) -> None:
+        return None
+
+    def limits(self) -> tuple[float, float]:
+        return self.rewards.low, self.rewards.high
+
+    def scale(self) -> float:
+        return self.rewards.width / 2.0
+
+
+def kind_of(rewards: Rewards | str | None, earlier: Any, arm_column: str, reward_column: str) -> Rewards:
+    """Return the kind of rewards; None: that which earlier results show, real without any.
+
+    Raises:
+        ParameterError: If there is no such kind.
+        DataError: If the results cannot be read.
+    """
+    if rewards is not None:
+        return Rewards.of(rewards)
+    if earlier is None:
+        return REAL
+    return Rewards.read(read_table(earlier, arm_column=arm_column, reward_column=reward_column).rewards)
+
+
+def check_names(arms: int | Iterable[str] | None) -> tuple[str, ...]:
+    """Return the names of K arms; those of a number K are ``"0"`` to ``"K-1"``.
+
+    Raises:
+        ParameterError: If they are not at least two different texts.
+    """
+    if isinstance(arms, int | np.integer):
+        return tuple(map(str, range(integer(arms, "arms", least=2))))
+    if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
+        raise ParameterError(f"arms must be the names of at least two arms, or their number, not {arms!r}")
+    names = tuple(arms)
+    wrong = [name for name in names if not isinstance(name, str) or not name.strip() or not _encodable(name)]
+    if wrong:
+        raise ParameterError(f"the name of an arm must be text that is not empty, not {wrong[0]!r}")
+    if len(names) < 2:
+        raise ParameterError(f"arms must name at least two arms, not {len(names)}")
+    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    if twice:
+        raise ParameterError(f"arms names arm {twice[0]!r} twice; each arm may be listed once")
+    return names
+
+
+def _arms(
+    arms: int | Iterable[str] | None, earlier: Any, arm_column: str, reward_column: str, kind: Rewards
+) -> tuple[tuple[str, ...], Statistics | None]:
+    """Return the names of the arms, and ``(1, K)`` statistics of earlier results.
+
+    Raises:
+        ParameterError: If the names are not at least two different ones.
+        DataError: If the results are of other arms, or not of the kind.
+    """
+    samples = None
+    if earlier is not None:
+        samples = read_table(earlier, arm_column=arm_column, reward_column=reward_column, rewards=kind)
+    if arms is None and samples is None:
+        raise ParameterError("arms is missing: give the names of the arms, or their number")
+    if arms is None and samples is not None:
+        arms = samples.names
+    names = check_names(arms)
+    if samples is None:
+        return names, None
+    places = {name: place for place, name in enumerate(names)}
+    statistics = Statistics.zeros((1, len(names)))
+    for number, name in enumerate(samples.names):
+        if name not in places:
+            raise DataError(f"the earlier results have arm {name!r}, which is not among the arms: leave out its rows")
+        rewards = samples.rewards[samples.offsets[number] : samples.offsets[number + 1]]
+        place = places[name]
+        statistics.pulls[0, place] = rewards.size
+        statistics.means[0, place] = rewards.mean()
+        statistics.variances[0, place] = rewards.var(ddof=1) if rewards.size > 1 else 0.0
+    return names, statistics
+
+
+def _encodable(text: str) -> bool:
+    """Whether a file can hold the text: it has no half of a surrogate pair."""
+    return text == text.encode(errors="replace").decode()
+
+
+def _check_knowledge(agent: Any) -> frozenset[str]:
+    """Return the oracle knowledge that the agent's parameters provide.
+
+    Raises:
+        AgentError: If it requires more.
+    """
+    wanted = knowledge(agent)
+    secret = sorted(wanted - _FROM_PARAMETERS)
+    if secret:
+        ways = [
+            name
+            for word, name in _PARAMETERS.items()
+            if word in secret and getattr(agent, name, False) in (None, "oracle")
+        ]
+        way = f"give it {' and '.join(f'{name}=...' for name in ways)}, or take" if len(ways) == len(secret) else "take"
+        raise AgentError(
+            f"{describe(agent)} requires oracle knowledge, unknown in a real experiment: {', '.join(secret)}; {way} an "
+            "agent that requires none, such as SR, SH or A-UGapEb (`bai-gym list agents`)"
+        )
+    return wanted & _FROM_PARAMETERS
+
+
+def _features(features: object, num_arms: int) -> FloatArray | None:
+    """Return the features as ``(1, K, d)``, read-only.
+
+    Raises:
+        InstanceError: If they are not finite numbers of that shape.
+    """
+    if features is None:
+        return None
+    matrices = check_features(features, num_arms)
+    if len(matrices) != 1:
+        raise InstanceError("features are given for several instances, and there is one: give them as shape (K, d)")
+    return matrices
+
+
+def _digest(values: FloatArray | None) -> str | None:
+    return None if values is None else hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()[:16]
