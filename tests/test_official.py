@@ -254,7 +254,7 @@ def test_who_fails_is_not_ranked(tmp_path: Path) -> None:
     cases = {
         f"{TASKS[0]}: the agent took longer than the time limit of 2 seconds": "time.sleep(100)",
         f"{TASKS[1]}: reset raised AssertionError: binary": "assert str(info.rewards) == 'real', info.rewards",
-        "would tell it the true means": "pass\n        knows = {'complexity'}",
+        "would tell it the true means": "pass\n    knows = {'complexity'}",
     }
     for words, body in cases.items():
         path = written(tmp_path / "mine.py", textwrap.dedent(base).format(body=body))
