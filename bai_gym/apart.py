@@ -11,6 +11,7 @@ This is no sandbox: the process may do all that its user may, see docs/untrusted
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import os
 import pickle
@@ -49,7 +50,8 @@ class Apart:
     """An agent that plays in a process of its own, by ``act``: pull by pull, as ``path="steps"`` of ``evaluate`` does.
 
     With the same seed the results have the same bytes as with the agent itself and ``path="steps"``, unless arms are
-    shuffled. End the process by :meth:`close`, or use the agent in a ``with`` statement.
+    shuffled, or the agent acts on one episode at a time: then all episodes are played at once, with an agent each. End
+    the process by :meth:`close`, or use the agent in a ``with`` statement.
 
     Args:
         agent: As for :func:`bai_gym.evaluate`: a name, ``"mine.py:Thirds"``, a class, or an instance. A file is
@@ -61,6 +63,7 @@ class Apart:
         AgentError: If the agent cannot be loaded, or declares to know the complexity, which tells the true means.
     """
 
+    batched = True
     label: str
     knows: frozenset[str]
 
@@ -139,6 +142,15 @@ class GrantedInfo(ProblemInfo):
         self._variances = _in_order(info.variances, order) if "variances" in knows else None
         self._bound = info.reward_bound if "range" in knows else None
         self._prior = info.prior if "prior" in knows and order is None else None
+
+    def of_one(self, episode: int) -> GrantedInfo:
+        """Return the problem info of one episode."""
+        one, rows = copy.copy(self), slice(episode, episode + 1)
+        one.batch = 1
+        one.features = None if self.features is None else self.features[rows]
+        one._variances = None if self._variances is None else self._variances[rows]
+        one._bound = None if self._bound is None else self._bound[rows]
+        return one
 
     @property
     @override
@@ -272,30 +284,41 @@ class _Player:
             "knows": sorted(knowledge(first)),
             "notes": notes(first),
             "delta": confidence(first),
-            "batched": allocates(first) or acts_on_batches(first),
             **declared,
         }
 
-    def reset(self, given: tuple[ProblemInfo, Any]) -> dict[str, Any]:
+    def reset(self, given: tuple[GrantedInfo, Any]) -> dict[str, Any]:
         """Begin new episodes."""
         info, stream = given
         if stream is not None:
             kind, seed, state = stream
             self._rng = np.random.Generator(kind(seed))
             self._rng.bit_generator.state = state
-        self._agent = agent = self._make()
+        agent = self._make()
+        self._agents = [agent]
+        if not allocates(agent) and not acts_on_batches(agent) and info.batch > 1:
+            self._agents = [self._make() for _ in range(info.batch)]
+            for episode, rng in enumerate(self._rng.spawn(info.batch)):
+                reset(self._agents[episode], info.of_one(episode), rng)
+            return {}
         reset(agent, info, self._rng)
         may_stop = info.fixed_confidence or info.costs is not None  # the runner then plays one episode at a time
         acts = callable(getattr(agent, "act", None)) if may_stop else acts_on_batches(agent)
         if allocates(agent) and not acts:
             encoding = ActionEncoding(info.num_arms, info.task, fixed_confidence=may_stop)
-            self._agent = Stepper(agent, encoding, info.rounds, info.rewards)
+            self._agents = [Stepper(agent, encoding, info.rounds, info.rewards)]
         return {}
 
     def act(self, observation: dict[str, Any]) -> dict[str, Any]:
         """Return the action; at the end of the budget with the pulls that the agent has not asked for."""
-        answer = {"action": np.asarray(self._agent.act(observation)).tolist()}
-        idle = getattr(self._agent, "idle_pulls", getattr(self._agent, "idle", None))
+        agent = self._agents[0]
+        if observation["pulls"].ndim == 2 and not (isinstance(agent, Stepper) or acts_on_batches(agent)):
+            actions = []
+            for episode, one in enumerate(self._agents):
+                actions.append(one.act({name: array[episode] for name, array in observation.items()}))
+            return {"action": np.asarray(actions).tolist()}
+        answer = {"action": np.asarray(agent.act(observation)).tolist()}
+        idle = getattr(agent, "idle_pulls", getattr(agent, "idle", None))
         if idle is not None and not observation["remaining"].any():
             answer["idle"] = np.asarray(idle).tolist()
         return answer

@@ -243,7 +243,7 @@ def test_who_has_learnt_the_public_seed_by_heart_gains_nothing(tmp_path: Path) -
 
 @pytest.mark.slow
 def test_who_fails_is_not_ranked(tmp_path: Path) -> None:
-    evaluation = read_evaluation(written(tmp_path / "evaluation.toml", SMALL.replace("seconds = 60", "seconds = 2")))
+    evaluation = read_evaluation(written(tmp_path / "evaluation.toml", SMALL.replace("seconds = 60", "seconds = 5")))
     base = """
     import time
     class MyAgent:
@@ -252,7 +252,7 @@ def test_who_fails_is_not_ranked(tmp_path: Path) -> None:
         def act(self, observation): return 0
     """
     cases = {
-        f"{TASKS[0]}: the agent took longer than the time limit of 2 seconds": "time.sleep(100)",
+        f"{TASKS[0]}: the agent took longer than the time limit of 5 seconds": "time.sleep(100)",
         f"{TASKS[1]}: reset raised AssertionError: binary": "assert str(info.rewards) == 'real', info.rewards",
         "would tell it the true means": "pass\n    knows = {'complexity'}",
     }
