@@ -97,7 +97,7 @@ class Apart:
         if rng is not process.rng:  # else the process continues its own copy
             process.rng, process.orders = rng, rng.spawn(1)[0] if self._arguments[2] else None
             bits = rng.bit_generator
-            stream = type(bits), bits.seed_seq, bits.state  # type: ignore[attr-defined]
+            stream = type(bits), bits.seed_seq, bits.state
         arms = np.tile(np.arange(info.num_arms), (info.batch, 1))
         self._order: IntArray | None = None if process.orders is None else process.orders.permuted(arms, axis=1)
         self.idle_pulls: IntArray | None = None

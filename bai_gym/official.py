@@ -14,7 +14,7 @@ import secrets
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from pathlib import Path
 from statistics import NormalDist
@@ -314,7 +314,8 @@ def play(
         on_task: Called before each task.
     """
     results: list[Comparison] = []
-    where, knows = "", ()
+    where = ""
+    knows: tuple[str, ...] = ()
     try:
         with Apart(submission.agent, evaluation.seconds, shuffled=True) as agent:
             agent.label, knows = submission.name, tuple(sorted(agent.knows))
@@ -355,12 +356,10 @@ def play_all(
     """
     played = {}
     for one in submissions:
-        public = play(
-            one, evaluation, evaluation.public_seed, on_task=lambda task, one=one: on_task(one, "public", task)
-        )
+        public = play(one, evaluation, evaluation.public_seed, on_task=partial(on_task, one, "public"))
         fresh = Played()  # one that has failed is not ranked in any case
         if not public.failure:
-            fresh = play(one, evaluation, fresh_seed, on_task=lambda task, one=one: on_task(one, "fresh", task))
+            fresh = play(one, evaluation, fresh_seed, on_task=partial(on_task, one, "fresh"))
         played[one] = public, fresh
     return Official(evaluation, fresh_seed, played)
 
