@@ -280,7 +280,7 @@ class RAGE(LinearRoundsAgent):
         pulls, sums = pulls - self._pulls[row], sums - self._sums[row]  # of the round
         if self.weighted:
             sums = sums / self._deviations[row % len(self._deviations)]
-        inverse: FloatArray = np.linalg.pinv(x.T @ (pulls[:, None] * x))
+        inverse = np.asarray(np.linalg.pinv(x.T @ (pulls[:, None] * x)), np.float64)
         value = z @ (inverse @ (x.T @ sums))
         left = np.flatnonzero(self._remains[row])
         factor = self._noise[row] ** 2 * 2.0 * self.level(number)

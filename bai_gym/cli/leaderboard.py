@@ -1,4 +1,4 @@
-"""``bai-gym leaderboard``: play submissions to the verified leaderboard in isolation."""
+"""``bai-gym leaderboard``: play the submissions to the leaderboard."""
 
 from __future__ import annotations
 
@@ -25,47 +25,34 @@ _EVALUATION = Path("leaderboard/evaluation.toml")
 
 @app.command("check")
 def check(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A card (TOML), or a file of Python that defines MyAgent.")
-    ],
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="A name, or <path>.py:<class>.")],
     evaluation: _Evaluation = _EVALUATION,
-    log: Annotated[
-        Path | None, typer.Option(metavar="<path>", help="Where the beginning of what the submission prints goes.")
-    ] = None,
 ) -> None:
     """Play a submission with the public seed.
 
     It is played as in the official run, and the exit code is 1 if it fails.
     """
-    import io
-
-    from bai_gym.isolation.box import protect_memory, strongest
+    from bai_gym.official import Submission, play, read_evaluation
     from bai_gym.report.tables import results_table
-    from bai_gym.submissions.cards import read_card
-    from bai_gym.submissions.evaluation import read_evaluation
-    from bai_gym.submissions.play import play
 
-    protect_memory()
-    card, what = read_card(file), read_evaluation(evaluation)
-    prints = io.BytesIO()
-    played = play(card, what, what.public_seed, log=prints, on_task=lambda task: _say(f"playing {task}"))
-    if log is not None:
-        log.write_bytes(prints.getvalue())
-    if played.rows:
-        OUT.print(results_table(played.rows).rich())
-    OUT.print(strongest().words, soft_wrap=True)
-    OUT.print(f"{card.name}: {played.failure or 'plays by the rules.'}", soft_wrap=True)
+    what = read_evaluation(evaluation)
+    played = play(Submission(agent, agent), what, what.public_seed, on_task=lambda task: _say(f"playing {task}"))
+    if played.results:
+        OUT.print(results_table([row for comparison in played.results for row in comparison]).rich())
+    OUT.print(f"{agent}: {played.failure or 'plays by the rules.'}", soft_wrap=True)
     if played.failure:
         raise typer.Exit(FAILED)
 
 
 @app.command("run")
 def run(
-    submissions: Annotated[Path, typer.Option(**FOLDER, help="Folder of the cards.")] = Path("leaderboard/submissions"),
+    submissions: Annotated[Path, typer.Option(metavar="<path>", help="The list of submissions.")] = Path(
+        "leaderboard/submissions.toml"
+    ),
     evaluation: _Evaluation = _EVALUATION,
     fresh_seed: Annotated[
         int | None,
-        typer.Option(**WHOLE, help="Seed of the ranks, to repeat an official run. [default: drawn after reading]"),
+        typer.Option(**WHOLE, help="Seed of the ranks, to repeat an official run. [default: drawn now]"),
     ] = None,
     out: Annotated[Path, typer.Option(**FOLDER, help="Folder for the page and the table.")] = Path(
         "results/leaderboard"
@@ -76,29 +63,27 @@ def run(
     Each is played with the public seed and with a fresh one, which decides the ranks.
     """
     from bai_gym.cli.output import check_files, print_paths
-    from bai_gym.isolation.box import protect_memory
+    from bai_gym.official import draw_seed, play_all, read_evaluation, read_submissions
+    from bai_gym.report.official import leaderboard_page
     from bai_gym.report.standings import leaderboards_table
     from bai_gym.results.writer import write_atomically
     from bai_gym.seeding import check_seed
-    from bai_gym.submissions.cards import read_cards
-    from bai_gym.submissions.evaluation import read_evaluation
-    from bai_gym.submissions.official import draw_seed, play_all
-    from bai_gym.submissions.page import leaderboard_page
 
     check_files(out, [PAGE, TABLE])
-    protect_memory()
-    cards, what = read_cards(submissions), read_evaluation(evaluation)
-    seed = draw_seed() if fresh_seed is None else check_seed(fresh_seed)
+    who, what = read_submissions(submissions), read_evaluation(evaluation)
     official = play_all(
-        cards, what, seed, on_task=lambda card, name, task: _say(f"{card.name}, {name} seed: playing {task}")
+        who,
+        what,
+        draw_seed() if fresh_seed is None else check_seed(fresh_seed),
+        on_task=lambda one, seed, task: _say(f"{one.name}, {seed} seed: playing {task}"),
     )
     for name, text in ((PAGE, leaderboard_page(official)), (TABLE, leaderboards_table(official.boards).csv())):
         with write_atomically(out / name) as draft:
             draft.write_text(text, encoding="utf-8", newline="\n")
     for place in official.places:
-        OUT.print(f"{place.rank}. {place.card.name}: {place.score.value:.3f}", soft_wrap=True)
-    for name, reason in official.failures.items():
-        OUT.print(f"not ranked: {name}: {reason}", soft_wrap=True)
+        OUT.print(f"{place.rank}. {place.submission.name}: {place.score.value:.3f}", soft_wrap=True)
+    for one, reason in official.failures.items():
+        OUT.print(f"not ranked: {one.name}: {reason}", soft_wrap=True)
     print_paths([out / PAGE, out / TABLE])
 
 

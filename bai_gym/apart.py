@@ -1,0 +1,350 @@
+"""An agent in a process of its own, which sees observations and never an instance.
+
+The runner keeps bandits, pulls and budget; the agent's process receives what :class:`~bai_gym.problems.ProblemInfo`
+grants and one observation after another, and answers with actions. Requests are pickles; answers are JSON, of which
+nothing is executed. So an agent cannot read the true means from its memory, or hang, and whatever its code does ends as
+an :class:`~bai_gym.errors.AgentError` of one line.
+
+This is no sandbox: the process may do all that its user may, see docs/untrusted-code.md.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+import weakref
+from typing import Any
+
+import cloudpickle
+import numpy as np
+from typing_extensions import override
+
+from bai_gym import agents
+from bai_gym.bandits.executor.worker import listen, read, write
+from bai_gym.benchmark.protocol import acts_on_batches, allocates, confidence, describe, knowledge, notes, reset
+from bai_gym.envs.actions import ActionEncoding
+from bai_gym.errors import AgentError, BaiGymError
+from bai_gym.gaussian_process import GaussianPrior
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Stepper
+from bai_gym.statistics import FloatArray, IntArray, Observation
+
+__all__ = ["Apart"]
+
+STARTUP = 120.0  # seconds for Python, bai_gym and the agent's file to load
+MOST_ANSWER = 2**26  # bytes
+DECLARED = ("uses_pairs", "uses_costs", "stops", "reads_pending")
+LIBRARY = (os.path.dirname(__file__), *agents.__path__)
+
+
+class Apart:
+    """An agent that plays in a process of its own, by ``act``: pull by pull, as ``path="steps"`` of ``evaluate`` does.
+
+    With the same seed the results have the same bytes as with the agent itself and ``path="steps"``, unless arms are
+    shuffled, or the agent acts on one episode at a time: then all episodes are played at once, with an agent each. End
+    the process by :meth:`close`, or use the agent in a ``with`` statement.
+
+    Args:
+        agent: As for :func:`bai_gym.evaluate`: a name, ``"mine.py:Thirds"``, a class, or an instance. A file is
+            loaded in the process alone.
+        seconds: Time limit of all its answers, in total, since the start or :meth:`renew`.
+        shuffled: Whether the agent sees the arms of each episode in a random order. It is then given no prior.
+
+    Raises:
+        AgentError: If the agent cannot be loaded, or declares to know the complexity, which tells the true means.
+    """
+
+    batched = True
+    label: str
+    knows: frozenset[str]
+
+    def __init__(self, agent: Any, seconds: float = 60.0, *, shuffled: bool = False) -> None:
+        self._arguments = agent, seconds, shuffled
+        self._process = _Process(seconds)
+        try:
+            facts = self._process.ask("load", cloudpickle.dumps(agent), limit=STARTUP)
+            vars(self).update(facts, knows=frozenset(facts["knows"]))
+            if "complexity" in self.knows:
+                raise AgentError(f"{self.label} declares to know the complexity, which would tell it the true means")
+        except BaseException:
+            self.close()
+            raise
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Apart:
+        """Share the process, which makes a fresh agent at every reset."""
+        same = object.__new__(type(self))
+        vars(same).update(vars(self))
+        return same
+
+    @override
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Start a process of its own where it is unpickled."""
+        agent, seconds, shuffled = self._arguments
+        return _apart, (cloudpickle.dumps(agent), seconds, shuffled)
+
+    def reset(self, info: ProblemInfo, rng: np.random.Generator) -> None:
+        """Begin new episodes with a fresh agent."""
+        process, stream = self._process, None
+        if rng is not process.rng:  # else the process continues its own copy
+            process.rng, process.orders = rng, rng.spawn(1)[0] if self._arguments[2] else None
+            bits = rng.bit_generator
+            stream = type(bits), bits.seed_seq, bits.state
+        arms = np.tile(np.arange(info.num_arms), (info.batch, 1))
+        self._order: IntArray | None = None if process.orders is None else process.orders.permuted(arms, axis=1)
+        self.idle_pulls: IntArray | None = None
+        process.ask("reset", (GrantedInfo(info, self._order), stream))
+
+    def act(self, observation: Observation) -> Any:
+        """Return the agent's action: of one episode, or of a batch."""
+        answer = self._process.ask("act", _shuffled(observation, self._order))
+        if "idle" in answer:
+            self.idle_pulls = np.array(answer["idle"])
+            if self._order is not None:
+                np.put_along_axis(self.idle_pulls, self._order, self.idle_pulls.copy(), 1)
+        action, order = np.asarray(answer["action"]), self._order
+        if order is None or action.dtype.kind != "i" or action.shape != observation["pulls"].shape[:-1]:
+            return answer["action"]  # the runner checks what is no number of an arm
+        valid = (action >= 0) & (action < order.shape[1])
+        arms = np.take_along_axis(order, np.where(valid, action, 0).reshape(-1, 1), 1).reshape(action.shape)
+        return np.where(valid, arms, action)
+
+    def renew(self) -> None:
+        """Give the agent the whole time again."""
+        self._process.left = self._arguments[1]
+
+    def close(self) -> None:
+        """End the process, with what it has started."""
+        self._process.end()
+
+    def __enter__(self) -> Apart:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class GrantedInfo(ProblemInfo):
+    """A problem info without the instances: of the oracle knowledge it has what is granted."""
+
+    def __init__(self, info: ProblemInfo, order: IntArray | None) -> None:
+        vars(self).update(vars(info), _truth=None)
+        self.features = None if info.features is None else _in_order(info.features, order)
+        knows = self.knows
+        self._variances = _in_order(info.variances, order) if "variances" in knows else None
+        self._bound = info.reward_bound if "range" in knows else None
+        self._prior = info.prior if "prior" in knows and order is None else None
+
+    def of_one(self, episode: int) -> GrantedInfo:
+        """Return the problem info of one episode."""
+        one, rows = copy.copy(self), slice(episode, episode + 1)
+        one.batch = 1
+        one.features = None if self.features is None else self.features[rows]
+        one._variances = None if self._variances is None else self._variances[rows]
+        one._bound = None if self._bound is None else self._bound[rows]
+        return one
+
+    @property
+    @override
+    def variances(self) -> FloatArray:
+        self.check_granted("variances")
+        return np.array(self._variances)
+
+    @property
+    @override
+    def reward_bound(self) -> FloatArray:
+        self.check_granted("range")
+        return np.array(self._bound)
+
+    @property
+    @override
+    def prior(self) -> GaussianPrior | None:
+        self.check_granted("prior")
+        return self._prior
+
+
+class _Process:
+    """The process, with one question at a time, and a time limit for its answers."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = self.left = seconds
+        self.rng: np.random.Generator | None = None  # of which the process has a copy
+        self.orders: np.random.Generator | None = None
+        path = os.pathsep.join(map(os.path.abspath, sys.path))
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "bai_gym.apart"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": path},
+            start_new_session=True,  # a group of its own: what the agent has started is killed with it
+        )
+        self.end = weakref.finalize(self, _end, self._process)
+
+    def ask(self, what: str, given: Any, limit: float | None = None) -> dict[str, Any]:
+        """Return the answer; a process that fails to give one is ended."""
+        process, started = self._process, time.perf_counter()
+        assert process.stdin is not None and process.stdout is not None
+        if not self.end.alive:
+            raise AgentError("the agent's process has ended")
+        late = threading.Event()
+
+        def expire() -> None:
+            late.set()
+            _kill(process)
+
+        alarm = threading.Timer(max(self.left if limit is None else limit, 0.0), expire)
+        alarm.start()
+        try:
+            write(process.stdin, pickle.dumps((what, given)))
+            message = read(process.stdout, most=MOST_ANSWER)
+            answer: Any = None if message is None else json.loads(message)
+        except (OSError, ValueError):
+            answer = None
+        finally:
+            alarm.cancel()
+        if limit is None:
+            self.left -= time.perf_counter() - started
+        if isinstance(answer, dict) and not late.is_set():
+            if "error" in answer:
+                raise AgentError(str(answer["error"]))
+            return answer
+        self.end()
+        if late.is_set():
+            raise AgentError(
+                f"the agent took longer than the time limit of {self.seconds if limit is None else limit:g} seconds "
+                f"(asked to {what}); is there a loop that never ends?"
+            )
+        raise AgentError(f"the agent's process ended by itself, with exit code {process.returncode} (asked to {what})")
+
+
+def _apart(agent: bytes, seconds: float, shuffled: bool) -> Apart:
+    return Apart(pickle.loads(agent), seconds, shuffled=shuffled)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(OSError):  # it is gone
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(subprocess.TimeoutExpired):  # one that is about to end keeps its exit code
+        process.wait(0.0 if process.stdin is None or process.stdin.closed else 0.2)
+    _kill(process)
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):  # an unread question
+                pipe.close()
+
+
+def _in_order(array: FloatArray, order: IntArray | None) -> FloatArray:
+    """Return an array ``(N, K, ...)`` in another order of the arms."""
+    if order is None:
+        return array
+    return np.take_along_axis(array, order.reshape(*order.shape, *[1] * (array.ndim - 2)), axis=1)
+
+
+def _shuffled(observation: Observation, order: IntArray | None) -> dict[str, Any]:
+    """Return an observation, of one episode or of a batch, in another order of the arms."""
+    single, shown = observation["pulls"].ndim == 1, {}
+    for name in observation:
+        array = np.asarray(observation[name])
+        if order is not None and name != "remaining":
+            array = _in_order(array[None] if single else array, order)
+            if name.startswith("difference"):
+                array = _in_order(array.swapaxes(1, 2), order).swapaxes(1, 2)
+            array = array[0] if single else array
+        shown[name] = array
+    return shown
+
+
+class _Player:
+    """The other side: answers the questions with an agent."""
+
+    def load(self, agent: bytes) -> dict[str, Any]:
+        """Load the agent, and say what it declares."""
+        from bai_gym.api import agent_source
+
+        source = agent_source(pickle.loads(agent))
+        self._make, first = source.make, source.prototype
+        declared = {name: bool(getattr(first, name, False)) for name in DECLARED}
+        return {
+            "label": source.label or describe(first),
+            "knows": sorted(knowledge(first)),
+            "notes": notes(first),
+            "delta": confidence(first),
+            **declared,
+        }
+
+    def reset(self, given: tuple[GrantedInfo, Any]) -> dict[str, Any]:
+        """Begin new episodes."""
+        info, stream = given
+        if stream is not None:
+            kind, seed, state = stream
+            self._rng = np.random.Generator(kind(seed))
+            self._rng.bit_generator.state = state
+        agent = self._make()
+        self._agents = [agent]
+        if not allocates(agent) and not acts_on_batches(agent) and info.batch > 1:
+            self._agents = [self._make() for _ in range(info.batch)]
+            for episode, rng in enumerate(self._rng.spawn(info.batch)):
+                reset(self._agents[episode], info.of_one(episode), rng)
+            return {}
+        reset(agent, info, self._rng)
+        may_stop = info.fixed_confidence or info.costs is not None  # the runner then plays one episode at a time
+        acts = callable(getattr(agent, "act", None)) if may_stop else acts_on_batches(agent)
+        if allocates(agent) and not acts:
+            encoding = ActionEncoding(info.num_arms, info.task, fixed_confidence=may_stop)
+            self._agents = [Stepper(agent, encoding, info.rounds, info.rewards)]
+        return {}
+
+    def act(self, observation: dict[str, Any]) -> dict[str, Any]:
+        """Return the action; at the end of the budget with the pulls that the agent has not asked for."""
+        agent = self._agents[0]
+        if observation["pulls"].ndim == 2 and not (isinstance(agent, Stepper) or acts_on_batches(agent)):
+            actions = []
+            for episode, one in enumerate(self._agents):
+                actions.append(one.act({name: array[episode] for name, array in observation.items()}))
+            return {"action": np.asarray(actions).tolist()}
+        answer = {"action": np.asarray(agent.act(observation)).tolist()}
+        idle = getattr(agent, "idle_pulls", getattr(agent, "idle", None))
+        if idle is not None and not observation["remaining"].any():
+            answer["idle"] = np.asarray(idle).tolist()
+        return answer
+
+
+def _sentence(error: BaseException, what: str) -> str:
+    """Return an error in one line, with the agent's own line."""
+    steps = [step for step in traceback.extract_tb(error.__traceback__) if step.line]
+    own = [step for step in steps if "site-packages" not in step.filename and not step.filename.startswith(LIBRARY)]
+    place = f" (line {own[-1].lineno} of {os.path.basename(own[-1].filename)}: {own[-1].line})" if own else ""
+    said = str(error) if isinstance(error, BaiGymError) else f"{what} raised {type(error).__name__}: {error}"
+    return " ".join(f"{said}{place}".split())[:1000]
+
+
+def _serve() -> None:
+    """Answer questions until the other side is gone."""
+    questions, answers = listen()
+    player = _Player()
+    while True:
+        what, given = pickle.loads(questions.get())
+        try:
+            answer = json.dumps(getattr(player, what)(given))
+        except BaseException as error:  # noqa: B036 (whatever the agent's code does, sys.exit included)
+            answer = json.dumps({"error": _sentence(error, what)})
+        write(answers, answer.encode())
+
+
+if __name__ == "__main__":
+    _serve()

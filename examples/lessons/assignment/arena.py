@@ -1,0 +1,53 @@
+"""Plays the agent of the assignment, in a process of its own, against agents of the library on the same instances."""
+
+import functools
+
+import bai_gym
+from bai_gym.apart import Apart
+
+PARTS = {
+    "noisy": ("BAI-Gaussian64-v0", 2000),
+    "clicks": ("BAI-Bernoulli10-v0", 100),
+    "close": ("BAI-Bernoulli-Setup1-v0", 2000),
+}
+RIVALS = ("Uniform", "SH", "SHVar")
+RUNS = 1000  # episodes of each agent in each part
+SECONDS = 120.0  # for all answers of the agent in a part
+LEVEL = 0.01  # of each significance test
+
+
+@functools.cache
+def play(agent, part, seed):
+    """Return the comparison of an agent with all rivals."""
+    env, budget = PARTS[part]
+    with Apart(agent, SECONDS, shuffled=True) as apart:
+        assert not apart.knows, f"it declares to know {', '.join(sorted(apart.knows))}; here agents know nothing"
+        apart.label = "your agent"
+        return bai_gym.compare([apart, *RIVALS], env, budgets=[budget], runs=RUNS, seed=seed, progress=False)
+
+
+def plays(agent, part, seed):
+    """Fail unless the agent plays all episodes by the rules, within its budget and the time limit."""
+    own = play(agent, part, seed).find("your agent")
+    print(f"{part}: wrong in {own.error_probability:.1%} of {own.runs:,} episodes")
+
+
+def difference(agent, part, rival, seed):
+    """Return by how much more often the agent is wrong than a rival, where that is significant, else 0; and say so."""
+    comparison = play(agent, part, seed)
+    test = comparison.paired("your agent", rival, level=1 - LEVEL)
+    own, other = (comparison.find(name).error_probability for name in ("your agent", rival))
+    words = f"{part}: wrong in {own:.1%}, {rival} in {other:.1%} of the episodes, p = {test.p_value:.2g}"
+    return (test.difference if test.p_value < LEVEL else 0.0), words
+
+
+def beats(agent, part, rival, seed):
+    """Fail unless the agent is wrong significantly less often than a rival."""
+    found, words = difference(agent, part, rival, seed)
+    assert found < 0, words
+
+
+def not_worse(agent, part, rival, seed):
+    """Fail if the agent is wrong significantly more often than a rival."""
+    found, words = difference(agent, part, rival, seed)
+    assert found <= 0, words

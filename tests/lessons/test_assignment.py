@@ -1,0 +1,75 @@
+"""The assignment, as a teacher uses it: Otter makes the student's notebook, and grades right and wrong solutions."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ASSIGNMENT = Path(__file__).resolve().parents[2] / "examples" / "lessons" / "assignment"
+MINE = """
+import os, time
+import numpy as np
+class MyAgent:
+    knows = {knows}
+    def reset(self, info, rng):
+        self.arms = info.num_arms
+    def allocate(self, observation):
+        return None
+    def recommend(self, observation):
+        {body}
+"""
+SOLUTIONS = {  # code of the student's cell, points, and words of the first test
+    "as_it_is": ("", 3.0, ""),
+    "better": ("from bai_gym.agents import TTTS as MyAgent", 14.0, ""),
+    "guesses": (MINE.format(knows="()", body="return np.zeros(len(observation['means']), int)"), 3.0, ""),
+    "slow": (MINE.format(knows="()", body="time.sleep(1000)"), 0.0, "the agent took longer than the time limit"),
+    "crashes": (MINE.format(knows="()", body="os._exit(1)"), 0.0, "process ended by itself, with exit code 1"),
+    "raises": (MINE.format(knows="()", body="return 1 / 0"), 0.0, "act raised ZeroDivisionError: division by zero"),
+    "rubbish": (MINE.format(knows="()", body="return ['left'] * len(observation['means'])"), 0.0, "recommend"),
+    "oracle": (MINE.format(knows="{'variances'}", body="return 0"), 0.0, "it declares to know variances"),
+    "no_python": ("class MyAgent(:", 0.0, "not an agent"),
+}
+
+
+@pytest.mark.slow
+def test_otter_makes_and_grades_the_assignment(tmp_path: Path) -> None:
+    """With fewer episodes and less time than a student has."""
+    pytest.importorskip("otter", reason="otter-grader is not installed: pip install otter-grader")
+    folder = tmp_path / "assignment"
+    shutil.copytree(ASSIGNMENT, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    arena = (folder / "arena.py").read_text(encoding="utf-8")
+    for old, new in {"RUNS = 1000": "RUNS = 300", "SECONDS = 120.0": "SECONDS = 30.0", ", 2000)": ", 1000)"}.items():
+        assert old in arena
+        arena = arena.replace(old, new)
+    (folder / "arena.py").write_text(arena, encoding="utf-8")
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+    def otter(*words: str | Path) -> None:
+        command = [sys.executable, "-m", "otter", *map(str, words)]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    otter("assign", "assignment.ipynb", "dist", "--no-pdfs")
+    notebook = json.loads((folder / "dist" / "student" / "assignment.ipynb").read_text(encoding="utf-8"))
+    text = json.dumps(notebook)
+    assert "20260917" not in text and "lexsort" not in text and "beats_uniform" not in text
+    (place,) = [cell for cell in notebook["cells"] if "class MyAgent" in "".join(cell["source"])]
+    (autograder,) = (folder / "dist" / "autograder").glob("*.zip")
+    template = place["source"]
+    found = {}
+    for name, (code, _, words) in SOLUTIONS.items():
+        (folder / name).mkdir()
+        place["source"] = code or template
+        (folder / f"{name}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+        otter("run", "-a", autograder, "-o", folder / name, folder / f"{name}.ipynb")
+        tests = json.loads((folder / name / "results.json").read_text(encoding="utf-8"))["tests"]
+        scored = [test for test in tests if test.get("max_score")]
+        said = " ".join(str(test.get("output")) for test in tests)
+        found[name] = sum(test["score"] for test in scored), words in said or said
+    assert found == {name: (points, True) for name, (_, points, _) in SOLUTIONS.items()}
