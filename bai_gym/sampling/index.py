@@ -77,11 +77,11 @@ def arm_of_largest_index(index: Index, pulls: FloatArray, to_first: int, rng: np
 
 def least_pulled_of_largest(index: Index, top: float, pulls: FloatArray) -> int:
     """Return the arm of fewest pulls, then the first one, of those whose index is the largest."""
-    best = -1
+    best = 0
     for arm in range(pulls.size):
-        if index.value[arm] == top and (best < 0 or pulls[arm] < pulls[best]):
+        if index.value[arm] == top and (index.value[best] != top or pulls[arm] < pulls[best]):
             best = arm
-    return max(best, 0)  # none has it where the first index is NaN
+    return best
 
 
 def random_one_of_largest(index: Index, top: float, num_arms: int, rng: np.random.Generator) -> int:
