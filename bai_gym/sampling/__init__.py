@@ -3,10 +3,11 @@
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.dispatcher import Dispatcher
 from bai_gym.sampling.engine import Engine
-from bai_gym.sampling.episode import NEVER, STOP, TO_FIRST, WAIT, Episode, larger, total
+from bai_gym.sampling.episode import NEVER, STOP, TO_FIRST, WAIT, Episode, total
 from bai_gym.sampling.index import (
     Index,
     arm_of_largest_index,
+    larger,
     second_of_largest_index,
     set_index,
 )

@@ -9,7 +9,7 @@ import numpy as np
 from bai_gym.sampling.index import Index
 from bai_gym.statistics import FloatArray
 
-__all__ = ["NEVER", "STOP", "TO_FIRST", "WAIT", "Episode", "larger", "total"]
+__all__ = ["NEVER", "STOP", "TO_FIRST", "WAIT", "Episode", "total"]
 
 STOP = -1  # what `choose` returns to end the episode
 WAIT = -2  # what `choose` returns to have `Sequential.supply` called first
@@ -49,11 +49,6 @@ class Episode(NamedTuple):
     pulled: int
     reward: float
     tie: int
-
-
-def larger(value: float, other: float) -> float:
-    """Return the larger value; neither is NaN, so that compilers make vector instructions of it, unlike of `max`."""
-    return value if value > other else other
 
 
 def total(numbers: FloatArray) -> float:

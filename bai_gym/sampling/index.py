@@ -12,9 +12,10 @@ import numpy as np
 
 from bai_gym.statistics import FloatArray
 
-__all__ = ["BLOCK", "Index", "arm_of_largest_index", "second_of_largest_index", "set_index"]
+__all__ = ["BLOCK", "Index", "arm_of_largest_index", "larger", "second_of_largest_index", "set_index"]
 
 BLOCK = 8
+FOUND = 2**32  # a place that is found, in a sum of their numbers
 
 
 class Index(NamedTuple):
@@ -27,6 +28,11 @@ class Index(NamedTuple):
 
     value: FloatArray
     largest: FloatArray
+
+
+def larger(value: float, other: float) -> float:
+    """Return the larger value; neither is NaN, so that compilers make vector instructions of it, unlike of `max`."""
+    return value if value > other else other
 
 
 def largest_of_block(value: FloatArray, block: int) -> float:
@@ -53,19 +59,17 @@ def arm_of_largest_index(index: Index, pulls: FloatArray, to_first: int, rng: np
         rng: Breaks ties.
     """
     value, largest = index.value, index.largest
-    block, top = 0, largest[0]
+    block, top, second = 0, largest[0], -np.inf
     for other in range(1, largest.size):  # selects, no branches: which arm comes next is hard to predict
-        block = other if largest[other] > top else block
-        top = largest[other] if largest[other] > top else top
-    best, found = BLOCK * block, 0
-    for arm in range(BLOCK * block, BLOCK * block + BLOCK):
-        best = arm if value[arm] == top else best
-        found += value[arm] == top
-    blocks = 0
-    for other in range(largest.size):
-        blocks += largest[other] == top
-    if found <= 1 and blocks <= 1:  # none where the largest index is NaN
-        return best
+        here = largest[other]
+        second = larger(second, here if here < top else top)
+        block = other if here > top else block
+        top = larger(here, top)
+    found = 0
+    for place in range(BLOCK):
+        found += FOUND + place if value[BLOCK * block + place] == top else 0
+    if second < top and found < 2 * FOUND:
+        return BLOCK * block + found - FOUND
     if to_first:
         return least_pulled_of_largest(index, top, pulls)
     return random_one_of_largest(index, top, pulls.size, rng)
@@ -73,38 +77,24 @@ def arm_of_largest_index(index: Index, pulls: FloatArray, to_first: int, rng: np
 
 def least_pulled_of_largest(index: Index, top: float, pulls: FloatArray) -> int:
     """Return the arm of fewest pulls, then the first one, of those whose index is the largest."""
-    best = -1
+    best = 0
     for arm in range(pulls.size):
-        if index.value[arm] == top and (best < 0 or pulls[arm] < pulls[best]):
+        if index.value[arm] == top and (index.value[best] != top or pulls[arm] < pulls[best]):
             best = arm
     return best
 
 
 def random_one_of_largest(index: Index, top: float, num_arms: int, rng: np.random.Generator) -> int:
-    """Return a random one of the arms whose index is the largest."""
-    value, ties = index.value, 0
+    """Return a random one of the arms whose index is the largest.
+
+    A short loop without vector instructions: more of them here would slow down pulls without ties.
+    """
+    best, ties = 0, 0.0
     for arm in range(num_arms):
-        ties += value[arm] == top
-    before, block = int(rng.random() * ties), 0  # how many of them come before it
-    here = number_in_block(value, block, top)
-    while before >= here:
-        before -= here
-        block += 1
-        here = number_in_block(value, block, top)
-    best = BLOCK * block
-    for arm in range(BLOCK * block, BLOCK * block + BLOCK):
-        is_one = value[arm] == top
-        best = arm if is_one and before == 0 else best
-        before -= is_one
+        if index.value[arm] == top:
+            ties += 1.0
+            best = arm if rng.random() * ties < 1.0 else best
     return best
-
-
-def number_in_block(value: FloatArray, block: int, top: float) -> int:
-    """Return how many arms of a block have an index."""
-    number = 0
-    for arm in range(BLOCK * block, BLOCK * block + BLOCK):
-        number += value[arm] == top
-    return number
 
 
 def second_of_largest_index(index: Index, first: int) -> int:

@@ -2,12 +2,15 @@
 
 A loop is put together from the parts that the rule needs; :mod:`bai_gym.sampling.compiler` then has Numba compile it,
 once. It is text because what stands in a register must not be read back from memory, and because a function that takes
-arrays costs more than most rules unless it is inlined. The same text runs as plain Python.
+arrays costs more than most rules unless it is inlined. Two episodes are played side by side, so that their latencies
+overlap, each in variables of its own: where its rows begin is computed once, not at each pull. The same text runs as
+plain Python.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 import textwrap
 from collections.abc import Iterable
 
@@ -16,7 +19,6 @@ from bai_gym.sampling.sequential import Rule
 __all__ = ["DUE", "LOST", "MADE", "PULLED", "RUNNING", "STATE", "STOPPED", "WAITING", "player", "steps"]
 
 MADE, DUE, PULLED, STATE = range(4)  # columns of `progress`
-LANES = 2  # episodes that are played side by side, so that their latencies overlap
 RUNNING, STOPPED, WAITING, LOST = range(4)  # states; lost: the rule chose an arm that does not exist
 
 # What each loop receives of N episodes: (N, k) pulls, means, variances, sums of rewards, and 1 for active arms; (N or
@@ -44,24 +46,41 @@ PLAYER = '''
 def play(arms, {candidates}rewards, until,{arguments}):
     """Play every episode until it has made its pulls, has stopped, or waits."""
     k, bandit = pulls.shape[1], {arms}(*arms)
-    for begin in range(0, pulls.shape[0], {lanes}):
-        stop = min(begin + {lanes}, pulls.shape[0])
-        running = True
-        while running:
-            running = False
-            for n in range(begin, stop):
-                if progress[n, 3] != 0 or progress[n, 0] >= until:
-                    continue
-{episode}
-{choose}
-                if arm < 0 or arm >= k:
-                    progress[n, 1], progress[n, 2], progress[n, 3] = due, arm, {pause}
-                    continue
-                reward = draw(bandit, n, {drawn}, rewards)
-{record}
-                progress[n, 0], progress[n, 1], progress[n, 2], last[n] = made, due, pulled, reward
-                running = True
+    for first in range(0, pulls.shape[0], 2):
+        n_a, n_b = first, min(first + 1, pulls.shape[0] - 1)
+{begin_a}
+{begin_b}
+        goes_b = goes_b and n_a < n_b
+        while goes_a or goes_b:
+            if goes_a:
+{turn_a}
+            if goes_b:
+{turn_b}
+{end_b}
+{end_a}
 '''
+
+BEGIN = """
+{episode}
+state = progress[n, 3]
+goes = state == 0 and made < until
+"""
+
+TURN = """
+{choose}
+if arm < 0 or arm >= k:
+    pulled, state, goes = arm, {pause}, False
+else:
+    reward = draw(bandit, n, {drawn}, rewards)
+{record}
+    goes = made < until
+"""
+
+END = """
+progress[n, 0], progress[n, 1], progress[n, 2], progress[n, 3], last[n] = made, due, pulled, state, reward
+"""
+
+OWN = "n goes state pull mean variance total on x index_of s w made due pulled reward leader arm"
 
 STEPS = '''
 @compiled
@@ -99,7 +118,7 @@ pull, mean, variance, total = borrowed(pulls[n]), borrowed(means[n]), borrowed(v
 on, x = borrowed(active[n]), borrowed(features[n if features.shape[0] > 1 else 0])
 index_of = Index(borrowed(values[n]), borrowed(largest[n]))
 s, w = numbers[n], {arrays}({rows})
-made, due, pulled, reward, leader = progress[n, 0], progress[n, 1], progress[n, 2], last[n], -1
+made, due, pulled, reward = progress[n, 0], progress[n, 1], progress[n, 2], last[n]
 """
 
 SEEN = "Episode(k, pull, mean, variance, on, x, index_of, leader, made, end, pulled, reward, tie)"
@@ -165,32 +184,43 @@ def player(rule: Rule, arm_fields: Iterable[str], *, has_candidates: bool) -> st
     """
     arms, definition = _named_tuple("Arms", arm_fields)
     candidates, drawn = ("candidates, ", "candidates[n, arm]") if has_candidates else ("", "arm")
-    parts = {"arms": arms, "candidates": candidates, "drawn": drawn, "lanes": str(LANES)}
-    return HEADER + definition + _filled(PLAYER, rule, 16, **parts)
+    return HEADER + definition + _filled(PLAYER, rule, arms=arms, candidates=candidates, drawn=drawn)
 
 
 def steps(rule: Rule) -> str:
     """Return the module of two loops: one lets a rule choose in every episode, the other records rewards."""
-    return HEADER + _filled(STEPS, rule, 8)
+    return HEADER + _filled(STEPS, rule, drawn="")
 
 
-def _filled(text: str, rule: Rule, indent: int, **parts: str) -> str:
-    """Return the text with its parts; what is done in each step has that indentation."""
+def _filled(text: str, rule: Rule, **parts: str) -> str:
+    """Return the text with its parts."""
     arrays, definition = _named_tuple("Arrays", rule.state.arrays)
     rows = ", ".join(f"borrowed(arrays[{place}][n])" for place in range(max(len(rule.state.arrays), 1)))
     choose = f"choose({SEEN}, s, w, rng)" if rule.choose is not None else "leader"
-    decide = REFRESH if rule.refresh is not None else NO_REFRESH
+    decide = "leader = -1" + (REFRESH if rule.refresh is not None else NO_REFRESH)
     if rule.index is not None:
         decide += FILL.format(computes="pulled < 0" if rule.only_drops else "True") + LEADER
     decide += STOPS.format(choice=choose) if rule.stops is not None else f"arm = {choose}"
-    return definition + text.format(
-        arguments=ARGUMENTS,
-        episode=_block(EPISODE.format(arrays=arrays, rows=rows), indent),
-        choose=_block(decide, indent),
-        record=_block(RECORD + (RENEW if rule.index is not None else ""), indent),
-        pause=f"{STOPPED} if arm == -1 else {WAITING} if arm == -2 else {LOST}",
-        **parts,
-    )
+    record = RECORD + (RENEW if rule.index is not None else "")
+    parts |= {
+        "arguments": ARGUMENTS,
+        "pause": f"{STOPPED} if arm == -1 else {WAITING} if arm == -2 else {LOST}",
+        "episode": EPISODE.format(arrays=arrays, rows=rows),
+        "choose": decide,
+        "record": record,
+    }
+    begin, turn = BEGIN.format(**parts), TURN.format(**{**parts, "record": _block(record, 4)})
+    for letter in "ab":
+        parts[f"begin_{letter}"] = _block(_own(begin, letter), 8)
+        parts[f"turn_{letter}"] = _block(_own(turn, letter), 16)
+        parts[f"end_{letter}"] = _block(_own(END, letter), 8)
+    parts |= {name: _block(parts[name], 8) for name in ("episode", "choose", "record")}
+    return definition + text.format(**parts)
+
+
+def _own(text: str, letter: str) -> str:
+    """Return the text with variables of one of the two episodes."""
+    return re.sub(rf"\b({'|'.join(OWN.split())})\b", rf"\1_{letter}", text)
 
 
 def _block(text: str, indent: int) -> str:
