@@ -29,9 +29,8 @@ from bai_gym.benchmark.protocol import (
     uses_costs,
 )
 from bai_gym.benchmark.sources import AgentSource, EnvSource
-from bai_gym.content.library import library_digest
-from bai_gym.content.sources import sources_digest
-from bai_gym.content.values import UnknownContentError, Values
+from bai_gym.content.library import own_versions
+from bai_gym.content.sources import content_digest
 from bai_gym.costs import TOLERANCE, Costs, spent_on
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
@@ -364,14 +363,8 @@ class Cell:
 
     @functools.cached_property
     def _content(self) -> tuple[str, str | None]:
-        facts, doubt = [library_digest(), self.env.label, self.label], None
-        try:
-            values = Values()
-            facts.append(values.digest(self.agent.make, self.agent.prototype, self.env.problem))
-            if values.has_own_code:
-                files = values.files if self.agent.file is None else {*values.files, self.agent.file}
-                facts.append(sources_digest(files))
-        except UnknownContentError as error:
-            doubt = str(error)
+        agent, problem = self.agent, self.env.problem
+        content, doubt = content_digest(agent.make, agent.prototype, problem, files=[agent.file])
+        facts = [own_versions(), self.env.label, self.label, content]
         digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
         return f"?{digest}" if doubt else digest, doubt

@@ -16,7 +16,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -34,6 +34,7 @@ TRIES = 3
 AT_ONCE = 1000  # calls that wait at an executor: enough for workers that join later, little to cancel and to hold
 IDLE_SECONDS = 300  # after which processes without work end
 POLL_SECONDS = 0.1  # between two looks at futures that cannot be waited for
+RESUME = "with an output folder, the same call resumes"
 SHOWN = 100  # characters of the error of an executor
 WATCH_SECONDS = 0.5  # between two looks for the parent
 THREADS = (
@@ -149,7 +150,7 @@ def _send(
             reason = (" ".join(str(error).split()) or type(error).__name__)[:SHOWN]
             raise ClusterError(
                 f"the workers of the same work were lost {TRIES} times ({reason}); most likely they have too little "
-                "memory: take fewer on one machine; with an output folder, the same call resumes"
+                f"memory: take fewer on one machine; {RESUME}"
             )
         waiting.appendleft(number)
 
@@ -169,6 +170,8 @@ def _send(
                     result = future.result()
                 except (ImportError, AttributeError) as error:  # a call's own exceptions are in its result
                     raise ClusterError(f"a worker cannot import bai-gym ({error}); install the same version") from None
+                except CancelledError:  # Dask does so when it has lost its scheduler
+                    raise ClusterError(f"the executor has cancelled its work (is it lost?); {RESUME}") from None
                 except Exception as error:
                     lose(number, error)
                 else:

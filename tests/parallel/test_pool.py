@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
@@ -124,6 +124,11 @@ def test_work_that_is_lost_too_often_is_an_error_of_one_line() -> None:
     executor = Threads(*[RuntimeError("killed\nby\nsomebody")] * (pool.TRIES * len(CALLS)))
     with pytest.raises(ClusterError, match=r"lost 3 times \(killed by somebody\); .* the same call resumes$"):
         results(CALLS, executor)
+
+
+def test_work_that_the_executor_cancels_is_an_error_at_once() -> None:
+    with pytest.raises(ClusterError, match=r"^the executor has cancelled its work .* the same call resumes$"):
+        results(CALLS, Threads(CancelledError()))
 
 
 def test_a_worker_without_the_library_is_an_error_at_once() -> None:

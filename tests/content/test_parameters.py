@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from bai_gym.content.library import library_digest
-from bai_gym.content.values import UnknownContentError, Values
+from bai_gym.content.parameters import Parameters, UnknownContentError
 from bai_gym.envs.registration import IDS
 
 
 def digest(value: Any) -> str:
-    return Values().digest(value)
+    return Parameters().digest(value)
 
 
 def values(value: Any) -> Any:
@@ -89,7 +89,7 @@ def function(s):
     def of(**values: Any) -> str:
         names = dict(values)
         exec(code, names)
-        return Values().digest(names["function"])
+        return Parameters().digest(names["function"])
 
     one = of(a=1, LEVEL=1)
     assert one == of(a=2, LEVEL=1) == of(LEVEL=1) == of(a=threading.Lock(), LEVEL=1)
@@ -98,7 +98,7 @@ def function(s):
 
 def test_own_code_is_told_from_the_librarys() -> None:
     for value, own in ((np.mean, False), (IDS, False), (digest, True), ([functools.partial(digest)], True)):
-        values = Values()
+        values = Parameters()
         values.digest(value)
         assert values.has_own_code == own, value
 
