@@ -343,7 +343,7 @@ def compare(
     budgets: Sequence[float] | None = None,
     runs: int = 1000,
     seed: int = 0,
-    workers: int = 1,
+    workers: Workers = 1,
     executor: Executor | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
     out: str | Path | None = None,

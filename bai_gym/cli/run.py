@@ -105,9 +105,9 @@ def run(
     if out is not None and part is not None:
         cells = [cell for env in envs for cell in make_cells(agents, env, budget, seed, given, path, points)]
         with progress_bar("playing a part") as on_chunk:
-            missing = play_shard(cells, runs, part, out=out, workers=workers, on_chunk=on_chunk, reuse=reuse)
-        if missing:
-            OUT.print(f"part {shard} is in {out}; {missing:,} chunks of other parts are missing", soft_wrap=True)
+            left = play_shard(cells, runs, part, out=out, workers=workers, on_chunk=on_chunk, reuse=reuse)
+        if left:
+            OUT.print(f"part {shard} is in {out}; {left:,} chunks of other parts are missing", soft_wrap=True)
             return
     comparison = compare(
         agents,

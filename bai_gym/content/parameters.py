@@ -1,11 +1,11 @@
 """Parameters as digests: the values that agents and problems hold.
 
 Code counts by the text of its files, see :mod:`bai_gym.content.sources`. What a process may have changed since it read
-them counts here, too: the instructions of the user's own functions, and the numbers, texts and arrays that these read as
-globals. So does, of modules that these use, the text of the file.
+them counts here, too: the instructions of the user's own functions, and the numbers, texts and arrays that these read
+as globals. So does, of modules that these use, the text of the file.
 
-Pickles would not do: they name functions without their closures, drop what ``__getstate__`` drops, and their bytes depend
-on which strings are one object.
+Pickles would not do: they name functions without their closures, drop what ``__getstate__`` drops, and their bytes
+depend on which strings are one object.
 """
 
 from __future__ import annotations
@@ -106,9 +106,10 @@ class Parameters:
         if isinstance(value, functools._lru_cache_wrapper):
             return ["cached", self._facts(value.__wrapped__)]
         if isinstance(value, np.ufunc):
-            if getattr(np, str(value.__name__), None) is not value:
+            name = str(value.__name__)
+            if getattr(np, name, None) is not value:
                 raise UnknownContentError(f"the code of {value!r} cannot be read")
-            return ["ufunc", value.__name__]
+            return ["ufunc", name]
         return None
 
     def _module(self, module: types.ModuleType) -> list[Any]:

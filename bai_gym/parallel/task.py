@@ -43,7 +43,7 @@ def differences(worker: str, there: dict[str, str | None], here: dict[str, str |
     )
 
 
-def packed(call: Callable[[], Any], attempt: int = 0) -> bytes:
+def packed(call: Callable[..., Any], attempt: int = 0) -> bytes:
     """Return a call as bytes, the user's own functions and classes included; ``pickle.loads`` makes the call.
 
     So a worker is sent nothing but bytes and a function of the standard library. One without bai-gym raises an
