@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from bai_gym.live.evidence import Identification
     from bai_gym.live.identify import identify
     from bai_gym.live.study import Study
-    from bai_gym.parallel import cluster
     from bai_gym.planning import Advice, BudgetPlan, Plans, advise, plan
     from bai_gym.results.aggregate import Aggregate, aggregate
     from bai_gym.results.comparison import Comparison
@@ -44,7 +43,6 @@ __all__ = [
     "aggregate",
     "audit",
     "cite",
-    "cluster",
     "compare",
     "evaluate",
     "identify",

@@ -9,6 +9,7 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -26,6 +27,7 @@ from bai_gym.costs import check_money
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import check_budget
 from bai_gym.errors import AgentError, ParameterError, unknown_name
+from bai_gym.parallel import Workers, check_executor
 from bai_gym.progress import progress_bars
 from bai_gym.rerun import rerun_command
 from bai_gym.results.comparison import Comparison
@@ -225,7 +227,8 @@ def evaluate(
     budget: float | None = None,
     runs: int = 1000,
     seed: int = 0,
-    workers: int | None = 1,
+    workers: int = 1,
+    executor: Executor | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     path: str = "auto",
@@ -244,7 +247,8 @@ def evaluate(
     budget: float | None = None,
     runs: int = 1000,
     seed: int = 0,
-    workers: int | None = 1,
+    workers: int = 1,
+    executor: Executor | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     path: str = "auto",
@@ -263,7 +267,8 @@ def evaluate(
     budget: float | None = None,
     runs: int = 1000,
     seed: int = 0,
-    workers: int | None = 1,
+    workers: int = 1,
+    executor: Executor | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     path: str = "auto",
@@ -284,8 +289,12 @@ def evaluate(
         budget: Pulls per episode, over all arms, or money where they have costs; None: the environment's.
         runs: Independent episodes, at least 1.
         seed: At least 0. The same seed gives the same result, for any number of workers.
-        workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says. Inside
-            :func:`bai_gym.cluster` leave it out.
+        workers: Processes of this machine; -1 for all cores.
+        executor: In place of workers, a ``concurrent.futures.Executor`` that plays the chunks: of Dask
+            (``client.get_executor()``), of MPI (``mpi4py.futures.MPIPoolExecutor``), a pool of processes. Its workers
+            need the same bai-gym, file by file, the same NumPy, SciPy, scikit-learn, Numba and Python, and the files
+            that the environment reads; this is checked. Classes of a script or notebook travel to them. This process
+            alone writes to ``out``.
         env_kwargs: Keyword arguments for ``gym.make``.
         out: Folder for finished chunks: the same call resumes an interrupted one.
         path: ``"auto"`` (default), ``"blocks"`` or ``"steps"``: how episodes are played. Results have the same
@@ -315,6 +324,7 @@ def evaluate(
         runs=runs,
         seed=seed,
         workers=workers,
+        executor=executor,
         env_kwargs=env_kwargs,
         out=out,
         path=path,
@@ -334,7 +344,8 @@ def compare(
     budgets: Sequence[float] | None = None,
     runs: int = 1000,
     seed: int = 0,
-    workers: int | None = 1,
+    workers: Workers = 1,
+    executor: Executor | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     path: str = "auto",
@@ -353,6 +364,7 @@ def compare(
         runs: Independent episodes of each agent at each budget.
         seed: At least 0.
         workers: Processes, see :func:`evaluate`.
+        executor: Plays in place of workers, see :func:`evaluate`.
         env_kwargs: Keyword arguments for ``gym.make``, of all environments.
         out: Folder for finished chunks and the results (`results.parquet`), which join those of earlier calls; `bai-gym
             report` reads it.
@@ -371,6 +383,10 @@ def compare(
     """
     folder = _folder(out)
     check_runs(runs, workers)
+    place: Workers = workers
+    if executor is not None:
+        check_executor(executor)
+        place = executor
     if folder is not None:
         check_replaceable(folder / RESULTS)
     players = _listed(agents, "agents")
@@ -386,14 +402,14 @@ def compare(
         on_stage("playing", 0, None)  # before the first chunk is finished
         playing = _both(functools.partial(on_stage, "playing"), on_chunk)
         comparison = run_cells(
-            cells, runs, workers=workers, out=folder, on_chunk=playing, rerun=rerun_command, reuse=reuse
+            cells, runs, workers=place, out=folder, on_chunk=playing, rerun=rerun_command, reuse=reuse
         )
         if folder is not None:
             commands = "\n".join(command for part in parts if (command := rerun_command(part, runs)))
             table = gather(folder / RESULTS, comparison.results, commands)
             ResultsWriter(folder).save_results(table.results, optima=table.optima, facts={"command": table.command})
             recording = functools.partial(on_stage, "recording")
-            record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=recording)
+            record_cells(cells, record, runs, out=folder, workers=place, on_chunk=recording)
     return comparison
 
 

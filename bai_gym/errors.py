@@ -85,7 +85,7 @@ class SchemaError(BaiGymError, ValueError):
 
 
 class ClusterError(BaiGymError, ConnectionError):
-    """A cluster cannot be reached, its workers cannot do the work, or the connection was lost."""
+    """Workers were lost too often, or have other code or data than this process."""
 
 
 class PullError(BaiGymError, RuntimeError):

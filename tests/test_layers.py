@@ -60,7 +60,7 @@ HEIGHT = {package: height for height, packages in enumerate(LAYERS.values()) for
 BESIDE: dict[str, set[str]] = {
     "analysis": {"errors", "seeding", "statistics", "validation"},
     "costs": {"errors", "statistics", "validation"},
-    "parallel": {"content", "errors"},
+    "parallel": {"content", "errors", "validation"},
     "rewards": {"errors", "statistics", "validation"},
     "seeding": {"validation"},
     "validation": {"errors"},

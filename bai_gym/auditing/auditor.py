@@ -22,6 +22,7 @@ from bai_gym.auditing.search import Plan, finalists
 from bai_gym.auditing.simplify import Simplest, simplify
 from bai_gym.content.library import library_digest
 from bai_gym.errors import ParameterError
+from bai_gym.parallel import Workers
 from bai_gym.progress import progress_bars
 from bai_gym.seeding import check_seed
 from bai_gym.validation import choice, flag, integer, probability, real
@@ -46,7 +47,7 @@ def audit(
     bound: Any = None,
     plan: Plan | None = None,
     seed: int = 0,
-    workers: int | None = 1,
+    workers: Workers = 1,
     out: str | Path | None = None,
     progress: bool | None = None,
 ) -> Audit:
@@ -84,7 +85,7 @@ def audit(
             bound of the error probability, or NaN where it says nothing.
         plan: Sizes of the search; None: 512 instances, and 20,000 runs of each of five finalists.
         seed: At least 0. The same seed gives the same result, for any number of workers.
-        workers: Processes, see :func:`bai_gym.evaluate`.
+        workers: Processes, or an executor, see :func:`bai_gym.evaluate`.
         out: Folder for the results and finished rounds of the search: the same call resumes an interrupted one.
         progress: Whether to show it; None: in terminals and notebooks.
 

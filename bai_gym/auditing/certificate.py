@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -11,7 +12,7 @@ import numpy as np
 from bai_gym.analysis.intervals import clopper_pearson
 from bai_gym.auditing.instances import Instance
 from bai_gym.auditing.streams import Episodes
-from bai_gym.parallel import parallel
+from bai_gym.parallel import Workers, run_calls
 from bai_gym.seeding import generator
 
 __all__ = ["ALPHA", "Certificate", "Player", "certify", "lower_bound", "play_all"]
@@ -88,7 +89,7 @@ def play_all(
     runs: int,
     seed: int,
     path: tuple[int | str, ...],
-    workers: int | None = 1,
+    workers: Workers = 1,
     on_task: Callable[[int, int], object] = lambda done, total: None,
 ) -> list[Episodes]:
     """Return episodes of each instance; they do not depend on the number of workers.
@@ -109,14 +110,14 @@ def play_all(
         for part, size in enumerate(sizes)
     ]
     groups = np.array_split(np.arange(len(tasks)), min(len(tasks), max(16, len(tasks) // 16)))
-    found: list[Episodes] = []
-    with parallel(workers, tasks=len(groups)) as pool:
-        import joblib
+    played: dict[int, list[Episodes]] = {}
 
-        delayed = joblib.delayed(_play_group)
-        for part in pool(delayed([tasks[index] for index in group]) for group in groups):
-            found += part
-            on_task(len(found), len(tasks))
+    def take(number: int, episodes: list[Episodes]) -> None:
+        played[number] = episodes
+        on_task(sum(map(len, played.values())), len(tasks))
+
+    run_calls([functools.partial(_play_group, [tasks[at] for at in group]) for group in groups], workers, take)
+    found = [each for number in range(len(groups)) for each in played[number]]
     return [Episodes.joined(found[at * len(sizes) : (at + 1) * len(sizes)]) for at in range(len(instances))]
 
 
@@ -132,7 +133,7 @@ def certify(
     seed: int,
     path: tuple[int | str, ...],
     m: int,
-    workers: int | None = 1,
+    workers: Workers = 1,
     on_task: Callable[[int, int], object] = lambda done, total: None,
 ) -> list[Certificate]:
     """Return a certificate of each instance, from fresh random streams.

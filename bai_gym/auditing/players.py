@@ -21,8 +21,7 @@ from bai_gym.auditing.streams import Coverage, Episodes, Looks, RoundRobin
 from bai_gym.benchmark.bounds import bound_of
 from bai_gym.benchmark.protocol import uses_pairs
 from bai_gym.benchmark.sources import AgentSource
-from bai_gym.content.sources import sources_digest
-from bai_gym.content.values import UnknownContentError, Values
+from bai_gym.content.sources import content_digest
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.statistics import IntArray
 
@@ -249,10 +248,5 @@ def _fixed_budget(source: AgentSource, script: str, delta: float, bound: Any) ->
 
 def _digest(value: object, *files: Path | None) -> str:
     """Return a digest of code; empty where it cannot be known."""
-    values = Values()
-    try:
-        found = values.digest(value)
-        own = {*values.files, *(file for file in files if file is not None)}
-        return f"{found}-{sources_digest(own)}" if own or values.has_own_code else found
-    except UnknownContentError:
-        return ""
+    digest, doubt = content_digest(value, files=files)
+    return "" if doubt else digest

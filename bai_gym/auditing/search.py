@@ -11,6 +11,7 @@ import numpy as np
 from bai_gym.auditing.certificate import Player, play_all
 from bai_gym.auditing.families import Accepts, Candidate, Goal, draw
 from bai_gym.auditing.instances import Instance
+from bai_gym.parallel import Workers
 from bai_gym.seeding import generator
 
 __all__ = ["FINALISTS", "Plan", "finalists"]
@@ -46,7 +47,7 @@ def finalists(
     goal: Goal,
     plan: Plan,
     seed: int,
-    workers: int | None = 1,
+    workers: Workers = 1,
     recall: Recall = lambda name, count: count(),
     on_round: Callable[[str, int, int], object] = lambda name, done, total: None,
     accepts: Accepts = lambda instance: True,
@@ -86,7 +87,7 @@ def _halve(
     goal: Goal,
     plan: Plan,
     seed: int,
-    workers: int | None,
+    workers: Workers,
     recall: Recall,
     on_round: Callable[[str, int, int], object],
 ) -> list[Candidate]:
@@ -115,7 +116,7 @@ def _errors(
     runs: int,
     seed: int,
     path: tuple[int | str, ...],
-    workers: int | None,
+    workers: Workers,
     on_task: Callable[[int, int], object],
 ) -> list[int]:
     """Return the number of errors on each instance."""

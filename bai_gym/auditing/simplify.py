@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bai_gym.auditing.certificate import Certificate, Player, certify
 from bai_gym.auditing.families import Goal, belongs
+from bai_gym.parallel import Workers
 
 __all__ = ["TRIES", "Simplest", "simplify"]
 
@@ -37,7 +38,7 @@ def simplify(
     cap: int,
     runs: int,
     seed: int,
-    workers: int | None = 1,
+    workers: Workers = 1,
 ) -> Simplest:
     """Return the simplest instance that was tried and on which fresh runs refute a rule.
 

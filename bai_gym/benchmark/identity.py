@@ -7,9 +7,8 @@ import json
 from collections.abc import Sequence
 
 from bai_gym.benchmark.sources import AgentSource, EnvSource
-from bai_gym.content.library import library_digest
-from bai_gym.content.sources import sources_digest
-from bai_gym.content.values import UnknownContentError, Values
+from bai_gym.content.library import own_versions
+from bai_gym.content.sources import content_digest
 
 __all__ = ["digest_of", "hash_of"]
 
@@ -24,16 +23,9 @@ def digest_of(env: EnvSource, agent: AgentSource, label: str) -> tuple[str, str 
         agent: The agent.
         label: Its name in the results.
     """
-    facts, doubt = [library_digest(), env.label, label], None
-    try:
-        values = Values()
-        facts.append(values.digest(agent.make, agent.prototype, env.problem))
-        if values.has_own_code:
-            files = values.files if agent.file is None else {*values.files, agent.file}
-            facts.append(sources_digest(files))
-    except UnknownContentError as error:
-        doubt = str(error)
-    return f"?{hash_of(facts)}" if doubt else hash_of(facts), doubt
+    content, doubt = content_digest(agent.make, agent.prototype, env.problem, files=[agent.file])
+    found = hash_of([own_versions(), env.label, label, content])
+    return f"?{found}" if doubt else found, doubt
 
 
 def hash_of(facts: Sequence[object]) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 from typing_extensions import override
 
@@ -20,7 +20,7 @@ from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
-from bai_gym.parallel import check_memory, parallel, plays_elsewhere
+from bai_gym.parallel import Workers, check_memory, run_calls
 from bai_gym.results.recording import Recording, Stage
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.rewards import Rewards
@@ -55,7 +55,7 @@ def record_cells(
     runs: int,
     *,
     out: Path,
-    workers: int | None = 1,
+    workers: Workers = 1,
     on_chunk: OnChunk | None = None,
 ) -> None:
     """Record the first runs of every cell pull by pull, and write the recordings to a folder.
@@ -67,7 +67,7 @@ def record_cells(
         record: Runs of each.
         runs: Runs that :func:`bai_gym.benchmark.runner.run_cells` plays of each; instances depend on it.
         out: The folder.
-        workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says.
+        workers: Processes, -1 for all cores; or an executor.
         on_chunk: Called after each episode with (finished ones, all of them).
     """
     writer = ResultsWriter(out)
@@ -81,23 +81,17 @@ def record_cells(
                 jobs.append((cell, run, size))
     if on_chunk is not None and total:
         on_chunk(total - len(jobs), total)
-    elsewhere = plays_elsewhere()  # on machines that do not see the folder
-    with parallel(workers, ordered=False, tasks=len(jobs)) as pool:
-        calls = (joblib.delayed(_record)(place, *job, None if elsewhere else writer) for place, job in enumerate(jobs))
-        for done, (place, recording) in enumerate(pool(calls), start=total - len(jobs) + 1):
-            if recording is not None:
-                cell, _, size = jobs[place]
-                writer.save_recording(cell.key, size, recording)
-            if on_chunk is not None:
-                on_chunk(done, total)
+    done = total - len(jobs)
 
+    def take(number: int, recording: Recording) -> None:
+        nonlocal done
+        cell, _, size = jobs[number]
+        writer.save_recording(cell.key, size, recording)
+        done += 1
+        if on_chunk is not None:
+            on_chunk(done, total)
 
-def _record(place: int, cell: Cell, run: int, size: int, writer: ResultsWriter | None) -> tuple[int, Recording | None]:
-    recording = record_run(cell, run, size)
-    if writer is None:
-        return place, recording
-    writer.save_recording(cell.key, size, recording)
-    return place, None
+    run_calls([functools.partial(record_run, *job) for job in jobs], workers, take)
 
 
 def record_run(cell: Cell, run: int, size: int) -> Recording:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import joblib
 import numpy as np
 
 from bai_gym.benchmark.cells import CHUNK_BYTES, Cell
@@ -18,13 +18,14 @@ from bai_gym.benchmark.facts import describe_agent, facts
 from bai_gym.benchmark.protocol import allocates
 from bai_gym.errors import AgentError, ClusterError, ParameterError
 from bai_gym.parallel import (
+    Workers,
     available_memory,
     check_memory,
+    check_workers,
     end_with,
     num_workers,
-    on_cluster,
-    parallel,
     plays_elsewhere,
+    run_calls,
 )
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.result import Runs, summarize
@@ -33,7 +34,7 @@ from bai_gym.sampling import Rule
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import flag, integer
 
-__all__ = ["OnChunk", "check_cells", "check_runs", "reuse_in_steps", "run_cells"]
+__all__ = ["OnChunk", "check_cells", "check_runs", "play_shard", "reuse_in_steps", "run_cells"]
 
 RUN_BYTES = 80  # bytes of the outcome of a run, twice while outcomes are joined
 CHUNK_OBJECT = 1000  # bytes of a chunk to be played, and of its outcome without the pulls of each arm
@@ -50,19 +51,16 @@ class _Job:
     index: int  # of the cell
     chunk: int
     runs: int
-    parent: int  # the process that plays the cells
-    probe: FloatArray | None = None  # draws of the environment, to detect workers with other data
 
 
-def check_runs(runs: int, workers: int | None) -> None:
+def check_runs(runs: int, workers: Workers) -> None:
     """Check the user's arguments.
 
     Raises:
-        ParameterError: If ``runs`` is no integer of at least 1, or ``workers`` neither one nor -1 nor None.
+        ParameterError: If ``runs`` is no integer of at least 1, or ``workers`` neither one nor -1 nor an executor.
     """
     check_memory(integer(runs, "runs", least=1), RUN_BYTES, "runs", ParameterError)
-    if workers is not None and workers != -1:
-        integer(workers, "workers", least=1, rule="an integer of at least 1, or -1 for all cores")
+    check_workers(workers)
 
 
 def check_cells(cells: Sequence[Cell], runs: int = CHUNK_RUNS) -> None:
@@ -113,7 +111,7 @@ def run_cells(
     cells: Sequence[Cell],
     runs: int,
     *,
-    workers: int | None = 1,
+    workers: Workers = 1,
     out: Path | None = None,
     on_chunk: OnChunk | None = None,
     rerun: Callable[[Sequence[Cell], int], str] | None = None,
@@ -124,8 +122,7 @@ def run_cells(
     Args:
         cells: The cells; no two of the same agent, environment and budget.
         runs: Episodes of each, at least 1.
-        workers: Processes, at most one for each core and each chunk; -1 for all cores; None for what an enclosing
-            ``joblib.parallel_config`` says. Leave it out inside :func:`bai_gym.cluster`.
+        workers: Processes, at most one for each core and each chunk; -1 for all cores; or an executor.
         out: Folder for finished chunks; chunks that are there already are not played again.
         on_chunk: Called after each chunk.
         rerun: Returns the command that repeats some cells with a number of runs, for the results.
@@ -140,42 +137,15 @@ def run_cells(
         BaiGymError: If an agent cannot play, before any work is done where that can be known.
     """
     check_runs(runs, workers)
-    if on_cluster() and workers not in (None, 1, -1):
-        raise ParameterError(f"workers={workers} counts processes of this machine; on a cluster leave it out")
     check_cells(cells, runs)
-    elsewhere = plays_elsewhere()
-    if workers is not None and not elsewhere:
+    if not plays_elsewhere(workers):
         for cell in cells:
             _check_time(cell, runs, num_workers(workers, len(cell.chunk_sizes(runs))))
     writer = ResultsWriter(out) if out is not None else None
     if writer is not None:
         _check_reuse(cells, writer, reuse)
-    parts: list[dict[int, Runs]] = [{} for _ in cells]
-    jobs = []
-    for index, cell in enumerate(cells):
-        probe = cell.env.probe if elsewhere else None
-        for chunk, size in enumerate(cell.chunk_sizes(runs)):
-            job = _Job(cell, index, chunk, size, os.getpid(), probe)
-            found = writer.load(cell.key, chunk, size) if writer is not None else None
-            if found is None:
-                jobs.append(job)
-            else:
-                parts[index][chunk] = found
-    # A short one first, so that something is saved soon; then the longest, so that no worker is left with a long one.
-    jobs.sort(key=_effort, reverse=True)
-    jobs = jobs[-1:] + jobs[:-1]
-    total = sum(map(len, parts)) + len(jobs)
-    if on_chunk is not None:
-        on_chunk(total - len(jobs), total)
-    with _saying_what_is_saved(cells, parts, total, writer), parallel(workers, ordered=False, tasks=len(jobs)) as pool:
-        # Machines elsewhere do not see the folder: what they have played is written here, as soon as it arrives.
-        calls = (joblib.delayed(_work)(job, None if elsewhere else writer) for job in jobs)
-        for done, (index, chunk, episodes) in enumerate(pool(calls)):
-            if elsewhere and writer is not None:
-                writer.save(cells[index].key, chunk, episodes)
-            parts[index][chunk] = episodes
-            if on_chunk is not None:
-                on_chunk(total - len(jobs) + done + 1, total)
+    parts, jobs = _stored(cells, runs, writer)
+    _play(cells, jobs, parts, workers, writer, on_chunk)
     results, outcomes = [], {}
     for cell, chunks in zip(cells, parts, strict=True):
         episodes = Runs.joined([chunks[chunk] for chunk in sorted(chunks)])
@@ -187,6 +157,98 @@ def run_cells(
             results.append(summarize(*name, episodes, knows, notes, at=point, **row))
         outcomes[name] = episodes
     return Comparison(tuple(results), outcomes)
+
+
+def play_shard(
+    cells: Sequence[Cell],
+    runs: int,
+    shard: tuple[int, int],
+    *,
+    out: Path,
+    workers: Workers = 1,
+    on_chunk: OnChunk | None = None,
+    reuse: bool | None = None,
+) -> int:
+    """Play a part of the chunks of some cells into a folder that other machines share.
+
+    Args:
+        cells: The cells.
+        runs: Episodes of each.
+        shard: ``(i, n)``: the i-th of n parts, from 1; each has every n-th chunk.
+        out: The folder.
+        workers: See :func:`run_cells`.
+        on_chunk: Called after each chunk.
+        reuse: See :func:`run_cells`; not False, which would delete the other parts.
+
+    Returns:
+        The number of chunks that are still missing, with those of other shards. Where it is 0, :func:`run_cells` plays
+        nothing and returns the results.
+
+    Raises:
+        BaiGymError: If an agent cannot play, before any work is done where that can be known.
+    """
+    check_runs(runs, workers)
+    check_cells(cells, runs)
+    if reuse is False:
+        raise ParameterError("a shard never deletes what the others have played: leave reuse=False (--no-reuse) out")
+    writer = ResultsWriter(out)
+    _check_reuse(cells, writer, reuse)
+    number, shards = shard
+    places = [(index, chunk) for index, cell in enumerate(cells) for chunk in range(len(cell.chunk_sizes(runs)))]
+    own = set(places[number - 1 :: shards])
+    parts, jobs = _stored(cells, runs, writer)
+    _play(cells, [job for job in jobs if (job.index, job.chunk) in own], parts, workers, writer, on_chunk)
+    return len(_stored(cells, runs, writer)[1])
+
+
+def _stored(cells: Sequence[Cell], runs: int, writer: ResultsWriter | None) -> tuple[list[dict[int, Runs]], list[_Job]]:
+    """Return the finished chunks of each cell, and what is to be played."""
+    parts: list[dict[int, Runs]] = [{} for _ in cells]
+    jobs = []
+    for index, cell in enumerate(cells):
+        for chunk, size in enumerate(cell.chunk_sizes(runs)):
+            stored = writer.load(cell.key, chunk, size) if writer is not None else None
+            if stored is None:
+                jobs.append(_Job(cell, index, chunk, size))
+            else:
+                parts[index][chunk] = stored
+    return parts, jobs
+
+
+def _play(
+    cells: Sequence[Cell],
+    jobs: Sequence[_Job],
+    parts: list[dict[int, Runs]],
+    workers: Workers,
+    writer: ResultsWriter | None,
+    on_chunk: OnChunk | None,
+) -> None:
+    """Play chunks, and add them to the ``parts`` of their cells."""
+    # A short one first, so that something is saved soon; then the longest, so that no worker is left with a long one.
+    jobs = sorted(jobs, key=_effort, reverse=True)
+    jobs = jobs[-1:] + jobs[:-1]
+    elsewhere = plays_elsewhere(workers)
+    done, total = sum(map(len, parts)), sum(map(len, parts)) + len(jobs)
+
+    def take(number: int, episodes: Runs) -> None:
+        nonlocal done
+        job = jobs[number]
+        # Machines elsewhere do not see the folder: what they have played is written here, as soon as it arrives.
+        if elsewhere and writer is not None:
+            writer.save(job.cell.key, job.chunk, episodes)
+        parts[job.index][job.chunk] = episodes
+        done += 1
+        if on_chunk is not None:
+            on_chunk(done, total)
+
+    if on_chunk is not None:
+        on_chunk(done, total)
+    if elsewhere:
+        calls = [functools.partial(_work_elsewhere, job, job.cell.env.probe) for job in jobs]
+    else:
+        calls = [functools.partial(_work, job, os.getpid(), writer) for job in jobs]
+    with _saying_what_is_saved(cells, parts, total, writer):
+        run_calls(calls, workers, take)
 
 
 def _check_reuse(cells: Sequence[Cell], writer: ResultsWriter, reuse: bool | None) -> None:
@@ -263,14 +325,24 @@ def _saying_what_is_saved(
         raise
 
 
-def _work(job: _Job, writer: ResultsWriter | None) -> tuple[int, int, Runs]:
-    end_with(job.parent)
-    if job.probe is not None:
-        _check_probe(job.cell, job.probe)
+def _work(job: _Job, parent: int, writer: ResultsWriter | None) -> Runs:
+    """Play and store a chunk, in a process of this machine."""
+    end_with(parent)
     episodes = play_chunk(job.cell, job.chunk, job.runs, writer)
     if writer is not None:
         writer.save(job.cell.key, job.chunk, episodes)
-    return job.index, job.chunk, episodes
+    return episodes
+
+
+def _work_elsewhere(job: _Job, probe: FloatArray) -> Runs:
+    """Play a chunk, if this machine has the same data.
+
+    Args:
+        job: The chunk.
+        probe: Draws of the environment on the user's machine.
+    """
+    _check_probe(job.cell, probe)
+    return play_chunk(job.cell, job.chunk, job.runs)
 
 
 def _check_probe(cell: Cell, expected: FloatArray) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +27,7 @@ __all__ = [
     "keywords",
     "read_arms",
     "read_checkpoints",
+    "read_shard",
 ]
 
 
@@ -172,6 +174,20 @@ def read_checkpoints(text: str | None) -> int | list[int] | None:
             f"--checkpoints {text!r} cannot be read; write 100 for every 100 pulls, or pull counts such as 500,1000"
         ) from None
     return numbers if "," in text else numbers[0]
+
+
+def read_shard(text: str, out: Path | None) -> tuple[int, int]:
+    """Return ``"3/16"`` as the numbers 3 and 16.
+
+    Raises:
+        ParameterError: If it is no part, or there is no folder.
+    """
+    match = re.fullmatch(r"(\d+)/(\d+)", text.strip())
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise ParameterError(f"--shard {text!r} is no part; write 3/16 for the third of sixteen")
+    if out is None:
+        raise ParameterError("--shard needs a folder that all machines share: name it with --out")
+    return int(match[1]), int(match[2])
 
 
 def read_arms(text: str) -> tuple[int, int]:

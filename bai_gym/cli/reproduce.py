@@ -18,7 +18,6 @@ from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.benchmark.sources import EnvSource
 from bai_gym.cli.complete import EXPERIMENTS
-from bai_gym.cli.connect import Address, Backend, check_backend_options, connected
 from bai_gym.cli.console import OUT, progress_bar
 from bai_gym.cli.options import FOLDER, WHOLE, Bounds, Record, Seed
 from bai_gym.cli.output import (
@@ -77,9 +76,7 @@ def reproduce(
         int | None, typer.Option(**WHOLE, help="Runs of each agent at each point. [default: as in the paper]")
     ] = None,
     seed: Seed = 0,
-    workers: Annotated[int | None, typer.Option(**WHOLE, help="Processes; -1 for all cores. [default: -1]")] = None,
-    backend: Backend = "loky",
-    address: Address = None,
+    workers: Annotated[int, typer.Option(**WHOLE, help="Processes; -1 for all cores.")] = -1,
     bounds: Bounds = False,
     settle: Annotated[
         int,
@@ -97,7 +94,6 @@ def reproduce(
     """Run the experiment of a figure, draw it, and judge the claims of the paper, or hypotheses."""
     experiments = [find(name) for name in figures if name != AUDIT]
     check_seed(seed)
-    check_backend_options(backend, address, workers)
     for experiment in experiments:
         check_runs((experiment.runs if runs is None else runs) * max(1, integer(settle, "settle", least=0)), workers)
         check_record(record, experiment.runs if runs is None else runs, out)
@@ -105,14 +101,13 @@ def reproduce(
             files = () if experiment.instances else (*result_files(name), f"{name}-claims.txt")
             files += rival_files(name) if experiment.reference else ()
             check_files(out / experiment.id, (*files, f"{name}.png"))
-    with connected(backend, address, workers, -1) as processes:
-        for experiment in experiments:
-            chosen = experiment.runs if runs is None else runs
-            _reproduce(experiment, chosen, seed, processes, out / experiment.id, bounds, settle, record)
-        if AUDIT in figures:
-            from bai_gym.cli.audits import reproduce_audits
+    for experiment in experiments:
+        chosen = experiment.runs if runs is None else runs
+        _reproduce(experiment, chosen, seed, workers, out / experiment.id, bounds, settle, record)
+    if AUDIT in figures:
+        from bai_gym.cli.audits import reproduce_audits
 
-            reproduce_audits(out / AUDIT, runs, seed, processes)
+        reproduce_audits(out / AUDIT, runs, seed, workers)
 
 
 def _reproduce(

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from bai_gym.cli.complete import AGENTS, ENVIRONMENTS
-from bai_gym.cli.connect import Address, Backend, check_backend_options, connected
 from bai_gym.cli.options import (
     AMOUNT,
     WHOLE,
@@ -18,8 +17,10 @@ from bai_gym.cli.options import (
     Record,
     Reuse,
     Seed,
+    Workers,
     env_keywords,
     read_checkpoints,
+    read_shard,
 )
 
 __all__ = ["run"]
@@ -51,10 +52,16 @@ def run(
     costs: Costs = None,
     runs: Annotated[int, typer.Option(**WHOLE, help="Independent episodes of each agent at each budget.")] = 1000,
     seed: Seed = 0,
-    workers: Annotated[int | None, typer.Option(**WHOLE, help="Processes; -1 for all cores. [default: 1]")] = None,
-    backend: Backend = "loky",
-    address: Address = None,
+    workers: Workers = 1,
     out: Out = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="<i>/<n>",
+            help="Play the i-th of n parts into the folder --out that machines share, for job arrays: 3/16. The last "
+            "one, or the command without --shard, writes the tables.",
+        ),
+    ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="Keyword of the environments, repeatable: --set num_arms=8 --set path=log.csv"),
@@ -75,7 +82,8 @@ def run(
     from bai_gym.api import compare, make_cells
     from bai_gym.benchmark.bounds import proved_bounds
     from bai_gym.benchmark.optima import known_optima
-    from bai_gym.benchmark.runner import check_runs
+    from bai_gym.benchmark.runner import check_runs, play_shard
+    from bai_gym.cli.console import OUT, progress_bar
     from bai_gym.cli.defaults import default_agents
     from bai_gym.cli.figures import FIGURE, draw_comparison
     from bai_gym.cli.output import (
@@ -91,24 +99,30 @@ def run(
     if out is not None:
         check_files(out, (*result_files(), FIGURE))
     check_runs(runs, workers)
-    check_backend_options(backend, address, workers)
+    part = None if shard is None else read_shard(shard, out)
     given, points = env_keywords(set_, costs), read_checkpoints(checkpoints)
     agents = agent or default_agents(envs, budget, seed, given)
-    with connected(backend, address, workers, 1) as processes:
-        comparison = compare(
-            agents,
-            envs,
-            budgets=budget,
-            runs=runs,
-            seed=seed,
-            workers=processes,
-            env_kwargs=given,
-            out=out,
-            path=path,
-            checkpoints=points,
-            record=record,
-            reuse=reuse,
-        )
+    if out is not None and part is not None:
+        cells = [cell for env in envs for cell in make_cells(agents, env, budget, seed, given, path, points)]
+        with progress_bar("playing a part") as on_chunk:
+            left = play_shard(cells, runs, part, out=out, workers=workers, on_chunk=on_chunk, reuse=reuse)
+        if left:
+            OUT.print(f"part {shard} is in {out}; {left:,} chunks of other parts are missing", soft_wrap=True)
+            return
+    comparison = compare(
+        agents,
+        envs,
+        budgets=budget,
+        runs=runs,
+        seed=seed,
+        workers=workers,
+        env_kwargs=given,
+        out=out,
+        path=path,
+        checkpoints=points,
+        record=record,
+        reuse=reuse,
+    )
     cells = [cell for env in envs for cell in make_cells(agents, env, budget, seed, given, path, points)]
     optima, missing = known_optima(cells) if optimum else ({}, [])
     print_results(comparison, optima)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
-from importlib.metadata import version
+import platform
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-__all__ = ["library_digest", "library_folders"]
+__all__ = ["library_digest", "library_folders", "own_versions"]
+
+PACKAGES = ("bai-gym", "numpy", "scipy", "scikit-learn", "numba")
+"""Packages that affect the numbers."""
 
 LATER_PACKAGES = frozenset(
     {"analysis", "api.py", "citations.py", "cli", "experiments", "live", "papers.bib", "report", "rerun.py", "training"}
@@ -42,3 +46,19 @@ def library_digest() -> str:
             digest.update(f"{name} {path.stat().st_size}\n".encode())
             digest.update(path.read_bytes())
     return f"{version('bai-gym')}-{digest.hexdigest()[:16]}"
+
+
+@functools.cache
+def own_versions() -> dict[str, str | None]:
+    """Return the versions of this process: of Python the first two numbers, of packages all; None: not installed.
+
+    Of this library also a digest of its files, since a changed copy may have the same version.
+    """
+    versions: dict[str, str | None] = {"Python": ".".join(platform.python_version_tuple()[:2])}
+    for name in PACKAGES:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            versions[name] = None
+    versions["code of bai-gym"] = library_digest()
+    return versions

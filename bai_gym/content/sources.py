@@ -19,11 +19,12 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from bai_gym.content.homes import home_of_file
-from bai_gym.content.values import UnknownContentError
+from bai_gym.content.parameters import Parameters, UnknownContentError
 
-__all__ = ["files_of_import", "sources_digest"]
+__all__ = ["content_digest", "files_of_import", "sources_digest"]
 
 READERS = re.compile(
     r"(load|open|read|scan)(_\w+|s|txt|mat|lines?|into)?|__import__|CDLL|DataSource|File|Popen|breakpoint|eval|exec|"
@@ -36,6 +37,26 @@ OUTSIDE = frozenset(
 )
 """Modules with the same use."""
 ENVIRONMENT = frozenset({"environ", "environb", "getenv", "getenvb"})
+
+
+def content_digest(*values: Any, files: Iterable[Path | None] = ()) -> tuple[str, str | None]:
+    """Return a hash of values with the code behind them, apart from that of this library.
+
+    Args:
+        values: An agent and a problem, for example.
+        files: Where the user's own code among them is written, too, if the functions and classes themselves do not say.
+
+    Returns:
+        The hash, and the reason why equal ones do not say that all is equal; None: they do.
+    """
+    parameters, digests = Parameters(), []
+    try:
+        digests.append(parameters.digest(*values))
+        if parameters.has_own_code:
+            digests.append(sources_digest({*parameters.files, *filter(None, files)}))
+    except UnknownContentError as error:
+        return "-".join(digests), str(error)
+    return "-".join(digests), None
 
 
 def sources_digest(files: Iterable[Path]) -> str:

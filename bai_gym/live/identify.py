@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent import futures
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
@@ -15,7 +16,6 @@ from bai_gym.live.experiment import check_names, kind_of
 from bai_gym.live.items import check_items
 from bai_gym.live.study import PendingPull, Study
 from bai_gym.live.terminal import Terminal
-from bai_gym.parallel import on_cluster
 from bai_gym.rewards import Rewards
 from bai_gym.validation import integer
 
@@ -42,7 +42,7 @@ def identify(
     on_error: str = "raise",
     retries: int | None = None,
     worst: float | None = None,
-    run_in: str = "auto",
+    run_in: str | futures.Executor = "auto",
     journal: str | os.PathLike[str] | None = None,
     progress: bool = True,
 ) -> Identification:
@@ -81,9 +81,8 @@ def identify(
         items: Questions, instances or seeds: the functions take one as a further argument, ``pull(arm, item)``, and the
             j-th pull of every arm is played on the same item, see :class:`bai_gym.Study`.
         parallel: Pulls made at a time, at least 1. If more than 1, each of so many workers is a process of its own,
-            unless ``run_in`` says otherwise; inside :func:`bai_gym.cluster` they are tasks there. Agents that play by
-            blocks (SR, SH) give the same result for any number; sequential agents decide on the rewards that have
-            arrived, so theirs depends on which pulls are faster.
+            unless ``run_in`` says otherwise. Agents that play by blocks (SR, SH) give the same result for any number;
+            sequential agents decide on the rewards that have arrived, so theirs depends on which pulls are faster.
         timeout: Time limit of a pull in seconds, above 0; None: no limit.
         on_error: What happens when a pull raises, takes too long, or returns no finite number of the kind of rewards.
             ``"raise"`` (default): the experiment ends with an error. ``"retry"``: the pull is made again, up to
@@ -92,7 +91,8 @@ def identify(
         retries: For ``on_error="retry"``, at least 1; None: 3.
         worst: A reward that is no better than any observed one, of the kind of rewards.
         run_in: ``"auto"`` (default, see above), or always ``"here"``, in a ``"thread"``, in a ``"process"``, which also
-            survives functions that crash, or on the enclosing ``"cluster"``.
+            survives functions that crash; or a ``concurrent.futures.Executor``, such as ``client.get_executor()`` of
+            Dask, on whose workers every pull is a task.
         journal: A file that keeps every observation, as JSON lines, each safely on the disk before the next pull. The
             same call resumes one that failed or was killed: no reward in the journal is observed again, and the result
             is that of an uninterrupted experiment, if the functions are deterministic or draw from ``rng`` (with a
@@ -110,7 +110,7 @@ def identify(
         AgentError: The agent needs knowledge or features that are missing, cannot start from earlier results, or makes
             an impossible request.
         DataError: Earlier results cannot be read, or are not of the kind of rewards.
-        ClusterError: The cluster is lost; rewards that have arrived are in the journal.
+        ClusterError: The worker of an executor was lost; rewards that have arrived are in the journal.
         ParameterError: Another argument is invalid.
     """
     if budget is None:
@@ -126,7 +126,7 @@ def identify(
     num_arms = num_arms if names is None else len(names)
     place = run_in
     if parallel > 1 and run_in == "auto":
-        place = "cluster" if on_cluster() else "process"
+        place = "process"
     kind = kind_of(rewards, earlier, arm_column, reward_column)
     played_on = None if items is None else check_items(items)
     policy: dict[str, Any] = {
@@ -166,12 +166,7 @@ def identify(
                 _run(study, first, terminal)
             else:
                 with ThreadPoolExecutor(parallel) as pool:
-                    # Processes start at the same time; a cluster encloses this thread alone.
-                    others = (
-                        map(executor, range(1, parallel))
-                        if place == "cluster"
-                        else pool.map(executor, range(1, parallel))
-                    )
+                    others = pool.map(executor, range(1, parallel))  # processes start at the same time
                     _run_parallel(study, [first, *others], pool, terminal)
         except PullError as error:
             error.log = study.log

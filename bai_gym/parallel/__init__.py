@@ -1,21 +1,27 @@
-"""Parallel work through joblib, on processes of this machine or on a cluster."""
+"""Parallel work on processes of this machine, or on any executor."""
 
-from bai_gym.parallel.cluster import BACKENDS, check_backend, cluster
 from bai_gym.parallel.memory import available_memory, check_memory
-from bai_gym.parallel.pool import end_with, num_workers, on_cluster, parallel, plays_elsewhere
-from bai_gym.parallel.remote import LateCallError, RemoteCalls
+from bai_gym.parallel.pool import (
+    Workers,
+    check_executor,
+    check_workers,
+    end_with,
+    num_workers,
+    plays_elsewhere,
+    run_calls,
+)
+from bai_gym.parallel.task import opened, packed
 
 __all__ = [
-    "BACKENDS",
-    "LateCallError",
-    "RemoteCalls",
+    "Workers",
     "available_memory",
-    "check_backend",
+    "check_executor",
     "check_memory",
-    "cluster",
+    "check_workers",
     "end_with",
     "num_workers",
-    "on_cluster",
-    "parallel",
+    "opened",
+    "packed",
     "plays_elsewhere",
+    "run_calls",
 ]

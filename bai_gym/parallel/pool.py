@@ -1,4 +1,9 @@
-"""The ``joblib.Parallel`` of this library."""
+"""Calls on processes of this machine, or on the workers of any ``concurrent.futures.Executor``.
+
+The processes of this machine are those of loky, which comes with joblib: unlike the standard library's, they need no
+``if __name__ == "__main__":`` in scripts, are started the same way on every system, and are replaced after one has died
+or leaks memory.
+"""
 
 from __future__ import annotations
 
@@ -9,78 +14,185 @@ import pickle
 import threading
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from contextlib import suppress
+from typing import Any, TypeVar
 
-from bai_gym.errors import BaiGymError
+from bai_gym.errors import ClusterError, ParameterError
+from bai_gym.parallel.task import opened, packed, within_task
+from bai_gym.validation import integer
 
-__all__ = ["end_with", "num_workers", "on_cluster", "parallel", "plays_elsewhere"]
+__all__ = ["TRIES", "Workers", "check_workers", "end_with", "num_workers", "plays_elsewhere", "run_calls"]
 
+Workers = int | Executor
+"""Processes of this machine, -1 for all cores; or any ``concurrent.futures.Executor``."""
+
+TRIES = 3
+"""Times that a call is sent before it fails for good: its workers were lost each time."""
+AT_ONCE = 1000  # calls that wait at an executor: enough for workers that join later, little to cancel and to hold
+IDLE_SECONDS = 300  # after which processes without work end
+POLL_SECONDS = 0.1  # between two looks at futures that cannot be waited for
+RESUME = "with an output folder, the same call resumes"
+SHOWN = 100  # characters of the error of an executor
 WATCH_SECONDS = 0.5  # between two looks for the parent
+THREADS = (
+    "BLIS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+_Result = TypeVar("_Result")
 
 
-@contextmanager
-def parallel(workers: int | None, *, ordered: bool = True, tasks: int | None = None) -> Iterator[Any]:
-    """Yield a ``joblib.Parallel`` that returns a generator of results.
-
-    Args:
-        workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says. Ignored inside
-            :func:`bai_gym.cluster`.
-        tasks: Number of tasks, if known: more processes than tasks, or than cores, would be idle.
-        ordered: Whether results come in the order of the tasks, or as soon as they are ready.
+def check_workers(workers: Any) -> None:
+    """Check the user's argument.
 
     Raises:
-        BaiGymError: Inside, where a worker process was killed, or a task cannot be sent to one.
+        ParameterError: If it is neither an integer of at least 1, nor -1, nor an executor.
     """
-    import joblib  # here, because most sessions play a single run, or find everything on disk
+    if not plays_elsewhere(workers) and workers != -1:
+        integer(workers, "workers", least=1, rule="an integer of at least 1, or -1 for all cores")
 
-    if workers is not None and not plays_elsewhere():
-        workers = num_workers(workers, tasks)
-    with _explained(), warnings.catch_warnings():
-        # joblib replaces a worker that has grown by 300 MB, and says so by a warning in the thread that manages the
-        # workers. Where warnings are errors, this thread would die, and the program wait forever.
-        warnings.filterwarnings("ignore", category=UserWarning, module=r"(joblib\.externals\.)?loky\.")
-        yield joblib.Parallel(
-            n_jobs=workers,
-            return_as="generator" if ordered else "generator_unordered",
-            # A cluster receives all tasks at once, so that workers that join later find work.
-            pre_dispatch="all" if on_cluster() else "2 * n_jobs",
+
+def check_executor(executor: Any) -> None:
+    """Check the user's argument.
+
+    Raises:
+        ParameterError: If it is no executor.
+    """
+    if not plays_elsewhere(executor):
+        raise ParameterError(
+            f"executor must be a concurrent.futures.Executor, such as client.get_executor() of Dask, not {executor!r}"
         )
 
 
-def num_workers(workers: int, tasks: int | None = None) -> int:
-    """Return the number of processes on this machine: at most one for each task and each core; -1 means all cores."""
-    import joblib
+def plays_elsewhere(workers: Any) -> bool:
+    """Return whether an executor makes the calls, perhaps on machines without access to local files."""
+    return not isinstance(workers, type) and callable(getattr(workers, "submit", None))
 
-    cores = int(joblib.cpu_count())
+
+def num_workers(workers: Any, tasks: int) -> int:
+    """Return the number of processes on this machine: at most one for each task and each core; -1 means all cores.
+
+    Within a task it is 1: the other cores belong to other tasks.
+    """
+    from joblib import cpu_count
+
+    if within_task():
+        return 1
+    cores = int(cpu_count())
     # At least two, if there are two tasks: one would be this process itself.
-    workers = cores if workers == -1 else min(workers, max(cores, 2))
-    return workers if tasks is None else min(workers, max(tasks, 1))
+    return min(cores if workers == -1 else min(workers, max(cores, 2)), max(tasks, 1))
 
 
-@contextmanager
-def _explained() -> Iterator[None]:
-    """Report errors of local worker processes in one line."""
-    from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
+def run_calls(calls: Sequence[Callable[[], _Result]], workers: Workers, take: Callable[[int, _Result], object]) -> None:
+    """Make calls, and hand over the number and the result of each as soon as it is there.
+
+    Calls travel by cloudpickle, those of lost workers again. One process is this one, without any pickling.
+
+    Args:
+        calls: Functions without arguments.
+        workers: Where.
+        take: Called here, in the order in which results arrive.
+
+    Raises:
+        ParameterError: If a call cannot be pickled.
+        ClusterError: If the workers of a call were lost :data:`TRIES` times, or differ from this process, see
+            :func:`bai_gym.parallel.task.differences`.
+        Exception: What a call or ``take`` raises; calls that are not yet made are then cancelled.
+    """
+    if plays_elsewhere(workers):
+        _send(calls, lambda: workers, AT_ONCE, take)
+        return
+    processes = num_workers(workers, len(calls))
+    if processes == 1:
+        for number, call in enumerate(calls):
+            take(number, call())
+        return
+    with warnings.catch_warnings():
+        # loky replaces a worker that has grown by 300 MB, and says so by a warning in the thread that manages the
+        # workers. Where warnings are errors, this thread would die, and the program wait forever.
+        warnings.filterwarnings("ignore", category=UserWarning, module=r"(joblib\.externals\.)?loky\.")
+        try:
+            _send(calls, lambda: _processes(processes), 2 * processes, take)
+        except BaseException:
+            _processes(processes).shutdown(kill_workers=True)
+            raise
+
+
+def _processes(number: int) -> Any:
+    """Return the processes of this machine, new ones if one of the last has died."""
+    from joblib import cpu_count
+    from joblib.externals.loky import get_reusable_executor
+
+    threads = {name: os.environ.get(name, str(max(1, cpu_count() // number))) for name in THREADS}
+    return get_reusable_executor(number, timeout=IDLE_SECONDS, env=threads)
+
+
+def _send(
+    calls: Sequence[Callable[[], _Result]],
+    executor: Callable[[], Any],
+    at_once: int,
+    take: Callable[[int, _Result], object],
+) -> None:
+    waiting = deque(range(len(calls)))
+    losses = [0] * len(calls)
+    pending: dict[Any, int] = {}
+
+    def lose(number: int, error: BaseException) -> None:
+        losses[number] += 1
+        if losses[number] == TRIES:
+            reason = (" ".join(str(error).split()) or type(error).__name__)[:SHOWN]
+            raise ClusterError(
+                f"the workers of the same work were lost {TRIES} times ({reason}); most likely they have too little "
+                f"memory: take fewer on one machine; {RESUME}"
+            )
+        waiting.appendleft(number)
 
     try:
-        yield
-    except TerminatedWorkerError:
-        raise BaiGymError(
-            "a worker process was killed (out of memory?); use fewer workers, or run the same command again with the "
-            "same output folder to resume it"
-        ) from None
-    except (BrokenProcessPool, pickle.PicklingError) as error:
-        lines = [line.strip("'\" ") for line in str(error.__cause__ or error).splitlines()]
-        reason = next((line for line in reversed(lines) if line), type(error).__name__)
-        raise BaiGymError(
-            f"the agent or the environment cannot be sent to worker processes ({reason}); use workers=1"
-        ) from None
+        while waiting or pending:
+            while waiting and len(pending) < at_once:
+                number = waiting.popleft()
+                task = packed(calls[number], losses[number])
+                try:
+                    # A function of the standard library, which workers without bai-gym have, too.
+                    pending[executor().submit(pickle.loads, task)] = number
+                except Exception as error:
+                    lose(number, error)
+            for future in _ended(pending):
+                number = pending.pop(future)
+                try:
+                    result = future.result()
+                except (ImportError, AttributeError) as error:  # a call's own exceptions are in its result
+                    raise ClusterError(f"a worker cannot import bai-gym ({error}); install the same version") from None
+                except CancelledError:  # Dask does so when it has lost its scheduler
+                    raise ClusterError(f"the executor has cancelled its work (is it lost?); {RESUME}") from None
+                except Exception as error:
+                    lose(number, error)
+                else:
+                    take(number, opened(result))
+    finally:
+        for future in pending:
+            with suppress(Exception):  # the cluster may be gone
+                future.cancel()
+
+
+def _ended(futures: Collection[Any]) -> Collection[Any]:
+    """Wait until some futures have ended, and return them; submitit's are no standard ones, and have to be polled."""
+    if all(isinstance(future, Future) for future in futures):
+        return wait(futures, return_when=FIRST_COMPLETED).done
+    while not (ended := [future for future in futures if future.done()]):
+        time.sleep(POLL_SECONDS)
+    return ended
 
 
 def end_with(parent: int) -> None:
-    """End this worker process of ``parent`` when that is killed; joblib's workers would wait for work for a while.
+    """End this worker process of ``parent`` when that is killed; loky's workers would wait for work for a while.
 
     It ends without a last garbage collection, for which the parent would wait.
 
@@ -102,24 +214,3 @@ def _wait_for_end(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(WATCH_SECONDS)
     os._exit(1)
-
-
-def on_cluster() -> bool:
-    """Return whether :func:`bai_gym.cluster` encloses this call."""
-    from joblib.parallel import get_active_backend
-
-    from bai_gym.parallel.backend import ClusterBackend
-
-    return isinstance(get_active_backend()[0], ClusterBackend)
-
-
-def plays_elsewhere() -> bool:
-    """Return whether tasks may run on machines without access to local files.
-
-    This is so with :func:`bai_gym.cluster`, and with any ``joblib.parallel_config`` except for processes and threads
-    of this machine.
-    """
-    from joblib import parallel as kinds
-
-    here = (kinds.LokyBackend, kinds.MultiprocessingBackend, kinds.SequentialBackend, kinds.ThreadingBackend)
-    return type(kinds.get_active_backend()[0]) not in here

@@ -28,6 +28,7 @@ from bai_gym.benchmark.runner import reuse_in_steps, run_cells
 from bai_gym.costs import common_cost
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import BaiGymError, ParameterError
+from bai_gym.parallel import Workers
 from bai_gym.planning.goals import ERROR, REGRET, budget_words
 from bai_gym.planning.now import BASELINE, NOW, DecideNow, favourite
 from bai_gym.results.comparison import Comparison
@@ -124,7 +125,7 @@ def advise(
     runs: int = 2000,
     finalists: int | None = FINALISTS,
     seed: int = 0,
-    workers: int | None = 1,
+    workers: Workers = 1,
     env_kwargs: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     reuse: bool | None = None,
@@ -148,7 +149,7 @@ def advise(
         finalists: Their number, at least 1. None: all agents that are not significantly worse, which may take several
             times as long.
         seed: At least 0. The same seed gives the same advice, for any number of workers.
-        workers: Processes, see :func:`bai_gym.evaluate`.
+        workers: Processes, or an executor, see :func:`bai_gym.evaluate`.
         env_kwargs: Keyword arguments for ``gym.make``.
         out: Folder for finished chunks: the same call resumes an interrupted one.
         reuse: What to do with finished chunks, see :func:`bai_gym.evaluate`.

@@ -31,6 +31,7 @@ from bai_gym.benchmark.runner import check_runs, reuse_in_steps, run_cells
 from bai_gym.costs import Costs, common_cost
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
+from bai_gym.parallel import Workers
 from bai_gym.planning.goals import ERROR, REGRET, Goal, Measurement, budget_words, most_certain, quantile
 from bai_gym.planning.instances import INSTANCES, on_each_instance
 from bai_gym.planning.now import BASELINE, NOW, DecideNow, favourite
@@ -214,7 +215,7 @@ def plan(
     certainty: float | None = None,
     most: float | None = None,
     seed: int = 0,
-    workers: int | None = 1,
+    workers: Workers = 1,
     env_kwargs: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     reuse: bool | None = None,
@@ -238,7 +239,7 @@ def plan(
             the target, above 0 and at most 0.985; None: its mean over the instances must be.
         most: Largest budget to try; None: 100,000 pulls, or the money for as many at the mean cost.
         seed: At least 0. The same seed gives the same plan, for any number of workers.
-        workers: Processes, see :func:`bai_gym.evaluate`.
+        workers: Processes, or an executor, see :func:`bai_gym.evaluate`.
         env_kwargs: Keyword arguments for ``gym.make``.
         out: Folder for finished chunks: the same call resumes an interrupted one.
         reuse: What to do with finished chunks, see :func:`bai_gym.evaluate`.

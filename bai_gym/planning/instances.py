@@ -17,6 +17,7 @@ from bai_gym.bandits import Bandit
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.runner import run_cells
 from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.parallel import Workers
 from bai_gym.planning.goals import ERROR, Goal, Measurement
 from bai_gym.problems import Problem
 from bai_gym.problems.base import count_features
@@ -45,7 +46,7 @@ class InTurn(Problem):
 
 
 def on_each_instance(
-    agent: Any, cell: Cell, goal: Goal, runs: int, *, workers: int | None, out: Path | None, reuse: bool | None
+    agent: Any, cell: Cell, goal: Goal, runs: int, *, workers: Workers, out: Path | None, reuse: bool | None
 ) -> Measurement:
     """Measure a goal on each of :data:`INSTANCES` instances.
 

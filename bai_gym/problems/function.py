@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from concurrent import futures
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def function_problem(
     on_error: str = "raise",
     retries: int | None = None,
     worst: float | None = None,
-    run_in: str = "auto",
+    run_in: str | futures.Executor = "auto",
     rewards: Rewards | str | None = None,
 ) -> FixedProblem:
     """Return the problem in which a pull calls a user function.
@@ -48,7 +49,7 @@ def function_problem(
         on_error: ``"raise"``, ``"retry"`` or ``"worst"``.
         retries: Number of times that a failed pull is repeated.
         worst: Reward of a failed pull.
-        run_in: ``"auto"``, ``"here"``, ``"thread"``, ``"process"`` or ``"cluster"``.
+        run_in: ``"auto"``, ``"here"``, ``"thread"``, ``"process"``, or an executor, see :func:`bai_gym.identify`.
         rewards: The kind of rewards, ``"binary"``, ``"bounded(low, high)"``, ``"counts"`` or ``"real"``, see
             :class:`bai_gym.rewards.Rewards`; a pull that returns another number has failed. None: real.
 

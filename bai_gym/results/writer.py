@@ -5,11 +5,13 @@ The files are described in docs/results.md.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import secrets
 import shutil
+import socket
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,7 +45,8 @@ PART = ".part"
 _T = TypeVar("_T")
 ADDRESS = ("agent", "env", "budget", "run")  # columns that say which episode a row is
 AT_CHECKPOINTS = ("correct_at_checkpoints", "simple_regret_at_checkpoints")
-_DRAFT = re.compile(r"^\.draft-(\d+)-")
+_HOST = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+_DRAFT = re.compile(r"^\.draft-([0-9a-f]{8})-(\d+)-")
 _DRAFT_SECONDS = 86400  # a draft older than a day is abandoned, even if a process has its number
 
 
@@ -398,8 +401,8 @@ def _array(column: pa.ChunkedArray, runs: int) -> npt.NDArray[Any]:
 
 
 def _draft(path: Path) -> Path:
-    """Return a name that no other process or thread uses, and that contains the process id."""
-    return path.with_name(f".draft-{os.getpid()}-{secrets.token_hex(4)}-{path.name}")
+    """Return a name that no other process or thread uses, and that contains machine and process."""
+    return path.with_name(f".draft-{_HOST}-{os.getpid()}-{secrets.token_hex(4)}-{path.name}")
 
 
 def _abandoned(draft: Path) -> bool:
@@ -408,10 +411,10 @@ def _abandoned(draft: Path) -> bool:
     try:
         if match is None or time.time() - draft.stat().st_mtime > _DRAFT_SECONDS:
             return match is not None
-        if os.name == "nt":  # os.kill(pid, 0) would send Ctrl-C there
+        if match[1] != _HOST or os.name == "nt":  # of another machine; or os.kill(pid, 0) would send Ctrl-C
             return False
-        os.kill(int(match[1]), 0)
-        state = Path(f"/proc/{match[1]}/stat").read_text().rpartition(")")[2].split()[0]
+        os.kill(int(match[2]), 0)
+        state = Path(f"/proc/{match[2]}/stat").read_text().rpartition(")")[2].split()[0]
         return state == "Z"  # a zombie process
     except ProcessLookupError:
         return True

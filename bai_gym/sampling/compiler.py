@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import platformdirs
 
-from bai_gym.content.values import closure_of, global_names
+from bai_gym.content.parameters import closure_of, global_names
 from bai_gym.sampling.signals import signals_held
 
 __all__ = ["Loops", "NotCompiledError", "can_compile", "compile_loops"]

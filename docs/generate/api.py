@@ -7,7 +7,7 @@ from pathlib import Path
 __all__ = ["MODULES", "api_index", "api_page", "api_text", "whole_package"]
 
 MODULES: dict[str, str] = {
-    "bai_gym": "evaluate, compare, plan, advise, audit, identify, Study, leaderboards, aggregate, cite, cluster",
+    "bai_gym": "evaluate, compare, plan, advise, audit, identify, Study, leaderboards, aggregate, cite",
     "bai_gym.agents": "base classes for your own agents; agents by name",
     "bai_gym.envs.scalar": "one episode at a time",
     "bai_gym.envs.vector": "a batch of episodes",
@@ -49,18 +49,14 @@ MODULES: dict[str, str] = {
 """The public modules, with a few words on each."""
 
 _DIRECTIVES = {
-    # Modules of the same name hide the functions identify and cluster from whoever reads files.
+    # Modules of the same name hide the function identify from whoever reads files.
     "bai_gym": """::: bai_gym
 
 ::: bai_gym.live.identify
 
 ::: bai_gym.live.study
     options:
-      members: [PendingPull]
-
-::: bai_gym.parallel.cluster
-    options:
-      members: [cluster]""",
+      members: [PendingPull]""",
     # Classes that `bai_gym` exports are on its page.
     "bai_gym.results.aggregate": """::: bai_gym.results.aggregate
     options:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from bai_gym.results.writer import _HOST as HOST
+
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")]
 
 CHUNKS = 6
@@ -39,12 +41,11 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def kill_in_the_middle(out: Path, environment: dict[str, str]) -> None:
+def kill_in_the_middle(out: Path) -> None:
     """Start the command, kill it with all its workers once a chunk is finished, and see that it leaves a draft."""
     started = time.monotonic()
     with subprocess.Popen(
         command(out, 2),
-        env=environment,
         start_new_session=True,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -55,22 +56,21 @@ def kill_in_the_middle(out: Path, environment: dict[str, str]) -> None:
         finally:
             os.killpg(process.pid, signal.SIGKILL)
     for semaphore in Path("/dev/shm").glob(f"sem.loky-{process.pid}-*"):
-        semaphore.unlink()  # joblib's own clean-up was killed too
+        semaphore.unlink()  # loky's own clean-up was killed too
     (cell,) = out.glob("chunks/*")
     # Whether the kill hit a process that was just writing is left to chance; here one always was.
-    (cell / f".draft-{process.pid}-0a1b2c3d-000005-1000.parquet").write_bytes(b"half a chunk")
+    (cell / f".draft-{HOST}-{process.pid}-0a1b2c3d-000005-1000.parquet").write_bytes(b"half a chunk")
 
 
 def test_a_killed_command_goes_on(
     tmp_path: Path, undisturbed: Path, contents: Callable[[Path], dict[str, bytes]]
 ) -> None:
     out = tmp_path / "out"
-    environment = {**os.environ, "JOBLIB_TEMP_FOLDER": str(tmp_path)}
-    kill_in_the_middle(out, environment)
+    kill_in_the_middle(out)
     finished = chunks(out)
     assert 1 <= len(finished) < CHUNKS
     assert not (out / "results.csv").exists()
-    subprocess.run(command(out, 2), env=environment, check=True, capture_output=True, timeout=PATIENCE)
+    subprocess.run(command(out, 2), check=True, capture_output=True, timeout=PATIENCE)
     assert {name: facts for name, facts in chunks(out).items() if name in finished} == finished
     # Hidden files count: a draft that was left behind would be one file too many.
     assert contents(out) == contents(undisturbed)
@@ -90,16 +90,15 @@ def living(group: int) -> list[int]:
 
 
 def semaphores(process: int) -> list[Path]:
-    """The semaphores that joblib has made for a process and not removed."""
+    """The semaphores that loky has made for a process and not removed."""
     return list(Path("/dev/shm").glob(f"sem.loky-{process}-*"))
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lists processes by /proc")
 def test_workers_end_with_the_command(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    environment = {**os.environ, "JOBLIB_TEMP_FOLDER": str(tmp_path)}
     with subprocess.Popen(
-        command(out, 2), env=environment, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command(out, 2), start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:
         until = time.monotonic() + PATIENCE
         while not chunks(out) and process.poll() is None and time.monotonic() < until:
@@ -112,7 +111,7 @@ def test_workers_end_with_the_command(tmp_path: Path) -> None:
         while (living(process.pid) or semaphores(process.pid)) and time.monotonic() < until:
             time.sleep(0.05)
         assert living(process.pid) == []
-        assert semaphores(process.pid) == []  # joblib's tracker has outlived the workers
+        assert semaphores(process.pid) == []  # loky's tracker has outlived the workers
     finally:
         for left in living(process.pid):
             os.kill(left, signal.SIGKILL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import signal
@@ -13,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
-import joblib
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -92,13 +92,6 @@ def test_workers_change_nothing(tmp_path: Path, contents: Callable[[Path], dict[
     written = contents(tmp_path / "one")
     assert len(written) == 3 * 2 * 2 + 1  # chunks, and the results
     assert written == contents(tmp_path / "two")
-
-
-@pytest.mark.each("backend", ["threading", "sequential"])
-def test_an_enclosing_configuration_decides_where_workers_are_left_open(backend: str) -> None:
-    with joblib.parallel_config(backend=backend, n_jobs=2):
-        inside = compare(AGENTS, PRIOR, runs=RUNS, workers=None)
-    assert facts(inside) == facts(compare(AGENTS, PRIOR, runs=RUNS))
 
 
 def test_the_seed_decides() -> None:
@@ -413,8 +406,7 @@ def test_workers_follow_to_another_folder(
         assert contents(folder / "by two") == contents(folder / "by one") != {}
 
 
-def test_a_killed_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
+def test_a_killed_worker(tmp_path: Path) -> None:
     mine = os.getpid()
 
     class Fatal:
@@ -423,10 +415,21 @@ def test_a_killed_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
             os.kill(os.getpid(), signal.SIGKILL)
             return 0
 
-    with pytest.raises(BaiGymError, match="killed") as caught:
+    class Once:
+        batched = True
+
+        def act(self, observation: Any) -> Any:
+            assert os.getpid() != mine
+            with contextlib.suppress(FileExistsError):
+                (tmp_path / "killed").touch(exist_ok=False)
+                os.kill(os.getpid(), signal.SIGKILL)
+            return observation["pulls"].argmin(axis=-1)
+
+    with pytest.raises(BaiGymError, match="lost 3 times") as caught:
         evaluate(Fatal, ENV, budget=5, runs=1001, workers=2)  # two chunks: one alone is played here
     assert "\n" not in str(caught.value)
-    assert evaluate("SH", ENV, budget=20, runs=5, workers=2).runs == 5  # the next call has workers again
+    assert evaluate(Once, ENV, budget=5, runs=1001, workers=2).runs == 1001  # played again
+    assert (tmp_path / "killed").exists()
 
 
 def test_an_agent_that_cannot_be_sent_to_workers() -> None:

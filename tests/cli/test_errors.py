@@ -73,16 +73,13 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         (("reproduce", "shvar2"), ("unknown experiment 'shvar2'", "Did you mean shvar-2", "bai-gym list experiments")),
         (("reproduce", "shvar-3", "figure-9"), ("unknown experiment 'figure-9'", "bai-gym list experiments")),
         (("data", "fetch", "movielens"), ("unknown data set 'movielens'", "Did you mean movielens-1m")),
-        ((*RUN, "--backend", "dusk"), ("unknown backend 'dusk'", "Did you mean dask", "loky, dask, ray")),
-        # Clusters.
-        ((*RUN, "--address", "tcp://a:1"), ("--address tcp://a:1 needs a cluster", "--backend dask or --backend")),
+        # Shards.
         *(
-            (
-                (*words, "--backend", "dask", "--address", "tcp://a:1", "--workers", "1"),
-                ("--workers 1 counts processes of this machine", "leave --workers out"),
-            )
-            for words in (RUN, ("reproduce", "shvar-3"))
+            ((*RUN, "--out", "shards", "--shard", text), (f"--shard '{text}' is no part", "3/16"))
+            for text in ("0/4", "5/4", "3", "a/b", "-1/2")
         ),
+        ((*RUN, "--shard", "1/2"), ("--shard needs a folder", "--out")),
+        ((*RUN, "--out", "shards", "--shard", "1/2", "--no-reuse"), ("a shard never deletes", "--no-reuse")),
         # The command line itself.
         (("frobnicate",), ("No such command 'frobnicate'", "`bai-gym --help`")),
         (("run",), ("Missing argument", "ENV", "`bai-gym run --help`")),

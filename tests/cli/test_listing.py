@@ -12,13 +12,11 @@ import gymnasium as gym
 import pytest
 
 from bai_gym import agents
-from bai_gym.cli import connect
 from bai_gym.cli.catalogue import catalogue, collected
 from bai_gym.cli.main import COMMANDS, app
 from bai_gym.datasets.locate import find as find_data
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import ParameterError, UnknownNameError
-from bai_gym.parallel import BACKENDS
 from bai_gym.wings import Registration
 
 Command = Callable[..., str]
@@ -37,7 +35,6 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
 
 def test_what_is_stored_to_save_time_is_what_it_is_stored_for() -> None:
     assert catalogue() == collected(), "run `make catalogue`"
-    assert connect.BACKENDS == BACKENDS
 
 
 def test_help_says_what_each_command_does_without_cuts(command: Command) -> None:

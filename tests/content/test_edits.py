@@ -201,22 +201,14 @@ EDITS: dict[str, tuple[str, str, Files]] = {
 REFUSED = {
     "JSON",
     "another program",
-    "frompyfunc",
-    "generator",
     "import by text",
     "loadtxt",
-    "own reduce",
     "path",
     "singledispatch",
-    "singledispatchmethod",
     "text file",
     "text file while it plays",
     "text to evaluate",
     "text to execute",
-    "thread",
-    "ufunc method",
-    "weak reference",
-    "context variable",
 }
 
 AGENT = """

@@ -258,7 +258,7 @@ def test_the_search_knows_the_pages(site: Path) -> None:
 def test_the_reference_has_the_front_door(pages: dict[str, Page]) -> None:
     anchors = pages["api/bai_gym.html"].anchors
     assert {"bai_gym.evaluate", "bai_gym.compare", "bai_gym.live.identify.identify"} <= anchors
-    assert {"bai_gym.leaderboards", "bai_gym.aggregate", "bai_gym.parallel.cluster.cluster"} <= anchors
+    assert {"bai_gym.leaderboards", "bai_gym.aggregate"} <= anchors
     assert {"bai_gym.agents.Agent", "bai_gym.agents.make"} <= pages["api/bai_gym.agents.html"].anchors
 
 

@@ -22,6 +22,7 @@ from bai_gym.cli import main
 from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.reader import read_outcomes, read_recordings, read_results
 from bai_gym.results.schema import SCHEMA_VERSION
+from bai_gym.results.writer import _HOST as HOST
 
 ENV = "BAI-Bernoulli4-v0"
 AGENTS = ["SH", "TTTS(posterior=bernoulli)"]
@@ -277,7 +278,7 @@ def test_a_result_of_many_runs_has_no_chunks(tmp_path: Path) -> None:
 def test_drafts_of_killed_processes_are_passed_over(tmp_path: Path) -> None:
     played = compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
     for file in list(tmp_path.rglob("*.parquet")):
-        file.with_name(f".draft-1-0123abcd-{file.name}").write_bytes(b"half of it")
+        file.with_name(f".draft-{HOST}-1-0123abcd-{file.name}").write_bytes(b"half of it")
     assert len(read_results(tmp_path)) == len(read_outcomes(tmp_path, played)) == len(read_recordings(tmp_path)) == 1
 
 

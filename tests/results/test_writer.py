@@ -18,6 +18,7 @@ from bai_gym.api import make_cells
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.errors import OutputError
+from bai_gym.results.writer import _HOST as HOST
 from bai_gym.results.writer import ResultsWriter, write_atomically
 
 DAY = 86400
@@ -88,8 +89,8 @@ def dead() -> int:
     return process.pid
 
 
-def put_draft(folder: Path, process: int, age: float = 0.0) -> Path:
-    path = folder / "chunks" / "cell" / f".draft-{process}-0a1b2c3d-000000-1000.parquet"
+def put_draft(folder: Path, process: int, age: float = 0.0, host: str = HOST) -> Path:
+    path = folder / "chunks" / "cell" / f".draft-{host}-{process}-0a1b2c3d-000000-1000.parquet"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"half a chunk")
     os.utime(path, times=(time.time() - age,) * 2)
@@ -113,6 +114,12 @@ def test_a_killed_process_that_nobody_waited_for_is_dead(tmp_path: Path) -> None
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         ResultsWriter(tmp_path)
         assert drafts(tmp_path) == []
+
+
+def test_drafts_of_other_machines_are_kept_whatever_runs_here(tmp_path: Path, dead: int) -> None:
+    put_draft(tmp_path, dead, host="01234567")
+    ResultsWriter(tmp_path)
+    assert len(drafts(tmp_path)) == 1
 
 
 @pytest.mark.each(("age", "kept"), [(0.0, True), (DAY - 600.0, True), (DAY + 600.0, False)])

@@ -1,4 +1,4 @@
-"""Runs a pull here, in a thread that can only be abandoned, in a process that can be killed, or on a cluster."""
+"""Runs a pull here, in a thread that can only be abandoned, in a process that can be killed, or on an executor."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import sys
 import threading
 import warnings
 import weakref
+from concurrent import futures
 from functools import partial
 from typing import Any, Protocol
 
@@ -20,14 +21,14 @@ import cloudpickle
 
 from bai_gym.bandits.executor.functions import FailedPullError, Functions, Outcome, Stream, one_line
 from bai_gym.bandits.executor.worker import read, write
-from bai_gym.errors import ParameterError
-from bai_gym.parallel import LateCallError, RemoteCalls
+from bai_gym.errors import ClusterError, ParameterError
+from bai_gym.parallel import opened, packed, plays_elsewhere
 from bai_gym.validation import choice
 
 __all__ = ["PLACES", "Callback", "make_callback"]
 
-PLACES = ("auto", "here", "thread", "process", "cluster")
-"""Where pulls can run."""
+PLACES = ("auto", "here", "thread", "process")
+"""Where pulls can run, beside an executor."""
 
 STARTUP_SECONDS = 300.0  # time for a worker to import the function's modules: longer than any import should take
 
@@ -54,18 +55,20 @@ class Callback(Protocol):
         """End the thread or process."""
 
 
-def make_callback(functions: Functions, timeout: float | None, run_in: str) -> Callback:
+def make_callback(functions: Functions, timeout: float | None, run_in: str | futures.Executor) -> Callback:
     """Return the callback for a place.
 
     Args:
         functions: The user's functions.
         timeout: Seconds for a pull, or None.
-        run_in: One of :data:`PLACES`. ``"auto"``: here without a timeout, else in a process, or in a thread where
-            the functions cannot be sent to a process (a warning says so).
+        run_in: An executor, or one of :data:`PLACES`. ``"auto"``: here without a timeout, else in a process, or in a
+            thread where the functions cannot be sent to a process (a warning says so).
 
     Raises:
         ParameterError: An unknown place, a timeout that cannot be kept there, or functions that cannot be sent.
     """
+    if plays_elsewhere(run_in):
+        return _Elsewhere(functions, timeout, run_in)
     choice(run_in, PLACES, "run_in")
     if run_in == "here" and timeout is not None:
         raise ParameterError("run_in='here' cannot keep a timeout: give run_in='process' or 'thread', or no timeout")
@@ -73,8 +76,6 @@ def make_callback(functions: Functions, timeout: float | None, run_in: str) -> C
         return _Here(functions)
     if run_in == "thread":
         return _Thread(functions, timeout)
-    if run_in == "cluster":
-        return _Cluster(functions, timeout)
     process = _Process(functions, timeout)
     try:
         process.start()
@@ -138,19 +139,27 @@ class _Thread:
         pass
 
 
-class _Cluster:
-    """A task for each pull, on any worker of the enclosing cluster."""
+class _Elsewhere:
+    """A task for each pull, on any worker of an executor."""
 
-    def __init__(self, functions: Functions, timeout: float | None) -> None:
+    def __init__(self, functions: Functions, timeout: float | None, executor: Any) -> None:
         self._functions = functions
         self._timeout = timeout
-        self._calls = RemoteCalls(functions)
+        self._executor = executor
+        packed(functions)  # an error now, if they cannot be sent
 
     def call(self, arm: int, stream: Stream, item: int | None = None) -> Outcome:
+        task = packed(partial(self._functions, arm, stream, item))
         try:
-            outcome: Outcome = self._calls.call(partial(self._functions, arm, stream, item), self._timeout)
-        except LateCallError:
-            raise FailedPullError(_late(self._timeout)) from None
+            future = self._executor.submit(pickle.loads, task)
+            done, _ = futures.wait([future], self._timeout)
+            result = future.result() if done else None
+        except Exception as error:
+            raise ClusterError(f"the worker of a pull was lost ({one_line(str(error))})") from None
+        if result is None:
+            future.cancel()
+            raise FailedPullError(_late(self._timeout))
+        outcome: Outcome = opened(result)
         return outcome
 
     def close(self) -> None:

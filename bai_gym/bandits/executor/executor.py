@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent import futures
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class Executor:
         on_error: str = "raise",
         retries: int | None = None,
         worst: float | None = None,
-        run_in: str = "auto",
+        run_in: str | futures.Executor = "auto",
         arms: Sequence[object] | None = None,
         rewards: Rewards = REAL,
         items: Sequence[Any] | None = None,
@@ -106,7 +107,7 @@ class Executor:
 
         Raises:
             PullError: If it fails, and the policy says so; its cause is the exception of the function.
-            ClusterError: If the cluster on which it runs is lost.
+            ClusterError: If the worker of an executor, on which it ran, is lost.
         """
         if self._callback is None:
             self._callback = make_callback(self._functions, self._timeout, self._run_in)

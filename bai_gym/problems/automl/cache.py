@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from bai_gym.datasets.files import replace_file
 from bai_gym.datasets.regression import RegressionTable
-from bai_gym.parallel import parallel, plays_elsewhere
+from bai_gym.parallel import Workers, plays_elsewhere, run_calls
 from bai_gym.problems.automl.grid import Model
 from bai_gym.problems.automl.training import split_scores
 from bai_gym.statistics import FloatArray
@@ -26,7 +27,7 @@ _FORMAT = 1  # raise it when the same data, models and seed give other scores
 
 
 def cached_scores(
-    table: RegressionTable, models: Sequence[Model], splits: int, *, cache: Path, workers: int | None = -1
+    table: RegressionTable, models: Sequence[Model], splits: int, *, cache: Path, workers: Workers = -1
 ) -> FloatArray:
     """Return the scores of models on some splits, those that are not on disk computed in parallel.
 
@@ -38,7 +39,7 @@ def cached_scores(
         models: K of them.
         splits: S; the splits have the seeds 0 to S - 1.
         cache: Where to look, and to write.
-        workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says.
+        workers: Processes, -1 for all cores; or an executor.
 
     Returns:
         ``(S, K)``, see :func:`bai_gym.problems.automl.training.split_scores`.
@@ -51,14 +52,18 @@ def cached_scores(
     missing = [seed for seed, scores in found.items() if scores is None]
     troubles = set()
     if missing:
-        import joblib  # here, because most sessions find everything on disk
+        elsewhere = plays_elsewhere(workers)  # on machines that do not see the folder
+        place = None if elsewhere else folder
+        calls = [functools.partial(_fill, table, tuple(models), seed, place) for seed in missing]
+        with _progress(len(missing), table.name) as advance:
 
-        elsewhere = plays_elsewhere()  # on machines that do not see the folder
-        tasks = [joblib.delayed(_fill)(table, tuple(models), seed, None if elsewhere else folder) for seed in missing]
-        with parallel(workers) as pool:
-            for seed, (scores, trouble) in zip(missing, _shown(pool(tasks), len(missing), table.name), strict=True):
+            def take(number: int, filled: tuple[FloatArray, str | None]) -> None:
+                seed, (scores, trouble) = missing[number], filled
                 found[seed] = scores
                 troubles.add(_keep(folder, seed, scores) if elsewhere else trouble)
+                advance()
+
+            run_calls(calls, workers, take)
     if troubles - {None}:
         warnings.warn(
             f"the scores of models cannot be kept in {folder} ({next(iter(troubles - {None}))}), so every process "
@@ -103,12 +108,15 @@ def _load(path: Path, num_models: int) -> FloatArray | None:
     return scores if scores.dtype == np.float64 and scores.shape == (num_models,) else None
 
 
-def _shown(results: Iterable[Any], total: int, name: str) -> Iterable[Any]:
+@contextmanager
+def _progress(total: int, name: str) -> Iterator[Callable[[], object]]:
     """Show progress where somebody watches: this may take minutes."""
     if not sys.stderr.isatty():
-        yield from results
+        yield lambda: None
         return
     from rich.console import Console
-    from rich.progress import track
+    from rich.progress import Progress
 
-    yield from track(results, f"training models on {name}", total, console=Console(stderr=True), transient=True)
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"training models on {name}", total=total)
+        yield lambda: bar.advance(task)

@@ -91,7 +91,7 @@ class AutoMLProblem(FixedProblem):
 
 
 def automl_problem(
-    data: str = "diabetes", splits: int = SPLITS, cache: str | Path | None = None, workers: int | None = -1
+    data: str = "diabetes", splits: int = SPLITS, cache: str | Path | None = None, workers: int = -1
 ) -> AutoMLProblem:
     """Return the problem of finding the best of 160 models of scikit-learn.
 
@@ -112,8 +112,8 @@ def automl_problem(
     """
     splits = integer(splits, "splits", least=2)
     choice(data, REGRESSION_TABLES, "data")
-    if workers is not None and workers != -1:
-        integer(workers, "workers", least=1, rule="a number of processes, -1 for all cores, or None")
+    if workers != -1:
+        integer(workers, "workers", least=1, rule="a number of processes, or -1 for all cores")
     if cache is not None and not isinstance(cache, str | os.PathLike):
         raise ParameterError(f"cache must be the path of a folder, or None, not {cache!r}")
     scores = _shipped() if data == "diabetes" and cache is None else None

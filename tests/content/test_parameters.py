@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import functools
 import threading
+import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from bai_gym.content.library import library_digest
-from bai_gym.content.values import UnknownContentError, Values
+from bai_gym.api import make_cells
+from bai_gym.benchmark import cells
+from bai_gym.content.library import library_digest, own_versions
+from bai_gym.content.parameters import Parameters, UnknownContentError
 from bai_gym.envs.registration import IDS
 
 
 def digest(value: Any) -> str:
-    return Values().digest(value)
+    return Parameters().digest(value)
 
 
 def values(value: Any) -> Any:
@@ -89,7 +93,7 @@ def function(s):
     def of(**values: Any) -> str:
         names = dict(values)
         exec(code, names)
-        return Values().digest(names["function"])
+        return Parameters().digest(names["function"])
 
     one = of(a=1, LEVEL=1)
     assert one == of(a=2, LEVEL=1) == of(LEVEL=1) == of(a=threading.Lock(), LEVEL=1)
@@ -98,7 +102,7 @@ def function(s):
 
 def test_own_code_is_told_from_the_librarys() -> None:
     for value, own in ((np.mean, False), (IDS, False), (digest, True), ([functools.partial(digest)], True)):
-        values = Values()
+        values = Parameters()
         values.digest(value)
         assert values.has_own_code == own, value
 
@@ -117,3 +121,27 @@ def test_reading_a_cached_property_changes_nothing() -> None:
 def test_the_librarys_own_code_counts_as_a_whole() -> None:
     assert library_digest() == library_digest()
     assert library_digest().startswith("0.")
+
+
+def test_other_versions_are_other_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    def digest_now() -> str:
+        return make_cells(["SH"], "BAI-Bernoulli3-v0", [9], 0)[0].digest
+
+    before = digest_now()
+    for package, version in own_versions().items():
+        monkeypatch.setattr(cells, "own_versions", lambda p=package, v=version: {**own_versions(), p: f"{v}.1"})
+        assert digest_now() != before, package
+    monkeypatch.undo()
+    assert digest_now() == before
+
+
+def test_a_module_that_a_function_uses_counts_by_its_file(tmp_path: Path) -> None:
+    found = []
+    for text in ("LEVEL = 1", "LEVEL = 2", "LEVEL = 1"):
+        (tmp_path / "helper.py").write_text(text)
+        helper = types.ModuleType("helper")
+        helper.__file__ = str(tmp_path / "helper.py")
+        names = {"helper": helper}
+        exec("def function(): return helper.LEVEL", names)
+        found.append(digest(names["function"]))
+    assert found[0] == found[2] != found[1]
