@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,10 +36,12 @@ class Task(ABC):
         num_bandits: Number of bandits that share the arms.
         epsilon: Accuracy, at least 0, in the unit of the reward.
         one_number: Whether a recommendation is one number, so that it is an action by itself.
+        answer: What such a number stands for: ``"arm"``, or what need not be one.
     """
 
     name: ClassVar[str]
     one_number: ClassVar[bool] = False
+    answer: ClassVar[str] = "arm"
     m: int = 1
     num_bandits: int = 1
 
@@ -49,6 +52,29 @@ class Task(ABC):
             ParameterError: If it is negative or not finite.
         """
         self.epsilon = real(epsilon, "epsilon", least=0)
+
+    @property
+    def constants(self) -> dict[str, FloatArray]:
+        """What every observation shows of the task, by its key."""
+        return {}
+
+    def in_place_of(self, task: Task) -> Task:
+        """Return the task of an episode where a problem brings this one, and another is asked for.
+
+        It has the accuracy of the other one, which must be to find the best arm, or of this kind.
+
+        Raises:
+            ParameterError: If it is another one.
+        """
+        if type(task) is type(self):
+            return task
+        if not isinstance(task, BestArm):
+            raise ParameterError(
+                f"the task {task.name!r} has no {self.answer}s: leave out task=, or {self.answer}s="
+            )
+        made = copy(self)
+        made.epsilon = task.epsilon
+        return made
 
     @abstractmethod
     def check_arms(self, num_arms: int) -> None:
@@ -221,6 +247,7 @@ class BestCandidate(Task):
 
     name = "best-candidate"
     one_number = True
+    answer = "candidate"
 
     def __init__(self, candidates: object, features: FloatArray, epsilon: float = 0.0) -> None:
         """Compute the combinations."""
@@ -245,6 +272,12 @@ class BestCandidate(Task):
                 combinations[number] = np.arange(num_arms) == arm_of[row.tobytes()]
         self.combinations = combinations
         self.candidates.flags.writeable = self.combinations.flags.writeable = False
+
+    @property
+    @override
+    def constants(self) -> dict[str, FloatArray]:
+        """``candidates``, ``(K_Z, d)``."""
+        return {"candidates": self.candidates}
 
     @override
     def describe(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from bai_gym.benchmark.rollout import play_single_steps
 from bai_gym.benchmark.runner import OnChunk
 from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.envs.actions import ActionEncoding
-from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.envs.wrappers import make_env
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import check_memory, parallel, plays_elsewhere
 from bai_gym.results.recording import Recording, Stage
@@ -114,18 +115,8 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     names = (cell.label, cell.budget_name, run)
     rewards, own = (generator(cell.seed, f"recorded {stream}", *names) for stream in ("rewards", "agent"))
     spec = cell.episode_spec
-    given = GivenInstances(bandit, cell.earlier)
     agent = cell.agent.make()
-    env = BestArmEnv(
-        given,
-        budget=spec.budget,
-        task=spec.task,
-        fixed_confidence=spec.fixed_confidence,
-        costs=spec.costs,
-        pairs=uses_pairs(agent),
-        batch_size=spec.rounds.batch_size,
-        delay=spec.rounds.delay,
-    )
+    env = make_env(GivenInstances(bandit, cell.earlier), replace(spec, pairs=uses_pairs(agent)))
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
     reset(agent, env.problem_info(knowledge(agent)), own)
     bandit.notes.clear()  # pulls that the agent made before the episode, if allowed

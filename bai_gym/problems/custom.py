@@ -28,6 +28,7 @@ from bai_gym.errors import ParameterError
 from bai_gym.problems.base import FixedProblem
 from bai_gym.problems.scores import paired_problem
 from bai_gym.rewards import REAL, Rewards
+from bai_gym.tasks import BestCandidate
 from bai_gym.validation import choice, flag
 
 __all__ = ["custom_linear_problem", "custom_problem", "table_problem"]
@@ -128,7 +129,8 @@ def custom_linear_problem(
     elif features is None or theta is None:
         raise ParameterError("features and theta must both be given: features=[[...], ...] and theta=[...]")
     bandit = linear_bandit(features, theta, link=link, noise_variance=1.0 if noise_variance is None else noise_variance)
-    return FixedProblem(bandit, notes, candidates=candidates)
+    task = None if candidates is None else BestCandidate(candidates, bandit.features[0])
+    return FixedProblem(bandit, notes, task=task)
 
 
 def table_problem(

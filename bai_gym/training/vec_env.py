@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from bai_gym.envs.registration import check_id
 from bai_gym.envs.vector import BestArmVectorEnv
+from bai_gym.envs.wrappers import DifferencesBatch, LateRewardsBatch
 from bai_gym.errors import ParameterError, UnknownAttributeError
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import Observation
@@ -253,9 +254,9 @@ def _make(env_id: str, num_envs: int, keywords: dict[str, Any]) -> BestArmVector
 
 def _check(batch: Any, num_envs: int | None = None, keywords: dict[str, Any] | None = None) -> BestArmVectorEnv:
     """Return the batch, if it is one that stable-baselines3 can use."""
-    if not isinstance(batch, BestArmVectorEnv):
+    if not isinstance(batch, BestArmVectorEnv | LateRewardsBatch | DifferencesBatch):
         raise ParameterError(
-            f"env must be a registered id or a BestArmVectorEnv without wrappers, not a {type(batch).__name__}"
+            f"env must be a registered id or a BestArmVectorEnv without other wrappers, not a {type(batch).__name__}"
         )
     if num_envs is not None or keywords:
         words = ", ".join([*(["num_envs"] if num_envs is not None else []), *(keywords or {})])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections import defaultdict
-from typing import Any
+from typing import Any, cast
+
+from gymnasium import spaces
 
 from bai_gym import agents
 from bai_gym.agents.registry import find
 from bai_gym.datasets import get as get_data
 from bai_gym.envs.scalar import BestArmEnv
-from bai_gym.envs.spaces import observation_space
 from bai_gym.problems import FAMILIES
 from bai_gym.tasks import BestArm, BestCandidate, BestOfEach, GoodArm, Thresholding, TopM
 from generate.complexities import complexity_rows
@@ -231,9 +232,7 @@ def _without_return(paragraph: str) -> str:
 
 
 def _observation(environment: Environment) -> str:
-    problem = environment.problem
-    task = environment.env.episode_spec.task
-    space = observation_space(problem.num_arms, environment.env.budget, problem.num_features, task=task)
+    space = cast("spaces.Dict", environment.env.observation_space)
     meanings = {**_MEANINGS, "remaining": _CAPPED} if environment.env.episode_spec.fixed_confidence else _MEANINGS
     rows = [(f"`{key}`", str(part.shape), str(part.dtype), _range(part), meanings[key]) for key, part in space.items()]
     return f"A `Dict` of arrays:\n\n{table(('key', 'shape', 'dtype', 'range', 'meaning'), rows)}"
