@@ -69,9 +69,7 @@ class Task(ABC):
         if type(task) is type(self):
             return task
         if not isinstance(task, BestArm):
-            raise ParameterError(
-                f"the task {task.name!r} has no {self.answer}s: leave out task=, or {self.answer}s="
-            )
+            raise ParameterError(f"the task {task.name!r} has no {self.answer}s: leave out task=, or {self.answer}s=")
         made = copy(self)
         made.epsilon = task.epsilon
         return made

@@ -111,13 +111,14 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     """
     chunk, row = divmod(run, cell.chunk_runs)
     drawn = cell.env.problem.draw(size, generator(cell.seed, "instances", chunk))
-    bandit = _Noting(drawn.select(np.array([row])))
+    given = GivenInstances(drawn.select(np.array([row])), cell.earlier)
     names = (cell.label, cell.budget_name, run)
     rewards, own = (generator(cell.seed, f"recorded {stream}", *names) for stream in ("rewards", "agent"))
     spec = cell.episode_spec
     agent = cell.agent.make()
-    env = make_env(GivenInstances(bandit, cell.earlier), replace(spec, pairs=uses_pairs(agent)))
+    env = make_env(given, replace(spec, pairs=uses_pairs(agent)))
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
+    bandit = env.unwrapped._episode.bandit = _Noting(env.unwrapped._episode.bandit)
     reset(agent, env.problem_info(knowledge(agent)), own)
     bandit.notes.clear()  # pulls that the agent made before the episode, if allowed
     actor = Actor(agent, env.action_encoding, spec.rounds, bandit.rewards)

@@ -15,7 +15,7 @@ from bai_gym.envs.spaces import observation_space
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import BudgetError, InstanceError, ParameterError
 from bai_gym.problems import Problem, ProblemInfo
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Episodes"]
 

@@ -74,18 +74,13 @@ class BestArmEnv(gym.Env[Observation, Any]):
     (``info["phase"]``), and may be given before: actions are those of fixed confidence, K + i recommends arm i. Its
     ``info`` holds ``unspent``, the money left.
 
-    ## Batches and delay
-    With ``batch_size`` and ``delay`` the rewards of pulls arrive later, see
-    :class:`bai_gym.envs.wrappers.LateRewards`.
-
     ## Observation space
     The sufficient statistics of the episode, see :func:`bai_gym.envs.spaces.observation_space`: ``pulls``, ``means``
     and ``variances`` of shape (K,), and ``remaining`` of shape (1,). Where arms have features, as in the linear
     environments, also ``features`` of shape (K, d), the same throughout an episode.
 
-    In paired environments the j-th pull of every arm is played on item j of one random order of questions, instances or
-    seeds. There ``pairs=True`` adds ``differences`` and ``difference_variances``, see
-    :class:`bai_gym.envs.wrappers.Differences`.
+    With ``batch_size``, ``delay`` or ``pairs`` the environment comes in a wrapper, which adds to the observation:
+    :class:`bai_gym.envs.wrappers.LateRewards` or :class:`bai_gym.envs.wrappers.Differences`.
 
     ## Rewards
     0 for every pull, or minus ``pull_cost`` with fixed confidence (times the arm's cost, where arms have costs). For
@@ -114,8 +109,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
 
     ## Arguments
     ``problem``: a family name or a :class:`bai_gym.problems.Problem`, fixed by the id. ``spec``: an
-    :class:`bai_gym.envs.specification.EpisodeSpec`, or ``budget`` and the other keywords of
-    :meth:`bai_gym.envs.specification.EpisodeSpec.of`, where they are described. ``render_mode``: ``"ansi"``,
+    :class:`bai_gym.envs.specification.EpisodeSpec`, or ``budget`` and the other keywords of ``EpisodeSpec.of``, where
+    they are described. ``render_mode``: ``"ansi"``,
     ``"rgb_array"``, ``"human"`` or None.
     All others are passed to the problem, for example ``num_arms``, ``instance="fixed"``, ``instance_seed``.
 

@@ -39,8 +39,8 @@ def observation_space(
     ``costs``      (K,)     float64 cost of a pull of each arm, always the same; only where arms have costs
     ============== ======== ======= ==================================================================
 
-    Wrappers add keys, see :mod:`bai_gym.envs.wrappers`. Where arms have costs, ``remaining`` is float64 and the money left: the next action must be the recommendation when
-    that is less than the smallest cost.
+    Where arms have costs, ``remaining`` is float64 and the money left: the next action must be the recommendation when
+    that is less than the smallest cost. Wrappers add keys, see :mod:`bai_gym.envs.wrappers`.
 
     Args:
         num_arms: K.

@@ -6,13 +6,13 @@ The wrappers read what they do in the specification of the episode, ``env.unwrap
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import Any, cast
 
 import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
-from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+from gymnasium.vector import AutoresetMode, VectorWrapper
 from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
@@ -76,12 +76,11 @@ def make_vec_env(
 
 
 def wrapped(env: BestArmEnv | BestArmVectorEnv) -> Any:
-    """Return the environment in the wrappers that its specification needs."""
-    spec, batched = env.episode_spec, isinstance(env, BestArmVectorEnv)
-    if spec.rounds.late:
-        return LateRewardsBatch(env) if batched else LateRewards(env)
-    if spec.pairs:
-        return DifferencesBatch(env) if batched else Differences(env)
+    """Return the environment in the wrapper that its specification needs, if any."""
+    if env.episode_spec.rounds.late:
+        return LateRewardsBatch(env) if isinstance(env, BestArmVectorEnv) else LateRewards(env)
+    if env.episode_spec.pairs:
+        return DifferencesBatch(env) if isinstance(env, BestArmVectorEnv) else Differences(env)
     return env
 
 
@@ -103,7 +102,8 @@ class _Scalar(_Inside, gym.Wrapper[Observation, Any, Observation, Any], gym.util
         """Add parts to the observation space."""
         gym.utils.RecordConstructorArgs.__init__(self)
         gym.Wrapper.__init__(self, env)
-        self.observation_space = spaces.Dict({**env.observation_space.spaces, **added})
+        space = spaces.Dict({**env.observation_space.spaces, **added})
+        self.observation_space = cast("gym.Space[Observation]", space)
 
 
 class _Batch(_Inside, VectorWrapper[Observation, IntArray, Observation, IntArray, npt.NDArray[Any]]):
@@ -239,7 +239,7 @@ class LateRewardsBatch(_Batch):
         else:
             rows = np.flatnonzero(pulled)
             self._pull(rows, self._first[rows] + arms[rows])
-            for row in np.flatnonzero(info.get("_final_obs", False)):
+            for row in np.flatnonzero(info.get("_final_obs", False)).tolist():
                 self._end(info["final_obs"][row], row, everything=truncated[row])
             self._begin()
         return self._observation(observation), rewards, terminated, truncated, info

@@ -238,7 +238,7 @@ class SB3VecEnv(VecEnv):
         return len(rows)
 
 
-def _make(env_id: str, num_envs: int, keywords: dict[str, Any]) -> BestArmVectorEnv:
+def _make(env_id: str, num_envs: int, keywords: dict[str, Any]) -> Any:
     """Return the native batch of an id."""
     check_id(env_id)
     for word in keywords:
@@ -252,7 +252,7 @@ def _make(env_id: str, num_envs: int, keywords: dict[str, Any]) -> BestArmVector
     return _check(batch)
 
 
-def _check(batch: Any, num_envs: int | None = None, keywords: dict[str, Any] | None = None) -> BestArmVectorEnv:
+def _check(batch: Any, num_envs: int | None = None, keywords: dict[str, Any] | None = None) -> Any:
     """Return the batch, if it is one that stable-baselines3 can use."""
     if not isinstance(batch, BestArmVectorEnv | LateRewardsBatch | DifferencesBatch):
         raise ParameterError(

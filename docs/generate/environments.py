@@ -12,10 +12,12 @@ from bai_gym import agents
 from bai_gym.agents.registry import find
 from bai_gym.datasets import get as get_data
 from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.envs.specification import KEYWORDS, EpisodeSpec
+from bai_gym.envs.wrappers import Differences, LateRewards
 from bai_gym.problems import FAMILIES
 from bai_gym.tasks import BestArm, BestCandidate, BestOfEach, GoodArm, Thresholding, TopM
 from generate.complexities import complexity_rows
-from generate.docstrings import Parsed, code_table, roles_to_code
+from generate.docstrings import Parsed, code_table, parse, roles_to_code
 from generate.instances import Environment, description, rewards_in_words
 from generate.markdown import WIDE, agent_page, environment_page, facts, filterable, links, table
 from generate.players import Verdicts
@@ -156,8 +158,20 @@ def environment_index(environments: tuple[Environment, ...]) -> str:
         code_table(roles_to_code(documented))
         .replace("\n## ", "\n### ")
         .replace("## Description", "### Description", 1),
+        "### Late rewards",
+        *parse(LateRewards).paragraphs,
+        "### Differences of paired arms",
+        *parse(Differences).paragraphs,
+        "### Keyword arguments of an episode",
+        _episode_keywords(),
     ]
     return WIDE + "\n\n".join(parts) + "\n"
+
+
+def _episode_keywords() -> str:
+    of, parsed = inspect.signature(EpisodeSpec.of), parse(EpisodeSpec.of)
+    rows = [(f"`{name}`", f"`{of.parameters[name].default!r}`", parsed.parameters[name]) for name in KEYWORDS]
+    return table(("name", "default", "meaning"), rows)
 
 
 def _task_column(environment: Environment) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-
 from typing import Any
 
 import gymnasium as gym
@@ -154,7 +153,8 @@ def test_synthetic_models_can_be_paired(env_id: str) -> None:
     observation, _ = env.reset(seed=0)
     for arm in (0, 1, 1, 0):
         observation, *_ = env.step(arm)
-    assert env.unwrapped.problem_info().paired and set(observation["differences"].ravel().tolist()) <= {-1.0, -0.5, 0.0, 0.5, 1.0}
+    assert env.unwrapped.problem_info().paired
+    assert set(observation["differences"].ravel().tolist()) <= {-1.0, -0.5, 0.0, 0.5, 1.0}
     unpaired = gym.make(env_id, paired=False).unwrapped
     unpaired.reset(seed=0)
     assert not unpaired.problem_info().paired
