@@ -377,8 +377,8 @@ class Differences(_Scalar):
     @override
     def step(self, action: Any) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
         """Pull an arm, or give the recommendation, see :meth:`BestArmEnv.step`."""
-        observation, *rest = self.env.step(action)
-        return self._observation(observation), *rest
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        return self._observation(observation), reward, terminated, truncated, info
 
     def _observation(self, observation: Observation) -> Observation:
         return {
