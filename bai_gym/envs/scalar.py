@@ -150,7 +150,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         self.action_space = action_space(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
         self._masked = self.action_encoding.masked
         self._plain = self.action_encoding.shape == () and not spec.may_stop and not self._masked
-        self._rows: list[tuple[str, npt.NDArray[Any]]] = []  # of the live arrays
+        self._arrays: dict[str, npt.NDArray[Any]] = {}
         self._left = -1
         self._last_arm: int | None = None
         self._recommendation: tuple[int, ...] | None = None
@@ -171,7 +171,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             raise ParameterError(f"reset has no options; {given} must be left out")
         super().reset(seed=seed)
         self._episode.begin(self.np_random)
-        self._rows = [(key, array[0]) for key, array in self._episode.arrays().items()]
+        self._arrays = self._episode.arrays()
         self._left = self.episode_spec.most_pulls  # of the cheapest arm
         self._last_arm = self._recommendation = self._correct = None
         if self.render_mode == "human":
@@ -252,7 +252,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         return float(rewards[0]), {"phase": "done", **info}
 
     def _observation(self) -> Observation:
-        return {key: row.copy() for key, row in self._rows}
+        return {key: array[0].copy() for key, array in self._arrays.items()}
 
     def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:
         """Return what agents receive before this episode, see :meth:`Episodes.problem_info`; call it after ``reset``.

@@ -362,7 +362,7 @@ class Differences(_Scalar):
     def __init__(self, env: BestArmEnv) -> None:
         """Add the differences to the observation space."""
         super().__init__(env, _difference_spaces(env.num_arms))
-        self._means = self._variances = np.zeros(0)
+        self._pairs = PairStatistics(1, env.num_arms)
 
     @override
     def reset(
@@ -371,7 +371,7 @@ class Differences(_Scalar):
         """Start an episode, see :meth:`BestArmEnv.reset`."""
         observation, info = self.env.reset(seed=seed, options=options)
         arms = self.env._episode.bandit = _ComparedArms(self.env._episode.bandit)
-        self._means, self._variances = arms.pairs.means[0], arms.pairs.variances[0]
+        self._pairs = arms.pairs
         return self._observation(observation), info
 
     @override
@@ -383,8 +383,8 @@ class Differences(_Scalar):
     def _observation(self, observation: Observation) -> Observation:
         return {
             **observation,
-            "differences": self._means.copy(),
-            "difference_variances": self._variances.copy(),
+            "differences": self._pairs.means[0].copy(),
+            "difference_variances": self._pairs.variances[0].copy(),
         }
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import pickle
 from typing import Any
 
 import gymnasium as gym
@@ -65,6 +67,23 @@ def test_restarted_episodes_show_nothing_of_the_old_ones(keywords: dict[str, Any
     for key in {"pulls", "means", "variances", "pending", "differences", "difference_variances"} & after.keys():
         assert not after[key][1].any(), key
         np.testing.assert_array_equal(after[key][[0, 2, 3]], before[key][[0, 2, 3]], err_msg=key)
+
+
+@pytest.mark.parametrize("keywords", [{}, *WRAPPED])
+def test_a_copy_goes_on_like_the_original(keywords: dict[str, Any]) -> None:
+    for env, first, arms in (
+        (make_env(problem(), 9, **keywords), 1, (2, 0, 1)),
+        (make_vec_env(problem(), 2, 9, **keywords), np.array([1, 2]), np.array([[2, 0], [0, 1], [1, 1]])),
+    ):
+        env.reset(seed=3)
+        env.step(first)
+        for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+            original = copy.deepcopy(env)
+            for arm in arms:
+                one, other = original.step(arm)[0], twin.step(arm)[0]
+            assert one["pulls"].sum() + one.get("pending", np.zeros(1)).sum() == 4 * (np.ndim(first) + 1)
+            for key, values in one.items():
+                np.testing.assert_array_equal(values, other[key], err_msg=key)
 
 
 def test_an_estimate_is_read_from_the_rewards_that_have_arrived() -> None:
