@@ -14,6 +14,7 @@ from bai_gym.benchmark.protocol import knowledge, reset, uses_pairs
 from bai_gym.benchmark.recordings import Actor
 from bai_gym.benchmark.runner import check_cells
 from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.envs.wrappers import make_env
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 from bai_gym.seeding import generator
 from bai_gym.validation import integer
@@ -75,17 +76,17 @@ def export_episodes(
     if isinstance(env, str) and uses_pairs(cell.agent.make()):  # which has to see differences on common items
         (cell,) = make_cells([agent], env, None, seed, {**keywords, "pairs": True})
     check_cells([cell])
-    built = cell.env.built
+    spec, played = cell.env.built.spec, _environment(cell)
     said = f"{runs} episodes of {cell.label} on {cell.env.label} with budget {cell.budget_name}, seed {seed}"
     try:
         return minari.create_dataset_from_buffers(
             dataset,
             _episodes(cell, runs),
-            env=built.spec,
-            eval_env=built.spec,
+            env=spec,
+            eval_env=spec,
             algorithm_name=cell.label,
-            observation_space=built.observation_space,
-            action_space=built.action_space,
+            observation_space=played.observation_space,
+            action_space=played.action_space,
             description=said if description is None else description,
             requirements=[f"bai-gym=={version('bai-gym')}"],
             data_format="arrow",
@@ -97,11 +98,16 @@ def export_episodes(
         raise
 
 
+def _environment(cell: Cell) -> Any:
+    """Return the environment of the cell, with the wrappers that its specification needs."""
+    return make_env(cell.env.built.problem, cell.env.built.episode_spec)
+
+
 def _episodes(cell: Cell, runs: int) -> Iterator[Any]:
     """Yield episodes, one at a time, as buffers of Minari."""
     from minari.data_collector import EpisodeBuffer
 
-    agent, env = cell.agent.make(), cell.env.built
+    agent, env = cell.agent.make(), _environment(cell)
     for run in range(runs):
         start = int(generator(cell.seed, "exported rewards", run).integers(2**31))
         observation, _ = env.reset(seed=start)

@@ -13,10 +13,10 @@ from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
 from bai_gym.arrays.blocks import Arms, State, arms_of, draw, merge, start
-from bai_gym.envs.episodes import make_problem
 from bai_gym.envs.registration import IDS, check_id
 from bai_gym.envs.spaces import action_space, observation_space
-from bai_gym.envs.specification import EpisodeSpec
+from bai_gym.envs.specification import EpisodeSpec, make_problem
+from bai_gym.envs.wrappers import pending_space
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem
 from bai_gym.validation import integer
@@ -77,21 +77,23 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
                 raise ParameterError(f"{env} has no torch batch: choose an id of a fixed budget and one best arm")
             source, keywords = entry.family, {**entry.keywords, **keywords}
             budget = entry.budget if budget is None else budget
-        self.problem = make_problem(source, keywords, TorchVectorEnv.__init__)
+        others = ("num_envs", "budget", "reward", "batch_size", "delay", "device", "dtype")
+        self.problem = make_problem(source, keywords, others)
         self.num_envs = integer(num_envs, "num_envs", least=1)
         self.num_arms = self.problem.num_arms
-        if self.problem.candidates is not None:
-            raise ParameterError("a torch batch recommends arms, and this problem has candidates: use gym.make_vec")
+        if self.problem.task is not None:
+            answer = self.problem.task.answer
+            raise ParameterError(f"a torch batch recommends arms, and this problem has {answer}s: use gym.make_vec")
         if reward not in ("correct", "simple_regret"):
             raise ParameterError(f"reward must be 'correct' or 'simple_regret', not {reward!r}")
         budget = 1000 if budget is None else budget
-        self.episode_spec = EpisodeSpec.of(
-            self.num_arms, budget, reward, "best-arm", batch_size=batch_size, delay=delay
-        )
+        self.episode_spec = EpisodeSpec.of(self.problem, budget, reward, batch_size=batch_size, delay=delay)
         self.budget = self.episode_spec.budget
         self.device = torch.device(device)
         self.dtype = dtype
-        self.single_observation_space = observation_space(self.num_arms, self.budget, rounds=self.episode_spec.rounds)
+        self.single_observation_space = observation_space(self.num_arms, self.budget)
+        if self.episode_spec.rounds.late:
+            self.single_observation_space["pending"] = pending_space(self.num_arms, self.episode_spec)
         self.single_action_space = action_space(self.num_arms, self.episode_spec.task)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)

@@ -66,7 +66,8 @@ class PairStatistics:
             pulls: ``(R, K)`` pulls of all arms, these included.
         """
         place = np.arange(arms.size)
-        self._add(rows, arms, rewards[place, arms][:, None] - rewards, pulls[place, arms][:, None] - 1, pulls)
+        item = pulls[place, arms][:, None] - 1
+        self._add(rows, arms, rewards[place, arms][:, None] - rewards, item, np.maximum(item, 1), pulls)
 
     def add_one(self, arm: int, rewards: FloatArray, pulls: IntArray) -> None:
         """Add the item of the last pull of the only episode: :meth:`add` without the time that arrays of one take.
@@ -78,14 +79,14 @@ class PairStatistics:
         """
         item = int(pulls[arm]) - 1
         if np.count_nonzero(pulls > item) > 1:  # else no other arm has come to the item yet
-            self._add(0, arm, rewards[arm] - rewards, item, pulls)
+            self._add(0, arm, rewards[arm] - rewards, item, max(item, 1), pulls)
 
-    def _add(self, rows: Any, arms: Any, difference: FloatArray, item: Any, pulls: IntArray) -> None:
+    def _add(self, rows: Any, arms: Any, difference: FloatArray, item: Any, divisor: Any, pulls: IntArray) -> None:
         common = pulls > item  # the others keep their values: their arm has not come to the item yet
         sums, before, variance = self._sums[rows, arms], self.means[rows, arms], self.variances[rows, arms]
         sums = sums + difference * common
         mean = np.where(common, sums / (item + 1), before)
-        grown = (variance * (item - 1) + (difference - before) * (difference - mean)) / np.maximum(item, 1)
+        grown = (variance * (item - 1) + (difference - before) * (difference - mean)) / divisor
         variance = np.where(common & (item > 0), grown, variance)
         self._sums[rows, arms], self._sums[rows, :, arms] = sums, -sums
         self.means[rows, arms], self.means[rows, :, arms] = mean, 0.0 - mean  # avoids -0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import itertools
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,7 @@ from bai_gym.benchmark.protocol import (
 )
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
 from bai_gym.benchmark.sources import GivenInstances
-from bai_gym.envs.scalar import BestArmEnv
-from bai_gym.envs.vector import BestArmVectorEnv
+from bai_gym.envs.wrappers import make_env, make_vec_env
 from bai_gym.results.result import Checkpoint, Runs
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.sampling import Stepper
@@ -169,14 +169,10 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
         return play_blocks(*played, costs, spec.rounds), None
     batched = acts_on_batches(agent)
     if not _plays_singly(cell):
-        env = BestArmVectorEnv(
+        env = make_vec_env(
             GivenInstances(bandit, cell.earlier),
             bandit.batch,
-            budget=spec.budget,
-            task=spec.task,
-            pairs=uses_pairs(agent),
-            batch_size=spec.rounds.batch_size,
-            delay=spec.rounds.delay,
+            replace(spec, pairs=uses_pairs(agent)),
             autoreset_mode=AutoresetMode.DISABLED,
             copy=False,
         )
@@ -196,16 +192,8 @@ def _play_singly(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: 
     rollouts, spec = [], cell.episode_spec
     for run in range(bandit.batch):
         agent = cell.agent.make()
-        scalar = BestArmEnv(
-            GivenInstances(bandit.select(np.array([run])), cell.earlier),
-            budget=spec.budget,
-            task=spec.task,
-            fixed_confidence=spec.fixed_confidence,
-            costs=spec.costs,
-            pairs=uses_pairs(agent),
-            batch_size=spec.rounds.batch_size,
-            delay=spec.rounds.delay,
-        )
+        given = GivenInstances(bandit.select(np.array([run])), cell.earlier)
+        scalar = make_env(given, replace(spec, pairs=uses_pairs(agent)))
         first, _ = scalar.reset(seed=int(rewards.integers(2**63)))
         reset(agent, scalar.problem_info(knowledge(agent)), own)
         acts = callable(getattr(agent, "act", None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from bai_gym.benchmark.rollout import play_single_steps
 from bai_gym.benchmark.runner import OnChunk
 from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.envs.actions import ActionEncoding
-from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.envs.wrappers import make_env
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import Workers, check_memory, run_calls
 from bai_gym.results.recording import Recording, Stage
@@ -104,23 +105,14 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     """
     chunk, row = divmod(run, cell.chunk_runs)
     drawn = cell.env.problem.draw(size, generator(cell.seed, "instances", chunk))
-    bandit = _Noting(drawn.select(np.array([row])))
+    given = GivenInstances(drawn.select(np.array([row])), cell.earlier)
     names = (cell.label, cell.budget_name, run)
     rewards, own = (generator(cell.seed, f"recorded {stream}", *names) for stream in ("rewards", "agent"))
     spec = cell.episode_spec
-    given = GivenInstances(bandit, cell.earlier)
     agent = cell.agent.make()
-    env = BestArmEnv(
-        given,
-        budget=spec.budget,
-        task=spec.task,
-        fixed_confidence=spec.fixed_confidence,
-        costs=spec.costs,
-        pairs=uses_pairs(agent),
-        batch_size=spec.rounds.batch_size,
-        delay=spec.rounds.delay,
-    )
+    env = make_env(given, replace(spec, pairs=uses_pairs(agent)))
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
+    bandit = env.unwrapped._episode.bandit = _Noting(env.unwrapped._episode.bandit)
     reset(agent, env.problem_info(knowledge(agent)), own)
     bandit.notes.clear()  # pulls that the agent made before the episode, if allowed
     actor = Actor(agent, env.action_encoding, spec.rounds, bandit.rewards)

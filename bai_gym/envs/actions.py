@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.tasks import BestCandidate, Task, TopM
+from bai_gym.tasks import Task, TopM
 
 __all__ = ["DecodedActions", "ActionEncoding"]
 
@@ -50,7 +50,7 @@ class ActionEncoding:
         self._values = num_arms + answers * fixed_confidence
         if task.one_number and not fixed_confidence:
             self._values = max(num_arms, answers)
-        self.masked = isinstance(task, BestCandidate) and not fixed_confidence
+        self.masked = task.answer != "arm" and not fixed_confidence
         self.shape: tuple[int, ...] = () if self._one_number else (1 + len(task.sizes(num_arms)),)
 
     def read(self, actions: Any, batch: int) -> DecodedActions:
@@ -82,7 +82,7 @@ class ActionEncoding:
         return DecodedActions(first, first == self.num_arms, array[:, 1:])
 
     def check_pulls(self, arms: IntArray) -> None:
-        """Raise :class:`ParameterError` if a number is that of a candidate, and of no arm."""
+        """Raise :class:`ParameterError` if a number is one that may be recommended, and of no arm."""
         if self.masked and arms.size and arms.max() >= self.num_arms:
             raise ParameterError(f"action {int(arms.max())} is not an arm, and a pull is due; {self._allowed()}")
 
@@ -125,16 +125,13 @@ class ActionEncoding:
         actions[due, 1:] = self.task.completed(actions[due, 1:], means[due])
         return actions
 
-    @property
-    def _answer(self) -> str:
-        return "candidate" if isinstance(self.task, BestCandidate) else "arm"
-
     def _allowed(self) -> str:
         arms = f"arms are numbered 0 to {self.num_arms - 1}"
         if not self.fixed_confidence:
             return arms
         if self._one_number:
-            return f"{arms}, and {self.num_arms} + {self._answer} stops and recommends that {self._answer}"
+            answer = self.task.answer
+            return f"{arms}, and {self.num_arms} + {answer} stops and recommends that {answer}"
         return f"{arms}, and {self.num_arms} stops"
 
     def describe(self) -> str:

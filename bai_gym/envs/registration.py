@@ -34,7 +34,7 @@ def register_all() -> None:
         if entry.id not in registry:
             register(
                 id=entry.id,
-                entry_point="bai_gym.envs.scalar:BestArmEnv",
-                vector_entry_point="bai_gym.envs.vector:BestArmVectorEnv",
+                entry_point="bai_gym.envs.wrappers:make_env",
+                vector_entry_point="bai_gym.envs.wrappers:make_vec_env",
                 kwargs={"problem": entry.family, "budget": entry.budget, **entry.keywords},
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, cast
 
 import gymnasium as gym
@@ -12,14 +12,13 @@ from gymnasium.error import ResetNeeded
 from typing_extensions import override
 
 from bai_gym.envs.actions import ActionEncoding
-from bai_gym.envs.episodes import Episodes, make_problem
+from bai_gym.envs.episodes import Episodes
 from bai_gym.envs.rendering import Snapshot, Window, to_rgb, to_text
 from bai_gym.envs.spaces import action_space
-from bai_gym.envs.specification import EpisodeSpec
+from bai_gym.envs.specification import EpisodeSpec, make_episode
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem, ProblemInfo
 from bai_gym.statistics import IntArray, Observation
-from bai_gym.tasks import BestCandidate, Task
 
 __all__ = ["BestArmEnv", "check_render_mode"]
 
@@ -75,21 +74,13 @@ class BestArmEnv(gym.Env[Observation, Any]):
     (``info["phase"]``), and may be given before: actions are those of fixed confidence, K + i recommends arm i. Its
     ``info`` holds ``unspent``, the money left.
 
-    ## Batches and delay
-    With ``batch_size=b`` pulls are made in rounds of b, and their rewards arrive at the end of the round; a step is a
-    pull, as always. With ``delay=d`` the rewards of a round arrive d rounds later, at the end of that round. When the
-    budget is spent, all rewards arrive before the recommendation is due. ``pulls``, ``means`` and ``variances`` are the
-    statistics of the rewards that have arrived, and ``pending`` of shape (K,) counts the other pulls. ``b = 1`` without
-    a delay is the environment without rounds, ``b = budget`` a single round. Not with ``costs`` or ``pairs``.
-
     ## Observation space
     The sufficient statistics of the episode, see :func:`bai_gym.envs.spaces.observation_space`: ``pulls``, ``means``
     and ``variances`` of shape (K,), and ``remaining`` of shape (1,). Where arms have features, as in the linear
     environments, also ``features`` of shape (K, d), the same throughout an episode.
 
-    In paired environments the j-th pull of every arm is played on item j of one random order of questions, instances or
-    seeds. There ``pairs=True`` adds ``differences`` and ``difference_variances`` of shape (K, K): mean and variance of
-    X_i - X_k over the items that arms i and k have in common, the first min(pulls_i, pulls_k).
+    With ``batch_size``, ``delay`` or ``pairs`` the environment comes in a wrapper, which adds to the observation:
+    :class:`bai_gym.envs.wrappers.LateRewards` or :class:`bai_gym.envs.wrappers.Differences`.
 
     ## Rewards
     0 for every pull, or minus ``pull_cost`` with fixed confidence (times the arm's cost, where arms have costs). For
@@ -117,9 +108,9 @@ class BestArmEnv(gym.Env[Observation, Any]):
     ``spec.task.correct(env.unwrapped.problem_info({"complexity"}).means, np.array([recommendation]))[0]``.
 
     ## Arguments
-    ``problem``: a family name or a :class:`bai_gym.problems.Problem`, fixed by the id. ``budget``: pulls, at least 1,
-    or money. ``reward``, ``task``, ``m``, ``num_bandits``, ``threshold``, ``epsilon``, ``fixed_confidence``,
-    ``pull_cost``, ``costs``, ``pairs``, ``batch_size``, ``delay``: see above. ``render_mode``: ``"ansi"``,
+    ``problem``: a family name or a :class:`bai_gym.problems.Problem`, fixed by the id. ``spec``: an
+    :class:`bai_gym.envs.specification.EpisodeSpec`, or ``budget`` and the other keywords of ``EpisodeSpec.of``, where
+    they are described. ``render_mode``: ``"ansi"``,
     ``"rgb_array"``, ``"human"`` or None.
     All others are passed to the problem, for example ``num_arms``, ``instance="fixed"``, ``instance_seed``.
 
@@ -139,19 +130,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
     def __init__(
         self,
         problem: Problem | str,
-        budget: float = 1000,
-        reward: str = "correct",
-        task: Task | str = "best-arm",
-        m: int | None = None,
-        num_bandits: int | None = None,
-        epsilon: float | None = None,
-        threshold: float | None = None,
-        fixed_confidence: bool = False,
-        pull_cost: float = 0.0,
-        costs: Mapping[str, float] | Iterable[float] | None = None,
-        pairs: bool = False,
-        batch_size: int = 1,
-        delay: int = 0,
+        spec: EpisodeSpec | float | None = None,
         render_mode: str | None = None,
         **keywords: Any,
     ) -> None:
@@ -161,33 +140,17 @@ class BestArmEnv(gym.Env[Observation, Any]):
             BaiGymError: If an argument is invalid; the message is one line.
         """
         self.render_mode = check_render_mode(render_mode, self.metadata["render_modes"])
-        self.problem = make_problem(problem, keywords, BestArmEnv.__init__)
+        self.problem, spec = make_episode(problem, spec, keywords, ("render_mode",))
         self.num_arms = self.problem.num_arms
-        self.episode_spec = EpisodeSpec.of(
-            self.num_arms,
-            budget,
-            reward,
-            task,
-            m=m,
-            num_bandits=num_bandits,
-            epsilon=epsilon,
-            threshold=threshold,
-            fixed_confidence=fixed_confidence,
-            pull_cost=pull_cost,
-            costs=self.problem.costs if costs is None else costs,
-            arm_names=self.problem.arm_names,
-            candidates=self.problem.candidates,
-            batch_size=batch_size,
-            delay=delay,
-        )
-        spec = self.episode_spec
+        self.episode_spec = spec
         self.budget = spec.budget
-        self._episode = Episodes(self.problem, spec, 1, pairs=pairs)
+        self._episode = Episodes(self.problem, spec, 1)
         self.action_encoding = ActionEncoding(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
         self.observation_space = cast("gym.Space[Observation]", self._episode.observation_space())
         self.action_space = action_space(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
         self._masked = self.action_encoding.masked
         self._plain = self.action_encoding.shape == () and not spec.may_stop and not self._masked
+        self._arrays: dict[str, npt.NDArray[Any]] = {}
         self._left = -1
         self._last_arm: int | None = None
         self._recommendation: tuple[int, ...] | None = None
@@ -208,6 +171,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             raise ParameterError(f"reset has no options; {given} must be left out")
         super().reset(seed=seed)
         self._episode.begin(self.np_random)
+        self._arrays = self._episode.arrays()
         self._left = self.episode_spec.most_pulls  # of the cheapest arm
         self._last_arm = self._recommendation = self._correct = None
         if self.render_mode == "human":
@@ -288,26 +252,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         return float(rewards[0]), {"phase": "done", **info}
 
     def _observation(self) -> Observation:
-        episode = self._episode
-        statistics = episode.statistics
-        observation: dict[str, npt.NDArray[Any]] = {
-            "pulls": statistics.pulls[0].copy(),
-            "means": statistics.means[0].copy(),
-            "variances": statistics.variances[0].copy(),
-            "remaining": episode.remaining[0].copy(),
-        }
-        if episode.features is not None:
-            observation["features"] = episode.features[0].copy()
-        if isinstance(self.episode_spec.task, BestCandidate):
-            observation["candidates"] = self.episode_spec.task.candidates.copy()
-        if episode.costs is not None:
-            observation["costs"] = episode.costs.copy()
-        if episode.pending is not None:
-            observation["pending"] = episode.pending.counts[0].copy()
-        if episode.pairs is not None:
-            observation["differences"] = episode.pairs.means[0].copy()
-            observation["difference_variances"] = episode.pairs.variances[0].copy()
-        return observation
+        return {key: array[0].copy() for key, array in self._arrays.items()}
 
     def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:
         """Return what agents receive before this episode, see :meth:`Episodes.problem_info`; call it after ``reset``.
@@ -332,7 +277,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             return None
         if not hasattr(self._episode, "bandit"):
             raise ResetNeeded("no episode has begun: call reset() before render()")
-        statistics = self._episode.statistics
+        statistics = self._episode.shown
         snapshot = Snapshot(
             pulls=statistics.pulls[0].copy(),
             means=statistics.means[0].copy(),

@@ -11,8 +11,7 @@ from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
 from bai_gym.costs import Costs, pulls_for
-from bai_gym.rounds import AT_ONCE, Rounds
-from bai_gym.tasks import BestCandidate, Task, TopM
+from bai_gym.tasks import Task, TopM
 
 __all__ = ["ArmAndRecommendation", "action_space", "observation_space"]
 
@@ -21,49 +20,40 @@ def observation_space(
     num_arms: int,
     budget: float,
     num_features: int | None = None,
-    earlier: int = 0,
+    start: int = 0,
     costs: Costs | None = None,
     *,
-    pairs: bool = False,
-    rounds: Rounds = AT_ONCE,
     task: Task | None = None,
 ) -> spaces.Dict:
     """Return the space of one episode's observations.
 
-    ======================== ======== ======= ==================================================================
-    key                      shape    dtype   meaning
-    ======================== ======== ======= ==================================================================
-    ``pulls``                (K,)     int64   pulls of each arm so far, 0 to the budget; with earlier ones, if any
-    ``means``                (K,)     float64 mean of each arm's rewards; 0 without a pull
-    ``variances``            (K,)     float64 unbiased variance of each arm's rewards; 0 below two pulls
-    ``remaining``            (1,)     int64   pulls left; 0 means that the next action is the recommendation
-    ``features``             (K, d)   float64 features of each arm, constant in an episode; only if there are any
-    ``candidates``           (K_Z, d) float64 what may be recommended, always the same; only where it is not the arms
-    ``costs``                (K,)     float64 cost of a pull of each arm, always the same; only where arms have costs
-    ``differences``          (K, K)   float64 mean of X_i - X_k over the common items of arms i and k, the first
-                                              min(pulls_i, pulls_k); 0 without one; only with ``pairs=True``
-    ``difference_variances`` (K, K)   float64 unbiased variance of X_i - X_k over these items; 0 below two; likewise
-    ``pending``              (K,)     int64   pulls of each arm whose rewards have not arrived; only where some arrive
-                                              late (``batch_size``, ``delay``): the statistics are then of the others
-    ======================== ======== ======= ==================================================================
+    ============== ======== ======= ==================================================================
+    key            shape    dtype   meaning
+    ============== ======== ======= ==================================================================
+    ``pulls``      (K,)     int64   pulls of each arm so far, 0 to the budget; with those before the episode, if any
+    ``means``      (K,)     float64 mean of each arm's rewards; 0 without a pull
+    ``variances``  (K,)     float64 unbiased variance of each arm's rewards; 0 below two pulls
+    ``remaining``  (1,)     int64   pulls left; 0 means that the next action is the recommendation
+    ``features``   (K, d)   float64 features of each arm, constant in an episode; only if there are any
+    ``candidates`` (K_Z, d) float64 what may be recommended, always the same; only where it is not the arms
+    ``costs``      (K,)     float64 cost of a pull of each arm, always the same; only where arms have costs
+    ============== ======== ======= ==================================================================
 
     Where arms have costs, ``remaining`` is float64 and the money left: the next action must be the recommendation when
-    that is less than the smallest cost.
+    that is less than the smallest cost. Wrappers add keys, see :mod:`bai_gym.envs.wrappers`.
 
     Args:
         num_arms: K.
         budget: Pulls of the episode; money where arms have costs.
         num_features: d; None: arms have no features.
-        earlier: The most pulls of an arm before the episode.
+        start: The most pulls of an arm that the first observation shows.
         costs: Costs of the arms; None: there are none.
-        pairs: Whether the differences on common items are observed.
-        rounds: When rewards arrive.
         task: What is to be recommended; None: arms.
     """
     arms = (num_arms,)
     most = int(budget if costs is None else pulls_for(budget, min(costs), budget))
     parts: dict[str, spaces.Space[Any]] = {
-        "pulls": spaces.Box(0, most + earlier, arms, np.int64),
+        "pulls": spaces.Box(0, most + start, arms, np.int64),
         "means": spaces.Box(-np.inf, np.inf, arms, np.float64),
         "variances": spaces.Box(0.0, np.inf, arms, np.float64),
         "remaining": spaces.Box(0, budget, (1,), np.int64 if costs is None else np.float64),
@@ -72,13 +62,8 @@ def observation_space(
         parts["costs"] = spaces.Box(0.0, np.inf, arms, np.float64)
     if num_features is not None:
         parts["features"] = spaces.Box(-np.inf, np.inf, (num_arms, num_features), np.float64)
-    if isinstance(task, BestCandidate):
-        parts["candidates"] = spaces.Box(-np.inf, np.inf, task.candidates.shape, np.float64)
-    if rounds.late:
-        parts["pending"] = spaces.Box(0, min(rounds.most_pending, most), arms, np.int64)
-    if pairs:
-        parts["differences"] = spaces.Box(-np.inf, np.inf, (num_arms, num_arms), np.float64)
-        parts["difference_variances"] = spaces.Box(0.0, np.inf, (num_arms, num_arms), np.float64)
+    for key, values in ({} if task is None else task.constants).items():
+        parts[key] = spaces.Box(-np.inf, np.inf, values.shape, np.float64)
     return spaces.Dict(parts)
 
 

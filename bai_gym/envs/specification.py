@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
+import inspect
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast, get_args
 
 from bai_gym.bandits import Bandit
 from bai_gym.costs import Costs, check_costs, check_money, common_cost, pulls_for
 from bai_gym.errors import BudgetError, ParameterError
-from bai_gym.problems import ProblemInfo
+from bai_gym.problems import Problem, ProblemInfo, build
 from bai_gym.rounds import AT_ONCE, Rounds
-from bai_gym.tasks import BestArm, BestCandidate, Task, make_task
+from bai_gym.tasks import Task, make_task
 from bai_gym.validation import choice, flag, integer, real
 
-__all__ = ["RewardKind", "EpisodeSpec", "check_budget"]
+__all__ = ["KEYWORDS", "EpisodeSpec", "RewardKind", "check_budget", "make_episode", "make_problem"]
 
 RewardKind = Literal["correct", "simple_regret", "estimate"]
 """Reward of the last step: 1 or 0 for a correct or wrong recommendation, minus the simple regret, or the mean of the
@@ -34,7 +34,7 @@ def check_budget(budget: object) -> int:
 
 @dataclass(frozen=True)
 class EpisodeSpec:
-    """The specification of an episode.
+    """The specification of an episode; :meth:`of` makes one of the keywords of an environment.
 
     Attributes:
         budget: Pulls of an episode, or money where arms have costs; with fixed confidence the cap at which it is
@@ -44,7 +44,8 @@ class EpisodeSpec:
         fixed_confidence: Whether the agent decides when to stop.
         pull_cost: Cost of a pull, with fixed confidence; where arms have costs, it multiplies them.
         costs: Costs of a pull of each arm, in the unit of the budget; None: the budget counts pulls.
-        rounds: When the rewards of pulls arrive.
+        pairs: Whether differences of paired arms are observed, see :class:`bai_gym.envs.wrappers.Differences`.
+        rounds: When the rewards of pulls arrive, see :class:`bai_gym.envs.wrappers.LateRewards`.
     """
 
     budget: Any
@@ -53,6 +54,7 @@ class EpisodeSpec:
     fixed_confidence: bool = False
     pull_cost: float = 0.0
     costs: Costs | None = None
+    pairs: bool = False
     rounds: Rounds = AT_ONCE
 
     @property
@@ -75,10 +77,10 @@ class EpisodeSpec:
     @classmethod
     def of(
         cls,
-        num_arms: int,
-        budget: float,
-        reward: str,
-        task: Task | str,
+        problem: Problem,
+        budget: float = 1000,
+        reward: str = "correct",
+        task: Task | str = "best-arm",
         *,
         m: int | None = None,
         num_bandits: int | None = None,
@@ -87,15 +89,29 @@ class EpisodeSpec:
         fixed_confidence: bool = False,
         pull_cost: float = 0.0,
         costs: Mapping[str, float] | Iterable[float] | None = None,
-        arm_names: Sequence[str] | None = None,
-        candidates: BestCandidate | None = None,
+        pairs: bool = False,
         batch_size: int = 1,
         delay: int = 0,
     ) -> EpisodeSpec:
-        """Check the keyword arguments.
+        """Return the specification of the episodes of a problem: the keywords of all environments, checked.
 
-        ``arm_names`` are those of the problem, by which costs may be given, and ``candidates`` is the problem's task,
-        where it has candidates.
+        Args:
+            problem: The problem.
+            budget: Pulls of an episode, at least 1, or money, which pays for a pull of any arm.
+            reward: Of the recommendation. ``"correct"``: 1 or 0. ``"simple_regret"``: minus it. ``"estimate"``: the
+                mean of the rewards of the recommended arms, which needs no true means.
+            task: ``"best-arm"``, ``"top-m"``, ``"best-of-each"``, ``"thresholding"``, ``"good-arm"``, or a task.
+            m: Arms to find, at least 1; of ``"top-m"``.
+            num_bandits: Bandits that share the arms, at least 1; of ``"best-of-each"``.
+            epsilon: Largest simple regret of a correct recommendation, at least 0; None: 0.
+            threshold: Border of the means; of ``"thresholding"`` and ``"good-arm"``.
+            fixed_confidence: Whether the agent decides when an episode stops; the budget is then a cap.
+            pull_cost: What a pull takes from the return, at least 0, with fixed confidence (times the arm's cost).
+            costs: K positive numbers, in order or by the names of the arms; the budget is then money. None: those of
+                the problem, if it has any.
+            pairs: Whether differences on common items are observed, of paired arms.
+            batch_size: Pulls of a round, at least 1, at whose end rewards arrive.
+            delay: Rounds by which they arrive later, at least 0.
 
         Raises:
             BaiGymError: If one is invalid; the message is one line.
@@ -105,32 +121,34 @@ class EpisodeSpec:
         fixed_confidence = flag(fixed_confidence, "fixed_confidence")
         if pull_cost and not fixed_confidence:
             raise ParameterError("pull_cost needs fixed_confidence=True: a fixed budget is spent in any case")
+        num_arms = problem.num_arms
         made = make_task(task, num_arms=num_arms, m=m, num_bandits=num_bandits, epsilon=epsilon, threshold=threshold)
-        if candidates is not None:
-            made = cls._of_candidates(candidates, made)
-        if isinstance(made, BestCandidate) and reward == "estimate":
+        if problem.task is not None:
+            made = problem.task.in_place_of(made)
+        if reward == "estimate" and made.answer != "arm":
             raise ParameterError(
-                "reward='estimate' is the mean of an arm, and candidates need not be arms: leave it out"
+                f"reward='estimate' is the mean of an arm, and {made.answer}s need not be arms: leave it out"
             )
-        checked = check_costs(costs, num_arms, arm_names)
+        checked = check_costs(problem.costs if costs is None else costs, num_arms, problem.arm_names)
         limit = check_budget(budget) if checked is None else check_money(budget, checked)
         rounds = Rounds(integer(batch_size, "batch_size", least=1), integer(delay, "delay", least=0))
         if rounds.late and checked is not None:
             raise ParameterError(
                 "costs need batch_size=1 and delay=0: a round is a number of pulls, and with costs the budget is money"
             )
-        return cls(limit, made, cast(RewardKind, reward), fixed_confidence, pull_cost, checked, rounds)
-
-    @staticmethod
-    def _of_candidates(candidates: BestCandidate, task: Task) -> BestCandidate:
-        """Return the task of a problem with candidates, with the accuracy of the given one."""
-        if isinstance(task, BestCandidate):
-            return task
-        if not isinstance(task, BestArm):
-            raise ParameterError(f"the task {task.name!r} has no candidates: leave out task=, or candidates=")
-        made = copy(candidates)
-        made.epsilon = task.epsilon
-        return made
+        if flag(pairs, "pairs") and not problem.paired:
+            raise ParameterError(
+                "pairs=True observes differences of arms on common items, and arms are not paired here: give "
+                "paired=True, where the environment has it, or leave pairs out"
+            )
+        if pairs and rounds.late:
+            raise ParameterError("pairs=True observes differences after every pull: leave out batch_size and delay")
+        if not problem.known and reward != "estimate":
+            raise ParameterError(
+                f"reward={reward!r} needs the true means, which are unknown in a real experiment: leave "
+                "reward out, or give reward='estimate'"
+            )
+        return cls(limit, made, cast(RewardKind, reward), fixed_confidence, pull_cost, checked, pairs, rounds)
 
     def problem_info(self, bandit: Bandit, knows: Iterable[str] = (), checkpoints: Iterable[int] = ()) -> ProblemInfo:
         """Return what agents receive before they play the given instances.
@@ -152,3 +170,64 @@ class EpisodeSpec:
             costs=self.costs,
             rounds=self.rounds,
         )
+
+
+KEYWORDS = tuple(inspect.signature(EpisodeSpec.of).parameters)[1:]
+"""The keywords of an episode."""
+
+
+def make_problem(problem: Problem | str, keywords: dict[str, Any], others: Iterable[str]) -> Problem:
+    """Return a problem, built from the name of its family if necessary.
+
+    Args:
+        problem: The name, or a problem.
+        keywords: Keywords of the family.
+        others: Keywords that the caller has taken, for the error for an unknown one.
+
+    Raises:
+        UnknownNameError: If there is no such family.
+        ParameterError: Neither a name nor a problem, unknown keywords, or values outside their range.
+    """
+    if isinstance(problem, str):
+        return build(problem, others, **keywords)
+    if not isinstance(problem, Problem):
+        raise ParameterError(f"problem must be the name of a family or a Problem, not a {type(problem).__name__}")
+    if keywords:
+        raise ParameterError(f"{next(iter(keywords))!r} cannot be given with a problem object")
+    return problem
+
+
+def make_episode(
+    problem: Problem | str,
+    spec: EpisodeSpec | float | None,
+    keywords: dict[str, Any],
+    others: Iterable[str],
+    *,
+    plain: bool = True,
+) -> tuple[Problem, EpisodeSpec]:
+    """Return problem and specification of the keywords of an environment.
+
+    Args:
+        problem: The name of a family, or a problem.
+        spec: The specification, or the budget if it was given by position.
+        keywords: Keywords of the episode (:data:`KEYWORDS`) and of the family.
+        others: Keywords of the environment itself, for the error for an unknown one.
+        plain: Whether nothing will wrap the environment: keywords that need it are then refused.
+
+    Raises:
+        BaiGymError: If one is invalid, or there are others with a specification; the message is one line.
+    """
+    episode = {word: keywords[word] for word in KEYWORDS if word in keywords}
+    rest = {word: value for word, value in keywords.items() if word not in episode}
+    made = make_problem(problem, rest, (*KEYWORDS, *others))
+    if isinstance(spec, EpisodeSpec):
+        if episode:
+            raise ParameterError(f"{next(iter(episode))!r} cannot be given with a specification of the episode")
+        spec.task.check_arms(made.num_arms)
+        return made, spec
+    checked = EpisodeSpec.of(made, *(() if spec is None else (spec,)), **episode)
+    if plain and (checked.pairs or checked.rounds.late):
+        raise ParameterError(
+            "pairs, batch_size and delay are for wrappers: use gym.make, or bai_gym.envs.wrappers.make_env"
+        )
+    return made, checked

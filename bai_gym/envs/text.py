@@ -12,7 +12,6 @@ from typing_extensions import override
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.text_encoding import TextEncoding, UnreadableReplyError
 from bai_gym.errors import ParameterError
-from bai_gym.tasks import BestCandidate
 
 __all__ = ["TextWrapper"]
 
@@ -46,8 +45,10 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
         if not isinstance(base, BestArmEnv):
             raise ParameterError(f"TextWrapper takes an environment of bai-gym, not a {type(base).__name__}")
         spec, problem = base.episode_spec, base.problem
-        if isinstance(spec.task, BestCandidate):
-            raise ParameterError("a text recommends arms, and here candidates are recommended: play the arrays")
+        if spec.task.answer != "arm":
+            raise ParameterError(
+                f"a text recommends arms, and here {spec.task.answer}s are recommended: play the arrays"
+            )
         if spec.rounds.late:
             raise ParameterError("a text shows every reward at once: leave out batch_size and delay")
         self._base = base

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,21 +13,18 @@ from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
-from bai_gym.envs.episodes import Episodes, make_problem
+from bai_gym.envs.episodes import Episodes
 from bai_gym.envs.spaces import action_space
-from bai_gym.envs.specification import EpisodeSpec
+from bai_gym.envs.specification import EpisodeSpec, make_episode
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import check_memory
 from bai_gym.problems import Problem, ProblemInfo
 from bai_gym.problems.base import ARM_BYTES
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray, IntArray, Observation
-from bai_gym.tasks import Task
 from bai_gym.validation import integer
 
 __all__ = ["BestArmVectorEnv"]
-
-PENDING_BYTES = 16  # of a reward that has not arrived
 
 Step = tuple[Observation, FloatArray, npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]
 
@@ -42,19 +39,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
     Args:
         problem: A family name or a problem object, fixed by the id.
         num_envs: N, at least 1.
-        budget: Pulls per episode, at least 1.
-        reward: ``"correct"``, ``"simple_regret"`` or ``"estimate"``.
-        task: What is to be recommended, as in the scalar form; each has its own of the next four.
-        m: See there.
-        num_bandits: See there.
-        epsilon: See there.
-        threshold: See there.
-        fixed_confidence: Whether the agent decides when an episode stops.
-        pull_cost: Cost of a pull, with fixed confidence.
-        costs: See there; the budget is then money.
-        pairs: Whether differences on common items are observed, in paired environments.
-        batch_size: Pulls of a round, at whose end rewards arrive, see there.
-        delay: Rounds by which they arrive later.
+        spec: The specification of the episodes, or ``budget`` and the other keywords of :meth:`EpisodeSpec.of`.
         autoreset_mode: ``AutoresetMode.NEXT_STEP`` (default), ``SAME_STEP`` or ``DISABLED``, or its value as a string.
         copy: If False, observations are the live arrays, overwritten by the next step: faster, for callers that do not
             keep them. Features, where there are any, are read-only then.
@@ -71,19 +56,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self,
         problem: Problem | str,
         num_envs: int = 1,
-        budget: float = 1000,
-        reward: str = "correct",
-        task: Task | str = "best-arm",
-        m: int | None = None,
-        num_bandits: int | None = None,
-        epsilon: float | None = None,
-        threshold: float | None = None,
-        fixed_confidence: bool = False,
-        pull_cost: float = 0.0,
-        costs: Mapping[str, float] | Iterable[float] | None = None,
-        pairs: bool = False,
-        batch_size: int = 1,
-        delay: int = 0,
+        spec: EpisodeSpec | float | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
         render_mode: str | None = None,
@@ -98,32 +71,15 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self._mode = _check_mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self._mode}
         self.render_mode = None
-        self.problem = make_problem(problem, keywords, BestArmVectorEnv.__init__)
+        own = ("num_envs", "autoreset_mode", "copy", "render_mode")
+        self.problem, spec = make_episode(problem, spec, keywords, own)
         self.num_envs = num_envs
         self.num_arms = self.problem.num_arms
-        self.episode_spec = EpisodeSpec.of(
-            self.num_arms,
-            budget,
-            reward,
-            task,
-            m=m,
-            num_bandits=num_bandits,
-            epsilon=epsilon,
-            threshold=threshold,
-            fixed_confidence=fixed_confidence,
-            pull_cost=pull_cost,
-            costs=self.problem.costs if costs is None else costs,
-            arm_names=self.problem.arm_names,
-            candidates=self.problem.candidates,
-            batch_size=batch_size,
-            delay=delay,
-        )
-        spec = self.episode_spec
+        self.episode_spec = spec
         self.budget = spec.budget
-        late = PENDING_BYTES * min(spec.rounds.most_pending, spec.most_pulls) if spec.rounds.late else 0
         arm_bytes = ARM_BYTES + 8 * self.problem.state_size
-        check_memory(num_envs, arm_bytes * self.num_arms + late, "num_envs", ParameterError)
-        self._episodes = Episodes(self.problem, spec, num_envs, pairs=pairs)
+        check_memory(num_envs, arm_bytes * self.num_arms, "num_envs", ParameterError)
+        self._episodes = Episodes(self.problem, spec, num_envs)
         self.action_encoding = ActionEncoding(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
         self.single_observation_space = self._episodes.observation_space()
         self.single_action_space = action_space(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
@@ -288,14 +244,15 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         return full
 
     def _single_observations(self, rows: IntArray) -> npt.NDArray[Any]:
-        batch = self._episodes.observation(copy=False)
+        batch = self._episodes.arrays()
         single = np.full(self.num_envs, None, dtype=object)
         for row in rows:
             single[row] = {name: array[row].copy() for name, array in batch.items()}
         return single
 
     def _observation(self) -> Observation:
-        return self._episodes.observation(copy=self.copy)
+        arrays = self._episodes.arrays()
+        return {key: array.copy() for key, array in arrays.items()} if self.copy else arrays
 
     def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:
         """Return what agents receive before these episodes; call it after ``reset``.

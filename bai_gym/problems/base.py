@@ -14,7 +14,7 @@ from bai_gym.errors import InstanceError
 from bai_gym.parallel import check_memory
 from bai_gym.statistics import FloatArray, Statistics
 from bai_gym.tasks import BestArm, BestCandidate, Task
-from bai_gym.theory import bernoulli_kl, fixed_confidence_bound, linear_characteristic_time
+from bai_gym.theory import bernoulli_kl, fixed_confidence_bound
 from bai_gym.validation import integer
 
 __all__ = ["FixedProblem", "FrozenProblem", "Problem", "arm_count", "count_features"]
@@ -58,7 +58,7 @@ class Problem(ABC):
         known: Whether the true means are known, so that a recommendation can be judged.
         earlier: ``(1, K)`` statistics of rewards of the same arms that were observed before the episode and that agents
             start from, see :func:`bai_gym.benchmark.protocol.starts_from_earlier`; None: there are none.
-        candidates: The task of recommending one of given candidates; None: recommendations are about arms.
+        task: What ``task="best-arm"`` means, where it is not the best arm, see :class:`bai_gym.tasks.BestCandidate`.
         costs: Costs of a pull of each arm that the data have; those of the environment take their place. None: the data
             have none.
         paired: See :class:`bai_gym.bandits.Bandit`.
@@ -71,7 +71,7 @@ class Problem(ABC):
     arm_names: tuple[str, ...] | None = None
     known: bool = True
     earlier: Statistics | None = None
-    candidates: BestCandidate | None = None
+    task: Task | None = None
     costs: Costs | None = None
     paired: bool = False
     state_size: int = 0
@@ -79,6 +79,11 @@ class Problem(ABC):
     @abstractmethod
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
         """Return ``batch`` instances, one per episode."""
+
+    @property
+    def start(self) -> Statistics:
+        """``(1, K)`` statistics that the first observation of an episode shows."""
+        return Statistics.zeros((1, self.num_arms)) if self.earlier is None else self.earlier
 
     def lower_bound(self, task: Task, delta: float, costs: Costs | None = None) -> float | None:
         """Return kl(delta, 1 - delta) T*, see :func:`bai_gym.theory.fixed_confidence_bound`; None where unknown.
@@ -101,8 +106,7 @@ class FixedProblem(Problem):
         bandit: A bandit of one instance.
         notes: See :class:`Problem`.
         arm_names: See :class:`Problem`.
-        candidates: ``(K_Z, d)`` what may be recommended, if it is not the arms, see
-            :class:`bai_gym.tasks.BestCandidate`.
+        task: See :class:`Problem`.
 
     Raises:
         InstanceError: If the bandit holds several instances.
@@ -113,7 +117,7 @@ class FixedProblem(Problem):
         bandit: Bandit,
         notes: tuple[str, ...] = (),
         arm_names: tuple[str, ...] | None = None,
-        candidates: object = None,
+        task: Task | None = None,
     ) -> None:
         """Keep the instance."""
         if bandit.batch != 1:
@@ -126,10 +130,7 @@ class FixedProblem(Problem):
         self.state_size = bandit.state_size
         self.notes = notes
         self.arm_names = arm_names
-        if candidates is not None:
-            if bandit.features is None:
-                raise InstanceError("candidates need arms with features")
-            self.candidates = BestCandidate(candidates, bandit.features[0])
+        self.task = task
 
     @override
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
@@ -166,9 +167,9 @@ class FrozenProblem(FixedProblem):
 
     def __init__(self, problem: Problem, seed: int) -> None:
         """Draw the instance."""
-        super().__init__(problem.draw(1, np.random.default_rng(seed)), problem.notes, problem.arm_names)
+        bandit = problem.draw(1, np.random.default_rng(seed))
+        super().__init__(bandit, problem.notes, problem.arm_names, problem.task)
         self.earlier = problem.earlier
-        self.candidates = problem.candidates
         self.costs = problem.costs
 
 
@@ -180,6 +181,8 @@ def _linear_bound(bandit: FeatureBandit, delta: float, candidates: FloatArray | 
         delta: Error probability.
         candidates: ``(m, d)`` what may be recommended; None: the arms.
     """
+    from bai_gym.theory.linear_time import linear_characteristic_time  # of a wing
+
     x, means, variances = bandit.features[0], bandit.means[0], bandit.variances[0]
     theta = np.linalg.lstsq(x, means, rcond=None)[0]
     is_linear = np.allclose(x @ theta, means, rtol=0.0, atol=1e-9 * float(np.abs(means).max()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bai_gym.bandits.linear import check_link, linear_bandit
 from bai_gym.errors import ParameterError
 from bai_gym.problems.base import FixedProblem
+from bai_gym.tasks import BestCandidate
 
 __all__ = ["custom_linear_problem"]
 
@@ -46,4 +47,5 @@ def custom_linear_problem(
     elif features is None or theta is None:
         raise ParameterError("features and theta must both be given: features=[[...], ...] and theta=[...]")
     bandit = linear_bandit(features, theta, link=link, noise_variance=1.0 if noise_variance is None else noise_variance)
-    return FixedProblem(bandit, notes, candidates=candidates)
+    task = None if candidates is None else BestCandidate(candidates, bandit.features[0])
+    return FixedProblem(bandit, notes, task=task)

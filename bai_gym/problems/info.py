@@ -12,7 +12,7 @@ from bai_gym.errors import AgentError, ParameterError
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.statistics import FloatArray
-from bai_gym.tasks import BestArm, BestCandidate, Task
+from bai_gym.tasks import BestArm, Task
 from bai_gym.theory import reward_bound
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class ProblemInfo:
     @property
     def candidates(self) -> FloatArray | None:
         """``(K_Z, d)`` what may be recommended, read-only; None where it is about arms."""
-        return self.task.candidates if isinstance(self.task, BestCandidate) else None
+        return self.task.constants.get("candidates")
 
     @property
     def num_features(self) -> int | None:

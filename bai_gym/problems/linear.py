@@ -12,6 +12,7 @@ from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.problems.base import FixedProblem, Problem, arm_count
 from bai_gym.problems.linear_experiments import factor_features
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.tasks import BestCandidate
 from bai_gym.validation import choice, integer, real
 
 __all__ = [
@@ -122,7 +123,8 @@ def transductive_problem(num_features: int = 5, angle: float = 0.1, noise_varian
     real(angle, "angle", above=0, most=math.pi, rule="above 0 and at most pi")
     arms = np.eye(arm_count(2 * d, num_features=2 * d, pair_bytes=24))
     candidates = np.vstack([arms[:d], math.cos(angle) * arms[:d] + math.sin(angle) * arms[d:]])
-    return FixedProblem(linear_bandit(arms, arms[0], noise_variance=noise_variance), candidates=candidates)
+    bandit = linear_bandit(arms, arms[0], noise_variance=noise_variance)
+    return FixedProblem(bandit, task=BestCandidate(candidates, bandit.features[0]))
 
 
 def factorial_problem(noise_variance: float = 0.09) -> FixedProblem:

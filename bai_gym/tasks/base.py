@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from bai_gym.errors import AgentError, BaiGymError
+from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import real
 
@@ -28,11 +29,13 @@ class Task(ABC):
         num_bandits: Number of bandits that share the arms.
         epsilon: Accuracy, at least 0, in the unit of the reward.
         one_number: Whether a recommendation is one number, so that it is an action by itself.
+        answer: What such a number stands for: ``"arm"``, or what need not be one.
         entry: What an entry of a recommendation numbers; None: its values are no numbers of something.
     """
 
     name: ClassVar[str]
     one_number: ClassVar[bool] = False
+    answer: ClassVar[str] = "arm"
     entry: ClassVar[str | None] = "arm"
     m: int = 1
     num_bandits: int = 1
@@ -44,6 +47,27 @@ class Task(ABC):
             ParameterError: If it is negative or not finite.
         """
         self.epsilon = real(epsilon, "epsilon", least=0)
+
+    @property
+    def constants(self) -> dict[str, FloatArray]:
+        """What every observation shows of the task, by its key."""
+        return {}
+
+    def in_place_of(self, task: Task) -> Task:
+        """Return the task of an episode where a problem brings this one, and another is asked for.
+
+        It has the accuracy of the other one, which must be to find the best arm, or of this kind.
+
+        Raises:
+            ParameterError: If it is another one.
+        """
+        if type(task) is type(self):
+            return task
+        if task.name != "best-arm":
+            raise ParameterError(f"the task {task.name!r} has no {self.answer}s: leave out task=, or {self.answer}s=")
+        result = copy(self)
+        result.epsilon = task.epsilon
+        return result
 
     def check_arms(self, num_arms: int) -> None:  # noqa: B027
         """Raise :class:`ParameterError` if the task is undefined for this number of arms; by default it is for all."""

@@ -42,6 +42,7 @@ class BestCandidate(Task):
 
     name = "best-candidate"
     one_number = True
+    answer = "candidate"
     entry = "candidate"
 
     def __init__(self, candidates: object, features: FloatArray, epsilon: float = 0.0) -> None:
@@ -67,6 +68,12 @@ class BestCandidate(Task):
                 combinations[number] = np.arange(num_arms) == arm_of[row.tobytes()]
         self.combinations = combinations
         self.candidates.flags.writeable = self.combinations.flags.writeable = False
+
+    @property
+    @override
+    def constants(self) -> dict[str, FloatArray]:
+        """``candidates``, ``(K_Z, d)``."""
+        return {"candidates": self.candidates}
 
     @override
     def describe(self) -> str:

@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from bai_gym.envs.registration import check_id
 from bai_gym.envs.vector import BestArmVectorEnv
+from bai_gym.envs.wrappers import DifferencesBatch, LateRewardsBatch
 from bai_gym.errors import ParameterError, UnknownAttributeError
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import Observation
@@ -237,7 +238,7 @@ class SB3VecEnv(VecEnv):
         return len(rows)
 
 
-def _make(env_id: str, num_envs: int, keywords: dict[str, Any]) -> BestArmVectorEnv:
+def _make(env_id: str, num_envs: int, keywords: dict[str, Any]) -> Any:
     """Return the native batch of an id."""
     check_id(env_id)
     for word in keywords:
@@ -251,11 +252,11 @@ def _make(env_id: str, num_envs: int, keywords: dict[str, Any]) -> BestArmVector
     return _check(batch)
 
 
-def _check(batch: Any, num_envs: int | None = None, keywords: dict[str, Any] | None = None) -> BestArmVectorEnv:
+def _check(batch: Any, num_envs: int | None = None, keywords: dict[str, Any] | None = None) -> Any:
     """Return the batch, if it is one that stable-baselines3 can use."""
-    if not isinstance(batch, BestArmVectorEnv):
+    if not isinstance(batch, BestArmVectorEnv | LateRewardsBatch | DifferencesBatch):
         raise ParameterError(
-            f"env must be a registered id or a BestArmVectorEnv without wrappers, not a {type(batch).__name__}"
+            f"env must be a registered id or a BestArmVectorEnv without other wrappers, not a {type(batch).__name__}"
         )
     if num_envs is not None or keywords:
         words = ", ".join([*(["num_envs"] if num_envs is not None else []), *(keywords or {})])

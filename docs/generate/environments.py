@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import inspect
 from collections import defaultdict
-from typing import Any
+from typing import Any, cast
+
+from gymnasium import spaces
 
 from bai_gym import agents
 from bai_gym.agents.registry import find
 from bai_gym.datasets import get as get_data
 from bai_gym.envs.scalar import BestArmEnv
-from bai_gym.envs.spaces import observation_space
+from bai_gym.envs.specification import KEYWORDS, EpisodeSpec
+from bai_gym.envs.wrappers import Differences, LateRewards
 from bai_gym.problems import FAMILIES
 from bai_gym.tasks import BestArm, BestCandidate, BestOfEach, GoodArm, Thresholding, TopM
 from generate.complexities import complexity_rows
-from generate.docstrings import Parsed, code_table, roles_to_code
+from generate.docstrings import Parsed, code_table, parse, roles_to_code
 from generate.instances import Environment, description, rewards_in_words
 from generate.markdown import WIDE, agent_page, environment_page, facts, filterable, links, table
 from generate.players import Verdicts
@@ -155,8 +158,20 @@ def environment_index(environments: tuple[Environment, ...]) -> str:
         code_table(roles_to_code(documented))
         .replace("\n## ", "\n### ")
         .replace("## Description", "### Description", 1),
+        "### Late rewards",
+        *parse(LateRewards).paragraphs,
+        "### Differences of paired arms",
+        *parse(Differences).paragraphs,
+        "### Keyword arguments of an episode",
+        _episode_keywords(),
     ]
     return WIDE + "\n\n".join(parts) + "\n"
+
+
+def _episode_keywords() -> str:
+    of, parsed = inspect.signature(EpisodeSpec.of), parse(EpisodeSpec.of)
+    rows = [(f"`{name}`", f"`{of.parameters[name].default!r}`", parsed.parameters[name]) for name in KEYWORDS]
+    return table(("name", "default", "meaning"), rows)
 
 
 def _task_column(environment: Environment) -> str:
@@ -231,9 +246,7 @@ def _without_return(paragraph: str) -> str:
 
 
 def _observation(environment: Environment) -> str:
-    problem = environment.problem
-    task = environment.env.episode_spec.task
-    space = observation_space(problem.num_arms, environment.env.budget, problem.num_features, task=task)
+    space = cast("spaces.Dict", environment.env.observation_space)
     meanings = {**_MEANINGS, "remaining": _CAPPED} if environment.env.episode_spec.fixed_confidence else _MEANINGS
     rows = [(f"`{key}`", str(part.shape), str(part.dtype), _range(part), meanings[key]) for key, part in space.items()]
     return f"A `Dict` of arrays:\n\n{table(('key', 'shape', 'dtype', 'range', 'meaning'), rows)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, get_type_hints
@@ -26,6 +25,7 @@ from bai_gym.bandits.function import FunctionBandit
 from bai_gym.bandits.poisson import PoissonBandit
 from bai_gym.envs.registration import IDS
 from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.envs.specification import KEYWORDS
 from bai_gym.errors import MissingDataError
 from bai_gym.problems import FAMILIES, FixedProblem, FrozenProblem, Problem, build
 from bai_gym.problems.open_bandit import CAMPAIGNS
@@ -38,7 +38,6 @@ __all__ = ["FEATURES_OF_DATA", "Environment", "description", "environments", "in
 FEATURES_OF_DATA = {"automobile": 5, "electric-motor": 11}
 """Features of the arms of data sets that may be missing, by family; a test compares it with files of their form."""
 
-_SPEC_KEYWORDS = frozenset(inspect.signature(BestArmEnv.__init__).parameters) - {"self", "problem", "keywords"}
 _REWARDS: dict[type[Bandit], str] = {
     BernoulliBandit: "Bernoulli",
     DriftingBandit: "Gaussian, with means that change with time",
@@ -102,8 +101,8 @@ def environments() -> tuple[Environment, ...]:
 
 
 def _environment(entry: Registration, made: dict[str, Problem]) -> Environment:
-    spec = {name: value for name, value in entry.keywords.items() if name in _SPEC_KEYWORDS}
-    keywords = {name: value for name, value in entry.keywords.items() if name not in _SPEC_KEYWORDS}
+    spec = {name: value for name, value in entry.keywords.items() if name in KEYWORDS}
+    keywords = {name: value for name, value in entry.keywords.items() if name not in KEYWORDS}
     key, here = f"{entry.family} {keywords}", True
     if key not in made:
         try:

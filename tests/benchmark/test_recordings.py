@@ -129,6 +129,10 @@ def test_classes_of_your_own_can_be_recorded() -> None:
         assert episode.stages == (Stage(0, None),)
 
 
+def test_pulls_of_paired_arms_are_recorded() -> None:
+    assert recorded("PairedRace", "BAI-PairedGaussian10-v0", 60).arms.size == 60
+
+
 def test_spare_pulls_are_left_out() -> None:
     """8 arms, 200 pulls: three rounds of 66 (66 is no multiple of 8: the rest goes to some); an episode makes all."""
     assert recorded("SH", "BAI-Gaussian8-v0", 200).arms.size == 3 * 66

@@ -7,7 +7,6 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 
 import bai_gym  # noqa: F401
 from bai_gym.errors import ParameterError
@@ -85,11 +84,6 @@ def test_episodes_of_a_batch_end_at_different_times() -> None:
         [0, 0],
         [1, 1],
     ]
-
-
-@pytest.mark.filterwarnings("ignore:.*A Box observation space (min|max)imum value is")
-def test_the_checker_accepts_it() -> None:
-    check_env(gym.make("BAI-Gaussian8-v0", budget=10, batch_size=4, delay=1).unwrapped, skip_render_check=True)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import bai_gym
 from bai_gym.bandits import Bandit, PairedBandit, PairedFiniteBandit, PairedGaussianBandit, PairStatistics, differences
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.envs.scalar import BestArmEnv
-from bai_gym.envs.vector import BestArmVectorEnv
+from bai_gym.envs.wrappers import make_env, make_vec_env
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import FixedProblem, ProblemInfo
 from bai_gym.sampling import Block, Rule, Sequential, State
@@ -55,8 +55,8 @@ def check(seen: Observation, bandit: Bandit) -> None:
 
 @pytest.mark.each("make", KINDS.values(), ids=KINDS)
 def test_environments_observe_the_differences_on_common_items(make: Make) -> None:
-    env = BestArmEnv(FixedProblem(make()), budget=BUDGET, pairs=True)
-    envs = BestArmVectorEnv(
+    env = make_env(FixedProblem(make()), budget=BUDGET, pairs=True)
+    envs = make_vec_env(
         FixedProblem(make()), num_envs=3, budget=BUDGET, pairs=True, autoreset_mode=AutoresetMode.DISABLED
     )
     rng = np.random.default_rng(1)
@@ -66,19 +66,19 @@ def test_environments_observe_the_differences_on_common_items(make: Make) -> Non
         seen, *_ = env.step(int(rng.integers(K)))
         many, *_ = envs.step(rng.integers(0, [1, 2, K]))
         assert seen in env.observation_space and many in envs.observation_space
-    check(seen, env._episode.bandit)
-    check(many, envs._episodes.bandit)
+    check(seen, env.unwrapped._episode.bandit)
+    check(many, envs.unwrapped._episodes.bandit)
     envs.reset(options={"reset_mask": np.array([False, True, False])})
     many, *_ = envs.step(np.array([1, 2, 3]))  # some have fewer pulls left: a mixed step
     many, *_ = envs.step(np.array([1, 3, 3]))
     assert many["pulls"][1].tolist() == [0, 0, 1, 1]
-    check(many, envs._episodes.bandit)
+    check(many, envs.unwrapped._episodes.bandit)
 
 
 @pytest.mark.each("make", KINDS.values(), ids=KINDS)
 def test_a_batch_of_one_is_the_scalar_environment(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    env = BestArmEnv(FixedProblem(make()), budget=BUDGET, pairs=True)
-    envs = BestArmVectorEnv(FixedProblem(make()), num_envs=1, budget=BUDGET, pairs=True)
+    env = make_env(FixedProblem(make()), budget=BUDGET, pairs=True)
+    envs = make_vec_env(FixedProblem(make()), num_envs=1, budget=BUDGET, pairs=True)
     for seed, kept in ((3, BUDGET), (4, BUDGET), (5, 2)):  # nothing that is kept of an episode is used in the next one
         monkeypatch.setattr(differences, "ITEMS_KEPT", kept)
         env.reset(seed=seed)
@@ -94,7 +94,7 @@ def test_a_batch_of_one_is_the_scalar_environment(make: Make, monkeypatch: pytes
 def test_rewards_are_the_same_whether_or_not_differences_are_observed(make: Make) -> None:
     seen: list[Observation] = []
     for pairs in (False, True):
-        env = BestArmEnv(FixedProblem(make()), budget=BUDGET, pairs=pairs)
+        env = make_env(FixedProblem(make()), budget=BUDGET, pairs=pairs)
         env.reset(seed=6)
         for arm in np.random.default_rng(4).integers(0, K, BUDGET):
             last, *_ = env.step(int(arm))
@@ -105,7 +105,7 @@ def test_rewards_are_the_same_whether_or_not_differences_are_observed(make: Make
 
 def test_exactly_equal_arms_have_exactly_no_difference() -> None:
     same = MATRIX[:, [0, 0, 1, 0]]
-    env = BestArmEnv(FixedProblem(PairedFiniteBandit(same, np.arange(K))), budget=BUDGET, pairs=True)
+    env = make_env(FixedProblem(PairedFiniteBandit(same, np.arange(K))), budget=BUDGET, pairs=True)
     env.reset(seed=0)
     for arm in np.random.default_rng(3).integers(0, K, BUDGET):
         seen, *_ = env.step(int(arm))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -148,11 +149,12 @@ def test_paired_models_are_asked_the_same_questions(tmp_path: Path) -> None:
 
 @pytest.mark.each("env_id", ["BAI-PairedLLMSelection-v0", "BAI-PairedLLMSelectionLike32-v0"])
 def test_synthetic_models_can_be_paired(env_id: str) -> None:
-    env = gym.make(env_id, pairs=True).unwrapped
+    env: Any = gym.make(env_id, pairs=True)
     observation, _ = env.reset(seed=0)
     for arm in (0, 1, 1, 0):
         observation, *_ = env.step(arm)
-    assert env.problem_info().paired and set(observation["differences"].ravel().tolist()) <= {-1.0, -0.5, 0.0, 0.5, 1.0}
+    assert env.unwrapped.problem_info().paired
+    assert set(observation["differences"].ravel().tolist()) <= {-1.0, -0.5, 0.0, 0.5, 1.0}
     unpaired = gym.make(env_id, paired=False).unwrapped
     unpaired.reset(seed=0)
     assert not unpaired.problem_info().paired

@@ -14,7 +14,7 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_steps
 from bai_gym.benchmark.sources import GivenInstances
-from bai_gym.envs.vector import BestArmVectorEnv
+from bai_gym.envs.wrappers import make_vec_env
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import BINARY, REAL, Rewards
@@ -113,7 +113,7 @@ def played(name: str, rounds: Rounds, bandit: Any, *, steps: bool, seed: int = 0
     if not steps:
         return play_blocks(agent, bandit, 60, rng, rounds=rounds)
     late = {"batch_size": rounds.batch_size, "delay": rounds.delay}
-    env = BestArmVectorEnv(GivenInstances(bandit), bandit.batch, budget=60, autoreset_mode="Disabled", **late)
+    env = make_vec_env(GivenInstances(bandit), bandit.batch, budget=60, autoreset_mode="Disabled", **late)
     return play_steps(agent.act, env, env.reset(seed=seed)[0])
 
 
