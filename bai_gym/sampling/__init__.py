@@ -11,7 +11,7 @@ from bai_gym.sampling.index import (
     set_index,
 )
 from bai_gym.sampling.late import late_plan, with_assumed
-from bai_gym.sampling.plans import Plan, allocations, start
+from bai_gym.sampling.plans import Plan, Start, allocations, execute, result_of, start
 from bai_gym.sampling.requests import Request, check_money, check_priced_request, check_request
 from bai_gym.sampling.sequential import Outcome, Rule, Sequential
 from bai_gym.sampling.state import PerArm, State, States, Vector
@@ -34,6 +34,7 @@ __all__ = [
     "Request",
     "Rule",
     "Sequential",
+    "Start",
     "State",
     "States",
     "Stepper",
@@ -46,8 +47,10 @@ __all__ = [
     "check_priced_request",
     "check_request",
     "check_tie_rule",
+    "execute",
     "larger",
     "late_plan",
+    "result_of",
     "second_of_largest_index",
     "set_index",
     "start",

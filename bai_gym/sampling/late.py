@@ -26,7 +26,7 @@ from bai_gym.rounds import Rounds
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import STOP
-from bai_gym.sampling.plans import Plan, start
+from bai_gym.sampling.plans import Plan, execute, start
 from bai_gym.sampling.requests import check_request
 from bai_gym.sampling.sequential import Outcome, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
@@ -104,21 +104,17 @@ class _LatePlan:
 
     def play(self) -> Plan:
         """Yield rounds, and return the agent's recommendation."""
-        plan = start(self._agent, self._view)
-        outcome: Statistics | Outcome | None = None
-        while True:
-            try:
-                asked = plan.send(outcome)
-            except StopIteration as end:
-                if self._round.any():
-                    yield Block(self._round)
-                return end.value
-            batch, num_arms = self._pending.shape
-            request, pulls = check_request(asked, batch, num_arms, self._budget - self._made)
-            if isinstance(request, Block):
-                outcome = yield from self._block(request, pulls)
-            else:
-                outcome = yield from self._sequential(request)
+        recommendation = yield from execute(start(self._agent, self._view), self._play)
+        if self._round.any():
+            yield Block(self._round)
+        return recommendation
+
+    def _play(self, asked: object) -> Generator[Block, Statistics, Statistics | Outcome]:
+        """Yield the rounds of a request, and return its outcome."""
+        request, pulls = check_request(asked, *self._pending.shape, self._budget - self._made)
+        if isinstance(request, Block):
+            return (yield from self._block(request, pulls))
+        return (yield from self._sequential(request))
 
     def _pull(self, flat: IntArray, counts: IntArray | int, pulls: int) -> Generator[Block, Statistics, _Parcel | None]:
         """Make pulls of the arms at flat positions in the current round; at its end, return the rewards that arrive."""

@@ -18,7 +18,7 @@ from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import STOP
 from bai_gym.sampling.late import late_plan
-from bai_gym.sampling.plans import start
+from bai_gym.sampling.plans import execute, start
 from bai_gym.sampling.requests import Request, check_priced_request, check_request
 from bai_gym.sampling.sequential import Outcome, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics, exact_means
@@ -235,20 +235,16 @@ class Stepper:
             plan = late_plan(self._agent, self._seen, budget, self._rounds, self._rewards)
         else:
             plan = start(self._agent, self._seen)
-        outcome: Statistics | Outcome | None = None
-        while True:
-            try:
-                wanted = plan.send(outcome)
-            except StopIteration as end:
-                return end.value
-            episodes, arms = self._seen["pulls"].shape
-            request, pulls = self._checked(wanted, episodes, arms)
-            self.requests += 1
-            self._candidates, self._engine = request.arms, None
-            if isinstance(request, Block):
-                outcome = yield from self._block(request, pulls)
-            else:
-                outcome = yield from self._sequential(request)
+        return (yield from execute(plan, self._play))
+
+    def _play(self, wanted: object) -> Generator[IntArray, None, Statistics | Outcome]:
+        """Yield the arms to pull for a request, and return its outcome."""
+        request, pulls = self._checked(wanted, *self._seen["pulls"].shape)
+        self.requests += 1
+        self._candidates, self._engine = request.arms, None
+        if isinstance(request, Block):
+            return (yield from self._block(request, pulls))
+        return (yield from self._sequential(request))
 
     def _checked(self, wanted: object, episodes: int, arms: int) -> tuple[Request, int]:
         """Return the request, and its pulls in every episode (at most); with costs there is one episode."""
