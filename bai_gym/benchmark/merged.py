@@ -123,27 +123,12 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         for name in self._names:
             getattr(statistics, name).reshape(-1)[where] = getattr(now, name).reshape(-1)
 
-    def after(
-        self, arms: IntArray | None, part: Statistics, pulls: int, *, since: Statistics | None = None, add: bool = True
-    ) -> MergedStatistics:
-        """Return the statistics after some more pulls, without changing these.
-
-        Args:
-            arms: ``(N, k)`` candidate arms, or None for all.
-            part: ``(N, k)`` statistics of the new pulls, or with ``since`` or without ``add`` of all.
-            pulls: How many there are in every episode.
-            since: See :meth:`add`.
-            add: Whether to merge as :meth:`add` does, or as :meth:`set`.
-        """
+    def copy(self) -> MergedStatistics:
+        """Return a copy, which changes without these."""
         then = copy.copy(self)
         then._statistics, then._pending = self.statistics.copy(), []
         then._remaining = self._remaining.copy()
         then._pairs = None if self._pairs is None else self._pairs.copy()
-        if add:
-            then.add(arms, part, since)
-        else:
-            then.set(arms, part)
-        then.spend(pulls)
         return then
 
     @override

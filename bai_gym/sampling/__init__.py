@@ -1,6 +1,7 @@
 """Requests of agents: blocks of pulls, or a rule that decides after every pull."""
 
 from bai_gym.sampling.block import Block
+from bai_gym.sampling.checkpoints import pausing
 from bai_gym.sampling.dispatcher import Dispatcher
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import NEVER, STOP, TO_FIRST, WAIT, Episode, larger, total
@@ -10,9 +11,9 @@ from bai_gym.sampling.index import (
     second_of_largest_index,
     set_index,
 )
-from bai_gym.sampling.late import late_plan, with_assumed
-from bai_gym.sampling.plans import Plan, Start, allocations, execute, result_of, start
-from bai_gym.sampling.requests import Request, check_money, check_priced_request, check_request
+from bai_gym.sampling.late import late, with_assumed
+from bai_gym.sampling.plans import Current, Plan, Start, allocations, execute, result_of, start
+from bai_gym.sampling.requests import Part, Request, check_money, check_priced_request, check_request
 from bai_gym.sampling.sequential import Outcome, Rule, Sequential
 from bai_gym.sampling.state import PerArm, State, States, Vector
 from bai_gym.sampling.stepper import Stepper, batched
@@ -24,12 +25,14 @@ __all__ = [
     "TO_FIRST",
     "WAIT",
     "Block",
+    "Current",
     "Dispatcher",
     "Engine",
     "Index",
     "Episode",
     "Plan",
     "Outcome",
+    "Part",
     "PerArm",
     "Request",
     "Rule",
@@ -49,7 +52,8 @@ __all__ = [
     "check_tie_rule",
     "execute",
     "larger",
-    "late_plan",
+    "late",
+    "pausing",
     "result_of",
     "second_of_largest_index",
     "set_index",

@@ -26,28 +26,26 @@ from bai_gym.rounds import Rounds
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import STOP
-from bai_gym.sampling.plans import Plan, execute, start
+from bai_gym.sampling.plans import Plan, Start, execute
 from bai_gym.sampling.requests import check_request
 from bai_gym.sampling.sequential import Outcome, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
-__all__ = ["late_plan", "with_assumed"]
+__all__ = ["late", "with_assumed"]
 
 
-def late_plan(agent: Any, seen: Observation, budget: int, rounds: Rounds, rewards: Rewards) -> Plan:
-    """Return the plan of an agent as one of blocks, each of which is a round.
+def late(begin: Start, rounds: Rounds, rewards: Rewards) -> Start:
+    """Return a plan of blocks, each of which is a round, from one that expects every reward at once: an adapter.
 
-    The outcome of a block is the statistics of the rewards that have arrived since the previous one. Where a rule has
-    ended an episode, blocks have no pulls of it.
+    The outcome of a block is the statistics of the rewards that have arrived since the previous one, and the
+    observation is that of the rewards that have arrived. Where a rule has ended an episode, blocks have no pulls of it.
 
     Args:
-        agent: The agent, already reset.
-        seen: The observation of the rewards that have arrived, kept up to date by the code that executes the plan.
-        budget: Pulls of an episode.
+        begin: Starts the plan.
         rounds: When rewards arrive.
         rewards: The kind of rewards.
     """
-    return _LatePlan(agent, seen, budget, rounds, rewards).play()
+    return lambda seen: _LatePlan(begin, seen, rounds, rewards).play()
 
 
 def with_assumed(observation: Observation, rewards: Rewards) -> dict[str, npt.NDArray[Any]]:
@@ -92,10 +90,11 @@ class _View(Mapping[str, npt.NDArray[Any]]):
 
 
 class _LatePlan:
-    """The state of :func:`late_plan`."""
+    """The state of :func:`late`."""
 
-    def __init__(self, agent: Any, seen: Observation, budget: int, rounds: Rounds, rewards: Rewards) -> None:
-        self._agent, self._seen, self._budget, self._rounds, self._rewards = agent, seen, budget, rounds, rewards
+    def __init__(self, begin: Start, seen: Observation, rounds: Rounds, rewards: Rewards) -> None:
+        self._begin, self._seen, self._rounds, self._rewards = begin, seen, rounds, rewards
+        self._budget = int(seen["remaining"].flat[0])
         shape = seen["pulls"].shape
         self._pending: IntArray = np.zeros(shape, np.int64)
         self._view = _View(seen, self._pending, rewards)
@@ -104,7 +103,7 @@ class _LatePlan:
 
     def play(self) -> Plan:
         """Yield rounds, and return the agent's recommendation."""
-        recommendation = yield from execute(start(self._agent, self._view), self._play)
+        recommendation = yield from execute(self._begin(self._view), self._play)
         if self._round.any():
             yield Block(self._round)
         return recommendation

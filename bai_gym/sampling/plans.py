@@ -11,12 +11,15 @@ rounds of blocks and rules, :mod:`bai_gym.sampling.checkpoints` asks for recomme
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import Any
+from collections.abc import Callable, Generator, Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.statistics import Observation
 
-__all__ = ["Plan", "Start", "allocations", "execute", "result_of", "start"]
+__all__ = ["Current", "Plan", "Start", "allocations", "execute", "result_of", "start"]
 
 Plan = Generator[Any, Any, Any]
 """Yields requests, is sent outcomes (:class:`~bai_gym.statistics.Statistics` of a block's pulls, or
@@ -24,6 +27,28 @@ Plan = Generator[Any, Any, Any]
 
 Start = Callable[[Observation], Plan]
 """Returns a plan, given the observation that the code that executes it keeps up to date."""
+
+
+Seen = TypeVar("Seen", bound=Observation)
+
+
+class Current(Mapping[str, npt.NDArray[Any]], Generic[Seen]):
+    """The current observation, which the code that executes a plan exchanges: what a plan receives at its start."""
+
+    def __init__(self, now: Seen) -> None:
+        self.now = now
+
+    @override
+    def __getitem__(self, key: str) -> npt.NDArray[Any]:
+        return self.now[key]
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.now)
+
+    @override
+    def __len__(self) -> int:
+        return len(self.now)
 
 
 def execute(plan: Plan, play: Callable[[Any], Generator[Any, Any, Any]]) -> Generator[Any, Any, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,39 @@ from bai_gym.sampling.sequential import Sequential
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import integer
 
-__all__ = ["Request", "check_money", "check_priced_request", "check_request"]
+__all__ = ["Part", "Request", "check_money", "check_priced_request", "check_request"]
 
 Request = Block | Sequential
 """A block, or pulls that a rule decides sequentially."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A part of a request, for sources that can make a request in parts; by default all of it.
+
+    Attributes:
+        whole: The request.
+        end: Pulls that each episode has made of the request after the part (at most).
+        first: Whether the request begins with it.
+        last: Whether the request ends with it.
+        pulls: Where the request is a block, ``(N, k)`` counts of the part, and what returns their order; None: all.
+    """
+
+    whole: Request
+    end: int
+    first: bool = True
+    last: bool = True
+    pulls: tuple[IntArray, Callable[[slice], IntArray]] | None = None
+
+
+def parts_of(request: Request, pulls: int, ends: Sequence[int]) -> Iterator[Request | Part]:
+    """Yield the parts of a request of so many pulls, each but the last of which ends after a given number of them."""
+    if not ends:
+        yield request
+        return
+    blocks = request.parts(ends) if isinstance(request, Block) else [None] * (len(ends) + 1)
+    for number, (end, block) in enumerate(zip([*ends, pulls], blocks, strict=True)):
+        yield Part(request, end, number == 0, number == len(ends), block)
 
 
 def check_request(

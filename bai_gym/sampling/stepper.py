@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import override
 
 from bai_gym.costs import common_cost, pulls_for
 from bai_gym.envs.actions import ActionEncoding
@@ -17,8 +17,8 @@ from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import STOP
-from bai_gym.sampling.late import late_plan
-from bai_gym.sampling.plans import execute, start
+from bai_gym.sampling.late import late
+from bai_gym.sampling.plans import Current, Start, execute, start
 from bai_gym.sampling.requests import Request, check_priced_request, check_request
 from bai_gym.sampling.sequential import Outcome, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics, exact_means
@@ -31,29 +31,6 @@ def batched(observation: Observation) -> Observation:
     if observation["pulls"].ndim == 2:
         return observation
     return {name: value[None] for name, value in observation.items()}
-
-
-class _Seen(Mapping[str, npt.NDArray[Any]]):
-    """The current observation."""
-
-    def __init__(self, observation: Observation) -> None:
-        self.now = observation
-
-    @override
-    def __getitem__(self, key: str) -> npt.NDArray[Any]:
-        return self.now[key]
-
-    @override
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.now)
-
-    @override
-    def __len__(self) -> int:
-        return len(self.now)
-
-    @property
-    def statistics(self) -> Statistics:
-        return Statistics.of(self.now)
 
 
 class Stepper:
@@ -74,7 +51,7 @@ class Stepper:
     Args:
         agent: The agent, already reset.
         encoding: The action encoding.
-        rounds: When rewards arrive. Where they arrive late, an agent plays as :func:`~bai_gym.sampling.late.late_plan`
+        rounds: When rewards arrive. Where they arrive late, an agent plays as :func:`~bai_gym.sampling.late.late`
             says.
         rewards: The kind of rewards.
 
@@ -210,7 +187,7 @@ class Stepper:
         if self._recommendation is not None:
             return nothing
         if self._unrolled is None:
-            self._seen = _Seen(observation)
+            self._seen = Current(observation)
             self._unrolled = self._unroll()
         self._seen.now = observation
         try:
@@ -230,12 +207,10 @@ class Stepper:
 
     def _unroll(self) -> Generator[IntArray, None, Any]:
         """Yield the arms to pull, and return the recommendation; ``self._seen`` is updated in between."""
+        begin: Start = partial(start, self._agent)
         if self._rounds.late:
-            budget = int(self._seen["remaining"].flat[0])
-            plan = late_plan(self._agent, self._seen, budget, self._rounds, self._rewards)
-        else:
-            plan = start(self._agent, self._seen)
-        return (yield from execute(plan, self._play))
+            begin = late(begin, self._rounds, self._rewards)
+        return (yield from execute(begin(self._seen), self._play))
 
     def _play(self, wanted: object) -> Generator[IntArray, None, Statistics | Outcome]:
         """Yield the arms to pull for a request, and return its outcome."""
@@ -256,17 +231,17 @@ class Stepper:
         return request, int(request.counts.sum()) if isinstance(request, Block) else request.steps
 
     def _block(self, block: Block, pulls: int) -> Generator[IntArray, None, Statistics]:
-        before, left = self._seen.statistics.copy(), block.counts.copy()
+        before, left = Statistics.of(self._seen).copy(), block.counts.copy()
         rows = np.arange(len(left))
         for _ in range(pulls):
             slots = block.next_slots(left)
             ended = left[rows, slots] == 0  # only where rewards arrive late
             left[rows, slots] -= 1
             yield np.where(ended, STOP, _named(slots, block.arms))
-        return block.outcome(before, self._seen.statistics)
+        return block.outcome(before, Statistics.of(self._seen))
 
     def _sequential(self, request: Sequential) -> Generator[IntArray, None, Outcome]:
-        seen = self._seen.statistics
+        seen = Statistics.of(self._seen)
         window = request.window
         if window is None:
             window = seen if request.arms is None else seen.take(request.arms)
@@ -277,9 +252,9 @@ class Stepper:
             if (slots < 0).all():
                 break
             arms = np.where(slots < 0, STOP, _named(np.maximum(slots, 0), request.arms))
-            before = self._seen.statistics.copy()
+            before = Statistics.of(self._seen).copy()
             yield arms
-            self._engine.update(slots, _rewards(np.maximum(arms, 0), before, self._seen.statistics))
+            self._engine.update(slots, _rewards(np.maximum(arms, 0), before, Statistics.of(self._seen)))
         return self._engine.outcome
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import BINARY, REAL, Rewards
 from bai_gym.rounds import Rounds
-from bai_gym.sampling import Block, late_plan, with_assumed
+from bai_gym.sampling import Block, late, start, with_assumed
 from bai_gym.statistics import IntArray, Statistics
 
 ROUNDS = [Rounds(10), Rounds(7), Rounds(60), Rounds(1, 3), Rounds(8, 2)]
@@ -48,7 +49,7 @@ def run(agent: Agent, rounds: Rounds, budget: int, told: list[Statistics], rewar
     """Play with given arrivals, and return the pulls of the rounds."""
     seen = {"pulls": counts(0, 0), "means": np.zeros((1, 2)), "variances": np.zeros((1, 2))}
     seen["remaining"] = np.array([[budget]])
-    plan, asked = late_plan(agent, seen, budget, rounds, rewards), []
+    plan, asked = late(partial(start, agent), rounds, rewards)(seen), []
     outcome = None
     while True:
         try:
