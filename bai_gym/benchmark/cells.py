@@ -165,10 +165,6 @@ class Cell:
             raise ParameterError("checkpoints need a fixed budget, and here the agent decides when to stop")
         if checkpoints is not None and env.built.episode_spec.costs is not None:
             raise ParameterError("checkpoints count pulls, and here the budget is money: compare budgets instead")
-        if checkpoints is not None and env.built.episode_spec.rounds.late:
-            raise ParameterError(
-                "checkpoints need every reward at once: leave out batch_size and delay, or checkpoints"
-            )
         if checkpoints is not None and not recommends_any_time(made):
             raise AgentError(
                 f"{describe(made)} has no recommendation before the end of its budget, which checkpoints need: leave "

@@ -20,7 +20,7 @@ from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.results.result import summed
 from bai_gym.rounds import AT_ONCE, Rounds
-from bai_gym.sampling import Start, execute, late, pausing, result_of, start
+from bai_gym.sampling import Start, execute, late, pausing, pulls_made, result_of, start
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm, Task
 
@@ -163,7 +163,8 @@ def play_steps(
     """
     scored: list[RolloutCheckpoint] = []
     due, earlier = set(checkpoints), _pulls(env.problem.earlier)
-    asked = {name: observation[name].copy() for name in ("pulls", "means", "variances")}  # of requested pulls
+    own = [name for name in ("pulls", "means", "variances", "pending") if name in observation]
+    asked = {name: observation[name].copy() for name in own}  # of requested pulls
     for made in range(env.budget):
         actions = act(observation)
         if due and recommend is not None:  # after act, which has observed the last pull
@@ -175,7 +176,7 @@ def play_steps(
                 recommendations = env.action_encoding.task.check(
                     recommend({**observation, **asked}), env.num_envs, env.num_arms
                 )
-                scored.append(RolloutCheckpoint(made, recommendations, np.asarray(asked["pulls"] - earlier, np.int64)))
+                scored.append(RolloutCheckpoint(made, recommendations, pulls_made(asked) - earlier))
         with _blaming_act():
             observation, *_ = env.step(actions)
     encoding, actions = env.action_encoding, act(observation)
@@ -208,9 +209,8 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
     if decoded.stops is not None and not stops:
         raise AgentError("the budget is spent, but act keeps pulling: it must stop and recommend")
     recommendations = encoding.task.check(decoded.recommendations, 1, env.num_arms, "act")
-    statistics = Statistics(*(observation[n][None] for n in ("pulls", "means", "variances")))
-    if "pending" in observation:  # pulls that have been paid for
-        statistics.pulls = statistics.pulls + observation["pending"][None]
+    pulls = pulls_made(observation)  # those that have been paid for
+    statistics = Statistics(pulls[None], observation["means"][None], observation["variances"][None])
     return Rollout(recommendations, statistics, _pulls(env.problem.earlier), tally=tally(agent))
 
 

@@ -11,9 +11,9 @@ from bai_gym.sampling.index import (
     second_of_largest_index,
     set_index,
 )
-from bai_gym.sampling.late import late, with_assumed
+from bai_gym.sampling.late import late, pulls_made, with_assumed
 from bai_gym.sampling.plans import Current, Plan, Start, allocations, execute, result_of, start
-from bai_gym.sampling.requests import Part, Request, check_money, check_priced_request, check_request
+from bai_gym.sampling.requests import Part, Request, check_money, check_priced_request, check_request, engine_of, singly
 from bai_gym.sampling.sequential import Outcome, Rule, Sequential
 from bai_gym.sampling.state import PerArm, State, States, Vector
 from bai_gym.sampling.stepper import Stepper, batched
@@ -50,13 +50,16 @@ __all__ = [
     "check_priced_request",
     "check_request",
     "check_tie_rule",
+    "engine_of",
     "execute",
     "larger",
     "late",
     "pausing",
+    "pulls_made",
     "result_of",
     "second_of_largest_index",
     "set_index",
+    "singly",
     "start",
     "total",
     "with_assumed",

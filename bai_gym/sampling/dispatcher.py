@@ -23,9 +23,8 @@ from bai_gym.bandits import PairStatistics
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
-from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.plans import execute, start
-from bai_gym.sampling.requests import check_priced_request, check_request
+from bai_gym.sampling.requests import check_priced_request, check_request, engine_of
 from bai_gym.sampling.sequential import Sequential
 from bai_gym.statistics import FloatArray, Observation, Statistics
 from bai_gym.tasks import BestArm
@@ -246,7 +245,7 @@ class Dispatcher:
         if isinstance(request, Block):
             self._request = _Block(request, arms)
         else:
-            self._request = _Sequential(request, self._statistics, self._seen.get("features"), self._assumed)
+            self._request = _Sequential(request, self._seen, self._assumed)
         if not self._request.ended:
             yield
         return self._request.outcome
@@ -291,14 +290,9 @@ class _Sequential:
     begins the next round of a request in rounds.
     """
 
-    def __init__(
-        self, request: Sequential, seen: Statistics, features: FloatArray | None, assumed: Callable[[int], float]
-    ) -> None:
-        window = request.window
-        if window is None:
-            window = seen if request.arms is None else seen.take(request.arms)
-        self._engine = Engine(request, window, int(seen.pulls[0].sum()), features, variances=True)
-        self.arms = range(seen.pulls.shape[1]) if request.arms is None else request.arms[0].tolist()
+    def __init__(self, request: Sequential, seen: Observation, assumed: Callable[[int], float]) -> None:
+        self._engine = engine_of(request, seen)
+        self.arms = range(seen["pulls"].shape[1]) if request.arms is None else request.arms[0].tolist()
         self._random = request.rng.bit_generator
         self._in_rounds = request.in_rounds
         self._assumed = assumed

@@ -31,7 +31,7 @@ from bai_gym.sampling.requests import check_request
 from bai_gym.sampling.sequential import Outcome, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
-__all__ = ["late", "with_assumed"]
+__all__ = ["late", "pulls_made", "with_assumed"]
 
 
 def late(begin: Start, rounds: Rounds, rewards: Rewards) -> Start:
@@ -57,6 +57,12 @@ def with_assumed(observation: Observation, rewards: Rewards) -> dict[str, npt.ND
     """
     pulls, means = _assume(observation["pulls"], observation["means"], observation["pending"], rewards)
     return {**{name: observation[name] for name in observation if name != "pending"}, "pulls": pulls, "means": means}
+
+
+def pulls_made(observation: Observation) -> IntArray:
+    """Return the ``(..., K)`` pulls made, with those whose rewards are pending."""
+    pulls: IntArray = observation["pulls"]
+    return pulls + observation["pending"] if "pending" in observation else pulls
 
 
 class _Parcel(NamedTuple):

@@ -17,9 +17,9 @@ from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import STOP
-from bai_gym.sampling.late import late
+from bai_gym.sampling.late import late, pulls_made
 from bai_gym.sampling.plans import Current, Start, execute, start
-from bai_gym.sampling.requests import Request, check_priced_request, check_request
+from bai_gym.sampling.requests import Request, check_priced_request, check_request, engine_of
 from bai_gym.sampling.sequential import Outcome, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics, exact_means
 
@@ -161,7 +161,7 @@ class Stepper:
             return self._encoding.recommend(self._recommendation)
         if self._last is not None:
             wanted, arms, before = self._last
-            if remaining > 0 and (_pulled(observation) == before).all():
+            if remaining > 0 and (pulls_made(observation) == before).all():
                 return self._encoding.pull(arms)  # called twice with the same observation
             self._check_follows(observation, wanted, arms, before)
         wanted = self._advance(observation)
@@ -178,7 +178,7 @@ class Stepper:
             else:
                 idle = observation["means"].argmax(axis=-1)
             arms = np.where(wanted < 0, idle, wanted)
-        self._last = wanted, arms, np.array(_pulled(observation))
+        self._last = wanted, arms, np.array(pulls_made(observation))
         return self._encoding.pull(arms)
 
     def _advance(self, observation: Observation) -> IntArray:
@@ -197,7 +197,7 @@ class Stepper:
             return nothing
 
     def _check_follows(self, now: Observation, wanted: IntArray, arms: IntArray, before: IntArray) -> None:
-        rows, pulls = np.arange(arms.size), _pulled(now)
+        rows, pulls = np.arange(arms.size), pulls_made(now)
         one_more = pulls[rows, arms] == before[rows, arms] + 1
         if not (one_more & (pulls.sum(axis=-1) == before.sum(axis=-1) + 1)).all():
             raise AgentError("the observation does not follow from the agent's last action: was the agent reset?")
@@ -241,12 +241,7 @@ class Stepper:
         return block.outcome(before, Statistics.of(self._seen))
 
     def _sequential(self, request: Sequential) -> Generator[IntArray, None, Outcome]:
-        seen = Statistics.of(self._seen)
-        window = request.window
-        if window is None:
-            window = seen if request.arms is None else seen.take(request.arms)
-        made = int(seen.pulls[0].sum())
-        self._engine = Engine(request, window, made, self._seen.get("features"), variances=True)
+        self._engine = engine_of(request, self._seen)
         for _ in range(request.steps):
             slots = self._engine.choose()
             if (slots < 0).all():
@@ -256,12 +251,6 @@ class Stepper:
             yield arms
             self._engine.update(slots, _rewards(np.maximum(arms, 0), before, Statistics.of(self._seen)))
         return self._engine.outcome
-
-
-def _pulled(observation: Observation) -> IntArray:
-    """Return the ``(N, K)`` pulls made, with those whose rewards are pending."""
-    pulls: IntArray = observation["pulls"]
-    return pulls + observation["pending"] if "pending" in observation else pulls
 
 
 def _rewards(arms: IntArray, before: Statistics, now: Statistics) -> FloatArray:
