@@ -1,4 +1,4 @@
-"""Checks of the requests of agents."""
+"""Requests of agents: checks, and the parts and single pulls of which they consist."""
 
 from __future__ import annotations
 
