@@ -7,6 +7,7 @@ from collections.abc import Generator
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.draws import Draws
@@ -31,7 +32,7 @@ from bai_gym.sampling import (
 )
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["Blocks", "delayed"]
+__all__ = ["Blocks", "PricedBlocks", "delayed"]
 
 
 class Blocks:
@@ -41,7 +42,6 @@ class Blocks:
         bandit: The instances.
         merged: Their statistics at the start, and the budget.
         rng: Source of the rewards.
-        costs: ``(K,)`` costs of the arms, and the budget is money; None: the budget counts pulls.
         unequal: Whether episodes that have ended may have no pulls in a block.
 
     Attributes:
@@ -54,18 +54,16 @@ class Blocks:
         bandit: Bandit,
         merged: MergedStatistics,
         rng: np.random.Generator,
-        costs: FloatArray | None = None,
         *,
         unequal: bool = False,
     ) -> None:
         """Start before the first pull."""
         self.merged, self.seen = merged, Current(merged)
-        self._bandit, self._rng, self._costs, self._unequal = bandit, rng, costs, unequal
+        self._bandit, self._rng, self._unequal = bandit, rng, unequal
         self._budget = merged["remaining"].flat[0]
         self._earlier = int(merged.pulls[0].sum())
         self._engine: Engine
         self._draws: Draws | None
-        self._before: IntArray  # pulls before a rule, where arms have costs
         self._made: Statistics  # by the parts of a block
 
     def play(self, asked: object) -> Generator[None, None, Statistics | Outcome]:
@@ -77,35 +75,33 @@ class Blocks:
         yield from ()  # nothing is needed from outside
         part = asked if isinstance(asked, Part) else Part(*self._checked(asked))
         request, then = part.whole, self.merged if part.last else self.merged.copy()
-        outcome = self._block(part, request) if isinstance(request, Block) else self._sequential(part, request)
-        if isinstance(outcome, Statistics):
+        outcome: Statistics | Outcome
+        if isinstance(request, Block):
+            outcome = self._block(part, request)
             then.add(request.arms, outcome)
-        elif request.window is None:
-            then.set(request.arms, outcome.statistics)
         else:
-            then.add(request.arms, outcome.statistics, request.window)
+            outcome = self._sequential(part, request)
+            if request.window is None:
+                then.set(request.arms, outcome.statistics)
+            else:
+                then.add(request.arms, outcome.statistics, request.window)
         then.spend(self._spent(part))
         self.seen.now = then
         return outcome
 
     def _checked(self, asked: object) -> tuple[Request, int]:
-        """Return a request, and its pulls in every episode, at most; where arms have costs, these may differ."""
-        batch, num_arms, left = self._bandit.batch, self._bandit.num_arms, self.merged.left
-        if self._costs is None:
-            return check_request(asked, batch, num_arms, left, unequal=self._unequal)
-        request = check_priced_request(asked, batch, num_arms, left[:, 0], self._costs, self._budget)
-        return request, 0 if isinstance(request, Block) else request.steps
+        """Return a request, and its pulls in every episode (at most)."""
+        batch, num_arms = self._bandit.batch, self._bandit.num_arms
+        return check_request(asked, batch, num_arms, self.merged.left, unequal=self._unequal)
 
     def _spent(self, part: Part) -> Any:
-        """Return the pulls of a request that has been made, or where arms have costs the ``(N,)`` money."""
-        request = part.whole
-        if self._costs is None:
-            return self._engine.steps_made if part.last and isinstance(request, Sequential) else part.end
-        if isinstance(request, Block):
-            return spent_on(request.counts, self._costs if request.arms is None else self._costs[request.arms])
-        spent = spent_on(self.merged.pulls - self._before, self._costs)
-        check_money(spent, self.merged.left[:, 0], self._budget)
-        return spent
+        """Return what a request has taken from the budget so far: its pulls."""
+        rule_ended = part.last and isinstance(part.whole, Sequential)
+        return self._engine.steps_made if rule_ended else part.end
+
+    def _pulls_made(self) -> int:
+        """Return the pulls before a rule, in every episode."""
+        return int(self._budget - self.merged.left) + self._earlier
 
     def _block(self, part: Part, block: Block) -> Statistics:
         """Pull a block, or what a part has of it."""
@@ -136,10 +132,39 @@ class Blocks:
         self._engine.advance(self._draws, self._rng, part.end, pull)
         return self._engine.outcome
 
+
+class PricedBlocks(Blocks):
+    """The same where arms have costs and the budget is money: episodes may make different numbers of pulls.
+
+    Args:
+        bandit: The instances.
+        merged: Their statistics at the start, and the money.
+        rng: Source of the rewards.
+        costs: ``(K,)`` costs of the arms.
+    """
+
+    def __init__(self, bandit: Bandit, merged: MergedStatistics, rng: np.random.Generator, costs: FloatArray) -> None:
+        """Start before the first pull."""
+        super().__init__(bandit, merged, rng)
+        self._costs = costs
+
+    @override
+    def _checked(self, asked: object) -> tuple[Request, int]:
+        batch, num_arms, left = self._bandit.batch, self._bandit.num_arms, self.merged.left[:, 0]
+        request = check_priced_request(asked, batch, num_arms, left, self._costs, self._budget)
+        return request, 0 if isinstance(request, Block) else request.steps
+
+    @override
+    def _spent(self, part: Part) -> FloatArray:
+        """Return the ``(N,)`` money."""
+        if isinstance(block := part.whole, Block):
+            return spent_on(block.counts, self._costs if block.arms is None else self._costs[block.arms])
+        spent = spent_on(self.merged.pulls - self._before, self._costs)
+        check_money(spent, self.merged.left[:, 0], self._budget)
+        return spent
+
+    @override
     def _pulls_made(self) -> int:
-        """Return the pulls before a rule, in every episode."""
-        if self._costs is None:
-            return int(self._budget - self.merged.left) + self._earlier
         self._before = self.merged.pulls
         totals = self._before.sum(axis=1)
         if (totals != totals[0]).any():
@@ -151,11 +176,12 @@ def delayed(begin: Start, rounds: Rounds) -> Start:
     """Return a plan of rounds whose rewards arrive late, for a source that gives them at once: an adapter.
 
     Args:
-        begin: Starts the plan, each block of which is a round, as :func:`bai_gym.sampling.late` makes them.
+        begin: Starts the plan, whose blocks are rounds, as :func:`bai_gym.sampling.late` makes them; it is executed by
+            :class:`Blocks`.
         rounds: When rewards arrive.
     """
 
-    def started(seen: Current[MergedStatistics]) -> Plan:
+    def started(seen: Any) -> Plan:
         arrived, under_way = seen.now.copy(), deque[Statistics]()
 
         def play(asked: Block | Part) -> Generator[Block | Part, Statistics, Statistics]:

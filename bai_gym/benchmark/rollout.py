@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bai_gym.bandits import Bandit
-from bai_gym.benchmark.blocks import Blocks, delayed
+from bai_gym.benchmark.blocks import Blocks, PricedBlocks, delayed
 from bai_gym.benchmark.merged import MergedStatistics
 from bai_gym.benchmark.protocol import act_of, tally, uses_pairs
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
@@ -121,7 +121,10 @@ def play_blocks(
         costs=costs,
         pairs_of=bandit if uses_pairs(agent) else None,
     )
-    source, before = Blocks(bandit, merged, rng, costs, unequal=rounds.late), _pulls(earlier)
+    source = Blocks(bandit, merged, rng, unequal=rounds.late)
+    if costs is not None:
+        source = PricedBlocks(bandit, merged, rng, costs)
+    before = _pulls(earlier)
 
     def score(count: int, seen: Observation, recommendation: Any) -> None:
         chosen = agent.recommend(seen) if recommendation is None else recommendation

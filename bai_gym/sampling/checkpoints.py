@@ -24,14 +24,15 @@ def pausing(begin: Start, counts: Iterable[int], pause: Callable[[int, Observati
     """
 
     def paused(seen: Observation) -> Plan:
-        left, shape, due = int(seen["remaining"].flat[0]), seen["pulls"].shape, deque(counts)
+        left, due = int(seen["remaining"].flat[0]), deque(counts)
+        batch, num_arms = seen["pulls"].shape
 
         def made() -> int:
             return left - int(seen["remaining"].flat[0])
 
         def play(asked: object) -> Generator[Request | Part, Any, Any]:
             before = made()
-            request, pulls = check_request(asked, *shape, left - before, unequal=True)
+            request, pulls = check_request(asked, batch, num_arms, left - before, unequal=True)
             for part in parts_of(request, pulls, [at - before for at in due if before < at < before + pulls]):
                 outcome = yield part
                 if due and made() == due[0]:

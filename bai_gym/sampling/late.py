@@ -116,7 +116,8 @@ class _LatePlan:
 
     def _play(self, asked: object) -> Generator[Block, Statistics, Statistics | Outcome]:
         """Yield the rounds of a request, and return its outcome."""
-        request, pulls = check_request(asked, *self._pending.shape, self._budget - self._made)
+        batch, num_arms = self._pending.shape
+        request, pulls = check_request(asked, batch, num_arms, self._budget - self._made)
         if isinstance(request, Block):
             return (yield from self._block(request, pulls))
         return (yield from self._sequential(request))
