@@ -189,10 +189,9 @@ def _set(own: Statistics, arms: IntArray | None, now: Statistics) -> None:
 
 def _merge(own: Statistics, arms: IntArray | None, block: Statistics) -> None:
     """Add the pulls of a block, in place."""
-    made = np.flatnonzero(block.pulls)
+    made, part = block.flat()
     first = np.arange(len(own.pulls))[:, None] * own.pulls.shape[1]
-    where = made if arms is None else (first + arms).take(made)
-    own.merge(where, Statistics(block.pulls.take(made), block.means.take(made), block.variances.take(made)))
+    own.merge(made if arms is None else (first + arms).take(made), part)
 
 
 def scales(budget: int, first: int) -> list[tuple[int, int]]:

@@ -52,8 +52,7 @@ class _Group:
 
     def update(self, part: Statistics) -> None:
         """Add the ``(m, K)`` statistics of pulls that have been made; where none is left, continue the plan."""
-        flat = np.flatnonzero(part.pulls)
-        self._made.merge(flat, Statistics(part.pulls.take(flat), part.means.take(flat), part.variances.take(flat)))
+        self._made.merge(*part.flat())
         self._left -= part.pulls
         self.pulls -= int(part.pulls[0].sum())
         if self.pulls == 0:

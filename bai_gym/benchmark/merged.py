@@ -86,9 +86,8 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
                 for name in self._names:
                     getattr(self._statistics, name)[...] = getattr(part, name)
                 continue
-            made = np.flatnonzero(part.pulls)
+            made, flat = part.flat()
             where = made if arms is None else (self._first + arms).take(made)
-            flat = Statistics(part.pulls.take(made), part.means.take(made), part.variances.take(made))
             self._statistics.merge(where, flat, variances=self.has_variances)
         self._pending.clear()
         return self._statistics

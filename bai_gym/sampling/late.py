@@ -147,7 +147,7 @@ class _LatePlan:
             flat = np.flatnonzero(part)
             parcel = yield from self._pull(flat, part.take(flat), int(counts[0].sum()))
             while parcel and pending and pending[0][0] < parcel.end:
-                _merge(made, _part(parcel.statistics, pending.popleft()[1], self._rewards))
+                made.merge(*_part(parcel.statistics, pending.popleft()[1], self._rewards).flat())
         if pending:
             requested = _of_all(block.counts, block.arms, made.pulls.shape)
             means = np.where(made.pulls > 0, made.means, self._view["means"])
@@ -198,7 +198,7 @@ class _LatePlan:
             else:  # the rewards of earlier requests come first
                 others = _part(known, known.pulls - _of_all(made, request.arms, earlier.shape), self._rewards)
                 known = known.since(others)
-                _merge(begin, others)
+                begin.merge(*others.flat())
                 earlier -= others.pulls
                 exact = not earlier.any()
                 engine = self._engine(request, begin, earlier)
@@ -289,9 +289,3 @@ def _part(parcel: Statistics, counts: IntArray, rewards: Rewards) -> Statistics:
     """Return so many of the rewards of each arm in a parcel, which are not told apart."""
     means = np.where(counts > 0, parcel.means, 0.0)
     return Statistics(counts, _rounded(means, counts, counts < parcel.pulls, rewards), parcel.variances)
-
-
-def _merge(into: Statistics, part: Statistics) -> None:
-    """Add rewards to ``(N, K)`` statistics."""
-    flat = np.flatnonzero(part.pulls)
-    into.merge(flat, Statistics(part.pulls.take(flat), part.means.take(flat), part.variances.take(flat)))

@@ -231,14 +231,14 @@ class Stepper:
         return request, int(request.counts.sum()) if isinstance(request, Block) else request.steps
 
     def _block(self, block: Block, pulls: int) -> Generator[IntArray, None, Statistics]:
-        before, left = Statistics.of(self._seen).copy(), block.counts.copy()
+        before, left = Statistics.of(self._seen.now).copy(), block.counts.copy()
         rows = np.arange(len(left))
         for _ in range(pulls):
             slots = block.next_slots(left)
             ended = left[rows, slots] == 0  # only where rewards arrive late
             left[rows, slots] -= 1
             yield np.where(ended, STOP, _named(slots, block.arms))
-        return block.outcome(before, Statistics.of(self._seen))
+        return block.outcome(before, Statistics.of(self._seen.now))
 
     def _sequential(self, request: Sequential) -> Generator[IntArray, None, Outcome]:
         self._engine = engine_of(request, self._seen)
@@ -247,9 +247,9 @@ class Stepper:
             if (slots < 0).all():
                 break
             arms = np.where(slots < 0, STOP, _named(np.maximum(slots, 0), request.arms))
-            before = Statistics.of(self._seen).copy()
+            before = Statistics.of(self._seen.now).copy()
             yield arms
-            self._engine.update(slots, _rewards(np.maximum(arms, 0), before, Statistics.of(self._seen)))
+            self._engine.update(slots, _rewards(np.maximum(arms, 0), before, Statistics.of(self._seen.now)))
         return self._engine.outcome
 
 
