@@ -158,13 +158,13 @@ class _LatePlan:
 
     def _sequential(self, request: Sequential) -> Generator[Block, Statistics, Outcome]:
         """Let a rule decide the pulls of each round in advance, and then learn their rewards."""
-        begin, earlier, first = Statistics.of(self._seen).copy(), self._pending.copy(), self._made
-        engine = self._engine(request, begin, earlier)
-        exact, base = not earlier.any() or request.window is not None, engine.state()
+        begin, older, first = Statistics.of(self._seen).copy(), self._pending.copy(), self._made
+        engine = self._engine(request, begin, older)
+        exact, base = not older.any() or request.window is not None, engine.state()
         shape = engine.active.shape
         arms = np.broadcast_to(np.arange(shape[1]), shape) if request.arms is None else request.arms
         pending: deque[IntArray] = deque()  # slots of the pulls whose rewards have not arrived
-        stopped, rows = np.zeros(len(earlier), bool), np.arange(len(earlier))
+        stopped, rows = np.zeros(len(older), bool), np.arange(len(older))
         parcel: _Parcel | None = None
         replay = True
         while self._made - first < request.steps:
@@ -184,7 +184,7 @@ class _LatePlan:
             engine.update(slots, assumed.next(slots))
             pending.append(slots)
             there = rows[~stopped]
-            parcel = yield from self._pull(there * earlier.shape[1] + arms[there, slots[there]], 1, 1)
+            parcel = yield from self._pull(there * older.shape[1] + arms[there, slots[there]], 1, 1)
             replay = parcel is not None
             if parcel is None:
                 continue
@@ -195,13 +195,13 @@ class _LatePlan:
             known = parcel.statistics
             if exact:
                 engine.restore(base)
-            else:  # the rewards of earlier requests come first
-                others = _part(known, known.pulls - _of_all(made, request.arms, earlier.shape), self._rewards)
+            else:  # the rewards of older requests come first
+                others = _part(known, known.pulls - _of_all(made, request.arms, older.shape), self._rewards)
                 known = known.since(others)
                 begin.merge(*others.flat())
-                earlier -= others.pulls
-                exact = not earlier.any()
-                engine = self._engine(request, begin, earlier)
+                older -= others.pulls
+                exact = not older.any()
+                engine = self._engine(request, begin, older)
             known = known.take(arms)
             told = _StandIns(known.means, known.variances, made, self._rewards)
             for slots in own:
