@@ -150,6 +150,11 @@ class Statistics:
         all_variances[flat] = variance
         return count, mean, variance
 
+    def flat(self) -> tuple[IntArray, Statistics]:
+        """Return the ``(R,)`` positions of arms with pulls in the flattened arrays, and their statistics."""
+        made = np.flatnonzero(self.pulls)
+        return made, Statistics(self.pulls.take(made), self.means.take(made), self.variances.take(made))
+
     def merge(self, flat: IntArray, part: Statistics, *, variances: bool = True) -> None:
         """Add blocks of pulls to some arms in place: the parallel form of the variance formula.
 

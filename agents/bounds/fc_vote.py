@@ -19,7 +19,7 @@ from bai_gym.agents.tools.choosing import best_mean, keep_best
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
-from bai_gym.sampling import Request, Sequential
+from bai_gym.sampling import Request, Sequential, execute
 from bai_gym.statistics import IntArray, Statistics
 from bai_gym.tasks import BestArm
 from bai_gym.validation import integer, real
@@ -158,13 +158,10 @@ class FCVote(Agent):
         agent.reset(info, self.rng)
         left = np.full((self.batch, 1), cap, np.int64)
         seen = {"pulls": own.pulls, "means": own.means, "variances": own.variances, "remaining": left}
-        plan, outcome = agent.start(seen), None
         stopped: Bools = np.zeros(self.batch, bool)
-        while True:
-            try:
-                request = plan.send(outcome)
-            except StopIteration as end:
-                return end.value, best_mean(own, self.tie, self.rng), stopped
+
+        def play(request: Request) -> Generator[Request, Any, Any]:
+            nonlocal left, stopped
             if isinstance(request, Sequential):
                 window = own if request.arms is None else own.take(request.arms)
                 outcome = yield replace(request, window=window if request.window is None else request.window)
@@ -175,6 +172,10 @@ class FCVote(Agent):
                 outcome = yield request
                 left -= outcome.pulls[0].sum()
                 _merge(own, request.arms, outcome)
+            return outcome
+
+        recommended = yield from execute(agent.start(seen), play)
+        return recommended, best_mean(own, self.tie, self.rng), stopped
 
 
 def _set(own: Statistics, arms: IntArray | None, now: Statistics) -> None:
@@ -188,10 +189,9 @@ def _set(own: Statistics, arms: IntArray | None, now: Statistics) -> None:
 
 def _merge(own: Statistics, arms: IntArray | None, block: Statistics) -> None:
     """Add the pulls of a block, in place."""
-    made = np.flatnonzero(block.pulls)
+    made, part = block.flat()
     first = np.arange(len(own.pulls))[:, None] * own.pulls.shape[1]
-    where = made if arms is None else (first + arms).take(made)
-    own.merge(where, Statistics(block.pulls.take(made), block.means.take(made), block.variances.take(made)))
+    own.merge(made if arms is None else (first + arms).take(made), part)
 
 
 def scales(budget: int, first: int) -> list[tuple[int, int]]:

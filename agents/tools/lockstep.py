@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import numpy as np
 
 from bai_gym.agents.base import Plan
 from bai_gym.agents.tools.choosing import spread_evenly
 from bai_gym.errors import AgentError
-from bai_gym.sampling import Block, TieRule
+from bai_gym.sampling import Block, TieRule, execute
 from bai_gym.statistics import IntArray, Statistics
 
 __all__ = ["grouped", "in_lockstep"]
@@ -21,28 +21,29 @@ class _Group:
     def __init__(self, rows: IntArray, plan: Plan, num_arms: int) -> None:
         self.rows = rows
         self.recommendation: IntArray | None = None  # what the plan has returned, once it has ended
-        self._plan = plan
-        self._shape = rows.size, num_arms
-        self._advance(None)
-
-    def _advance(self, outcome: Statistics | None) -> None:
-        """Advance to the plan's next block that has pulls."""
         self.pulls = 0  # that each episode has left of the block
-        while not self.pulls:
-            try:
-                request = self._plan.send(outcome)
-            except StopIteration as end:
-                self.recommendation = end.value
-                return
-            if not isinstance(request, Block):
-                raise AgentError("plans that run in lockstep may ask for blocks only")
-            self._arms, self._made = request.arms, Statistics.zeros(self._shape)
-            self._left: IntArray = request.counts.copy()
-            if request.arms is not None:
-                self._left = np.zeros(self._shape, np.int64)
-                np.put_along_axis(self._left, request.arms, request.counts, axis=-1)
-            self.pulls = int(self._left[0].sum())
-            outcome = self._made if request.arms is None else self._made.take(request.arms)
+        self._made: Statistics  # of the block, of all K arms
+        self._left: IntArray
+        self._shape = rows.size, num_arms
+        self._played = self._play_out(plan)
+        next(self._played, None)
+
+    def _play_out(self, plan: Plan) -> Generator[None, None, None]:
+        self.recommendation = yield from execute(plan, self._play)
+
+    def _play(self, request: object) -> Generator[None, None, Statistics]:
+        """Wait until all pulls of a block have been made."""
+        if not isinstance(request, Block):
+            raise AgentError("plans that run in lockstep may ask for blocks only")
+        self._made = Statistics.zeros(self._shape)
+        self._left = request.counts.copy()
+        if request.arms is not None:
+            self._left = np.zeros(self._shape, np.int64)
+            np.put_along_axis(self._left, request.arms, request.counts, axis=-1)
+        self.pulls = int(self._left[0].sum())
+        if self.pulls:
+            yield
+        return self._made if request.arms is None else self._made.take(request.arms)
 
     def take(self, pulls: int) -> IntArray:
         """Return counts of as many of the pulls that are left: those of the first arms."""
@@ -51,12 +52,11 @@ class _Group:
 
     def update(self, part: Statistics) -> None:
         """Add the ``(m, K)`` statistics of pulls that have been made; where none is left, continue the plan."""
-        flat = np.flatnonzero(part.pulls)
-        self._made.merge(flat, Statistics(part.pulls.take(flat), part.means.take(flat), part.variances.take(flat)))
+        self._made.merge(*part.flat())
         self._left -= part.pulls
         self.pulls -= int(part.pulls[0].sum())
         if self.pulls == 0:
-            self._advance(self._made if self._arms is None else self._made.take(self._arms))
+            next(self._played, None)
 
 
 def in_lockstep(

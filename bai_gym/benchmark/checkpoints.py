@@ -61,8 +61,6 @@ def checkpoints_of(checkpoints: Checkpoints, budget: Any, spec: EpisodeSpec, age
         raise ParameterError("checkpoints need a fixed budget, and here the agent decides when to stop")
     if spec.costs is not None:
         raise ParameterError("checkpoints count pulls, and here the budget is money: compare budgets instead")
-    if spec.rounds.late:
-        raise ParameterError("checkpoints need every reward at once: leave out batch_size and delay, or checkpoints")
     if not recommends_any_time(agent):
         raise AgentError(
             f"{describe(agent)} has no recommendation before the end of its budget, which checkpoints need: leave "

@@ -6,6 +6,7 @@ import gc
 import itertools
 import time
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -167,7 +168,6 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
         played = agent, bandit, spec.budget, rewards, spec.task, cell.checkpoints, cell.earlier
         costs = None if spec.costs is None else np.array(spec.costs)
         return play_blocks(*played, costs, spec.rounds), None
-    batched = acts_on_batches(agent)
     if not _plays_singly(cell):
         env = make_vec_env(
             GivenInstances(bandit, cell.earlier),
@@ -178,13 +178,11 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
         )
         observation, _ = env.reset(seed=int(rewards.integers(2**63)))
         reset(agent, spec.problem_info(bandit, knows, cell.checkpoints), own)
-        points = cell.checkpoints, getattr(agent, "recommend", None)
-        if batched:
-            act = act_of(agent, spec.rounds, bandit.rewards)
-            rollout = play_steps(act, env, observation, *points, lambda: getattr(agent, "idle_pulls", None))
-            return rollout, getattr(agent, "idle_pulls", None)
-        stepper = Stepper(agent, env.action_encoding, spec.rounds, bandit.rewards)
-        return play_steps(stepper.act, env, observation, *points, lambda: stepper.idle), stepper.idle
+        acts = acts_on_batches(agent)
+        stepper = agent if acts else Stepper(agent, env.action_encoding, spec.rounds, bandit.rewards)
+        act, recommend = act_of(stepper, spec.rounds, bandit.rewards), getattr(agent, "recommend", None)
+        idle = partial(getattr, stepper, "idle_pulls" if acts else "idle", None)
+        return play_steps(act, env, observation, cell.checkpoints, recommend, idle), idle()
     return _play_singly(cell, bandit, rewards, own), None
 
 

@@ -19,7 +19,7 @@ from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["MergedStatistics"]
 
-MOST_PENDING = 64  # parts that are kept before they are merged
+MOST_UNMERGED = 64  # parts that are kept before they are merged
 
 Part = tuple[IntArray | None, Statistics, Statistics | None]
 
@@ -73,31 +73,30 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
             pairs_of.keep_items()
             self._bandit, self._pairs = pairs_of, PairStatistics(batch, num_arms)
             self._keys = (*self._keys, "differences", "difference_variances")
-        self._pending: list[Part] = []
+        self._unmerged: list[Part] = []
         self._first = np.arange(batch)[:, None] * num_arms
 
     @property
     def statistics(self) -> Statistics:
         """``(N, K)`` statistics of all pulls, the same arrays every time."""
-        for arms, part, before in self._pending:
+        for arms, part, before in self._unmerged:
             if before is not None:
                 part = part.since(before, variances=self.has_variances)
             if arms is None and not self._statistics.pulls.any():
                 for name in self._names:
                     getattr(self._statistics, name)[...] = getattr(part, name)
                 continue
-            made = np.flatnonzero(part.pulls)
+            made, flat = part.flat()
             where = made if arms is None else (self._first + arms).take(made)
-            flat = Statistics(part.pulls.take(made), part.means.take(made), part.variances.take(made))
             self._statistics.merge(where, flat, variances=self.has_variances)
-        self._pending.clear()
+        self._unmerged.clear()
         return self._statistics
 
     @property
     def pulls(self) -> IntArray:
         """``(N, K)`` pulls, without computing anything else."""
         total = self._statistics.pulls.copy()
-        for arms, part, before in self._pending:
+        for arms, part, before in self._unmerged:
             made = part.pulls if before is None else part.pulls - before.pulls
             if arms is None:
                 total += made
@@ -112,8 +111,8 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
 
     def add(self, arms: IntArray | None, part: Statistics, since: Statistics | None = None) -> None:
         """Add the pulls that ``part``, ``(N, k)``, has over ``since`` (None: all of them) for the candidate arms."""
-        self._pending.append((arms, part, since))
-        if len(self._pending) == MOST_PENDING:
+        self._unmerged.append((arms, part, since))
+        if len(self._unmerged) == MOST_UNMERGED:
             _ = self.statistics
 
     def set(self, arms: IntArray | None, now: Statistics) -> None:
@@ -123,27 +122,12 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         for name in self._names:
             getattr(statistics, name).reshape(-1)[where] = getattr(now, name).reshape(-1)
 
-    def after(
-        self, arms: IntArray | None, part: Statistics, pulls: int, *, since: Statistics | None = None, add: bool = True
-    ) -> MergedStatistics:
-        """Return the statistics after some more pulls, without changing these.
-
-        Args:
-            arms: ``(N, k)`` candidate arms, or None for all.
-            part: ``(N, k)`` statistics of the new pulls, or with ``since`` or without ``add`` of all.
-            pulls: How many there are in every episode.
-            since: See :meth:`add`.
-            add: Whether to merge as :meth:`add` does, or as :meth:`set`.
-        """
+    def copy(self) -> MergedStatistics:
+        """Return a copy, which changes without these."""
         then = copy.copy(self)
-        then._statistics, then._pending = self.statistics.copy(), []
+        then._statistics, then._unmerged = self.statistics.copy(), []
         then._remaining = self._remaining.copy()
         then._pairs = None if self._pairs is None else self._pairs.copy()
-        if add:
-            then.add(arms, part, since)
-        else:
-            then.set(arms, part)
-        then.spend(pulls)
         return then
 
     @override

@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bai_gym.bandits import Bandit
+from bai_gym.benchmark.blocks import Blocks, PricedBlocks, delayed
 from bai_gym.benchmark.merged import MergedStatistics
 from bai_gym.benchmark.protocol import act_of, tally, uses_pairs
-from bai_gym.costs import spent_on
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.results.result import summed
 from bai_gym.rounds import AT_ONCE, Rounds
-from bai_gym.sampling import (
-    Block,
-    Engine,
-    Outcome,
-    Sequential,
-    check_money,
-    check_priced_request,
-    check_request,
-    late_plan,
-    start,
-)
+from bai_gym.sampling import Start, execute, late, pausing, pulls_made, result_of, start
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm, Task
 
@@ -115,182 +105,42 @@ def play_blocks(
         earlier: ``(1, K)`` statistics from which the agent starts; None: it starts from nothing.
         costs: ``(K,)`` costs of the arms, and the budget is money: episodes may make different numbers of pulls, except
             before a sequential request. There are no checkpoints then. None: the budget counts pulls.
-        rounds: When rewards arrive; where they arrive late, there are no checkpoints either.
+        rounds: When rewards arrive. Where they arrive late, checkpoints see those that have arrived.
 
     Raises:
         AgentError: If the agent makes an impossible request.
     """
-    return _BlockPlayer(agent, bandit, budget, rng, task or BestArm(), checkpoints, earlier, costs, rounds).play()
+    task, scored = task or BestArm(), list[RolloutCheckpoint]()
+    merged = MergedStatistics(
+        bandit.batch,
+        bandit.num_arms,
+        budget,
+        variances=bool(getattr(agent, "uses_variances", True)),
+        features=bandit.features,
+        earlier=earlier,
+        costs=costs,
+        pairs_of=bandit if uses_pairs(agent) else None,
+    )
+    source = Blocks(bandit, merged, rng, unequal=rounds.late)
+    if costs is not None:
+        source = PricedBlocks(bandit, merged, rng, costs)
+    before = _pulls(earlier)
 
+    def score(count: int, seen: Observation, recommendation: Any) -> None:
+        chosen = agent.recommend(seen) if recommendation is None else recommendation
+        chosen = task.check(chosen, bandit.batch, bandit.num_arms)
+        scored.append(RolloutCheckpoint(count, chosen, np.asarray(source.seen["pulls"] - before, np.int64)))
 
-class _BlockPlayer:
-    """Executes the plan of an agent by blocks, with recommendations at the checkpoints."""
-
-    def __init__(
-        self,
-        agent: Any,
-        bandit: Bandit,
-        budget: Any,
-        rng: np.random.Generator,
-        task: Task,
-        checkpoints: Sequence[int],
-        earlier: Statistics | None,
-        costs: FloatArray | None,
-        rounds: Rounds,
-    ) -> None:
-        self._agent, self._bandit, self._budget, self._rng, self._task = agent, bandit, budget, rng, task
-        self._checkpoints, self._costs, self._rounds = checkpoints, costs, rounds
-        self._scored: list[RolloutCheckpoint] = []
-        variances = bool(getattr(agent, "uses_variances", True))
-        self._merged = MergedStatistics(
-            bandit.batch,
-            bandit.num_arms,
-            budget,
-            variances=variances,
-            features=bandit.features,
-            earlier=earlier,
-            costs=costs,
-            pairs_of=bandit if uses_pairs(agent) else None,
-        )
-        self._earlier = _pulls(earlier)
-
-    def play(self) -> Rollout:
-        """Execute the plan to its end."""
-        merged, bandit = self._merged, self._bandit
-        if self._rounds.late:
-            recommendation = self._task.check(self._play_rounds(), bandit.batch, bandit.num_arms)
-            return Rollout(recommendation, merged, self._earlier)
-        plan = start(self._agent, merged)
-        outcome: Statistics | Outcome | None = None
-        while True:
-            try:
-                asked = plan.send(outcome)
-            except StopIteration as end:
-                recommendation = self._task.check(end.value, bandit.batch, bandit.num_arms)
-                break
-            if self._costs is not None:
-                outcome = self._play_for_money(asked, self._costs)
-                continue
-            request, pulls = check_request(asked, bandit.batch, bandit.num_arms, merged.left)
-            made = self._budget - merged.left
-            points = [point - made for point in self._checkpoints if made < point < made + pulls]
-            if isinstance(request, Block):
-                outcome = self._block(request, pulls, points)
-            else:
-                outcome = self._sequential(request, points)
-            if self._budget - merged.left in self._checkpoints[len(self._scored) :]:
-                self._recommend(merged)
-        # After an agent's last pull nothing changes.
-        for point in self._checkpoints[len(self._scored) :]:
-            self._scored.append(RolloutCheckpoint(point, recommendation, merged.pulls - self._earlier))
-        return Rollout(recommendation, merged, self._earlier, tuple(self._scored))
-
-    def _play_rounds(self) -> Any:
-        """Execute the plan where rewards arrive late, and return the recommendation."""
-        merged, bandit, rounds = self._merged, self._bandit, self._rounds
-        plan = late_plan(self._agent, merged, self._budget, rounds, bandit.rewards)
-        under_way: deque[Statistics] = deque()  # the rewards of the rounds that have not arrived
-        outcome: Statistics | None = None
-        while True:
-            try:
-                block: Block = plan.send(outcome)
-            except StopIteration as end:
-                for made in under_way:  # they have been paid for
-                    merged.add(None, made)
-                return end.value
-            made = bandit.pull_block(block.counts, self._rng, variances=merged.has_variances)
-            under_way.append(made)
-            merged.spend(int(block.counts.sum(axis=1).max()))
-            all_arrive = merged.left == 0
-            outcome = Statistics.zeros(block.counts.shape)
-            while under_way and (all_arrive or len(under_way) > rounds.delay):
-                made = under_way.popleft()
-                merged.add(None, made)
-                there = np.flatnonzero(made.pulls)
-                outcome.merge(
-                    there, Statistics(*(values.take(there) for values in (made.pulls, made.means, made.variances)))
-                )
-
-    def _play_for_money(self, asked: object, costs: FloatArray) -> Statistics | Outcome:
-        """Execute a request where arms have costs."""
-        merged, bandit = self._merged, self._bandit
-        left = merged.left[:, 0]
-        request = check_priced_request(asked, bandit.batch, bandit.num_arms, left, costs, self._budget)
-        if isinstance(request, Block):
-            made = bandit.pull_block(
-                request.counts, self._rng, arms=request.arms, variances=merged.has_variances, order=request.order
-            )
-            merged.add(request.arms, made)
-            merged.spend(spent_on(request.counts, costs if request.arms is None else costs[request.arms]))
-            return made
-        before = merged.pulls
-        totals = before.sum(axis=1)
-        if (totals != totals[0]).any():
-            raise AgentError("a sequential request needs equally many pulls before it in every episode of a batch")
-        outcome = self._played(request, int(totals[0]))
-        spent = spent_on(merged.pulls - before, costs)
-        check_money(spent, left, self._budget)
-        merged.spend(spent)
-        return outcome
-
-    def _recommend(self, then: MergedStatistics) -> None:
-        recommendation = self._task.check(self._agent.recommend(then), self._bandit.batch, self._bandit.num_arms)
-        self._scored.append(RolloutCheckpoint(self._budget - then.left, recommendation, then.pulls - self._earlier))
-
-    def _block(self, block: Block, pulls: int, points: Sequence[int]) -> Statistics:
-        """Pull a block, in one pass or in the parts between checkpoints."""
-        merged, bandit, variances = self._merged, self._bandit, self._merged.has_variances
-        if not points:
-            outcome = bandit.pull_block(
-                block.counts, self._rng, arms=block.arms, variances=variances, order=block.order
-            )
-        else:
-            outcome = Statistics.zeros(block.counts.shape)
-            for point, (counts, order) in zip([*points, pulls], block.parts(points), strict=True):
-                part = bandit.pull_block(counts, self._rng, arms=block.arms, variances=variances, order=order)
-                made = np.flatnonzero(counts)
-                flat = Statistics(part.pulls.take(made), part.means.take(made), part.variances.take(made))
-                outcome.merge(made, flat, variances=variances)
-                if point < pulls:
-                    self._recommend(merged.after(block.arms, outcome, point))
-        merged.add(block.arms, outcome)
-        merged.spend(pulls)
-        return outcome
-
-    def _sequential(self, request: Sequential, points: Sequence[int]) -> Outcome:
-        """Play a rule, and count its pulls."""
-        merged = self._merged
-        made = self._budget - merged.left
-        played = self._played(request, made + int(np.sum(self._earlier)), points)
-        merged.spend(self._steps_made)
-        return played
-
-    def _played(self, request: Sequential, made: int, points: Sequence[int] = ()) -> Outcome:
-        """Play a rule after some pulls in every episode, with a recommendation at each checkpoint."""
-        merged, bandit, arms = self._merged, self._bandit, request.arms
-        begin = request.window
-        if begin is None:
-            begin = merged.statistics if arms is None else merged.statistics.take(arms)
-        engine = Engine(request, begin, made, bandit.features, variances=merged.has_variances)
-        draws = bandit.draws()
-
-        def pull(rows: IntArray, slots: IntArray) -> FloatArray:
-            named = slots if arms is None else arms[rows, slots]
-            return bandit.pull(rows * bandit.num_arms + named, self._rng)
-
-        since = request.window
-        for point in points:
-            engine.advance(draws, self._rng, point, pull)
-            now = engine.statistics
-            self._recommend(merged.after(arms, now, point, since=since, add=since is not None))
-        engine.advance(draws, self._rng, request.steps, pull)
-        played = engine.outcome
-        if since is None:
-            merged.set(arms, played.statistics)
-        else:
-            merged.add(arms, played.statistics, since)
-        self._steps_made = engine.steps_made
-        return played
+    begin: Start = partial(start, agent)
+    if rounds.late:
+        begin = late(begin, rounds, bandit.rewards)
+    if checkpoints:
+        begin = pausing(begin, checkpoints, score)
+    if rounds.late:
+        begin = delayed(begin, rounds)
+    recommendation = result_of(execute(begin(source.seen), source.play))
+    recommendation = task.check(recommendation, bandit.batch, bandit.num_arms)
+    return Rollout(recommendation, merged, before, tuple(scored))
 
 
 def play_steps(
@@ -316,7 +166,8 @@ def play_steps(
     """
     scored: list[RolloutCheckpoint] = []
     due, earlier = set(checkpoints), _pulls(env.problem.earlier)
-    asked = {name: observation[name].copy() for name in ("pulls", "means", "variances")}  # of requested pulls
+    own = [name for name in ("pulls", "means", "variances", "pending") if name in observation]
+    asked = {name: observation[name].copy() for name in own}  # of requested pulls
     for made in range(env.budget):
         actions = act(observation)
         if due and recommend is not None:  # after act, which has observed the last pull
@@ -328,7 +179,7 @@ def play_steps(
                 recommendations = env.action_encoding.task.check(
                     recommend({**observation, **asked}), env.num_envs, env.num_arms
                 )
-                scored.append(RolloutCheckpoint(made, recommendations, np.asarray(asked["pulls"] - earlier, np.int64)))
+                scored.append(RolloutCheckpoint(made, recommendations, pulls_made(asked) - earlier))
         with _blaming_act():
             observation, *_ = env.step(actions)
     encoding, actions = env.action_encoding, act(observation)
@@ -361,9 +212,8 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
     if decoded.stops is not None and not stops:
         raise AgentError("the budget is spent, but act keeps pulling: it must stop and recommend")
     recommendations = encoding.task.check(decoded.recommendations, 1, env.num_arms, "act")
-    statistics = Statistics(*(observation[n][None] for n in ("pulls", "means", "variances")))
-    if "pending" in observation:  # pulls that have been paid for
-        statistics.pulls = statistics.pulls + observation["pending"][None]
+    pulls = pulls_made(observation)  # those that have been paid for
+    statistics = Statistics(pulls[None], observation["means"][None], observation["variances"][None])
     return Rollout(recommendations, statistics, _pulls(env.problem.earlier), tally=tally(agent))
 
 

@@ -1,6 +1,7 @@
 """Requests of agents: blocks of pulls, or a rule that decides after every pull."""
 
 from bai_gym.sampling.block import Block
+from bai_gym.sampling.checkpoints import pausing
 from bai_gym.sampling.dispatcher import Dispatcher
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import NEVER, STOP, TO_FIRST, WAIT, Episode, total
@@ -11,9 +12,9 @@ from bai_gym.sampling.index import (
     second_of_largest_index,
     set_index,
 )
-from bai_gym.sampling.late import late_plan, with_assumed
-from bai_gym.sampling.plans import Plan, allocations, start
-from bai_gym.sampling.requests import Request, check_money, check_priced_request, check_request
+from bai_gym.sampling.late import late, pulls_made, with_assumed
+from bai_gym.sampling.plans import Current, Plan, Start, allocations, execute, result_of, start
+from bai_gym.sampling.requests import Part, Request, check_money, check_priced_request, check_request, engine_of, singly
 from bai_gym.sampling.sequential import Outcome, Rule, Sequential
 from bai_gym.sampling.state import PerArm, State, States, Vector
 from bai_gym.sampling.stepper import Stepper, batched
@@ -25,16 +26,19 @@ __all__ = [
     "TO_FIRST",
     "WAIT",
     "Block",
+    "Current",
     "Dispatcher",
     "Engine",
     "Index",
     "Episode",
     "Plan",
     "Outcome",
+    "Part",
     "PerArm",
     "Request",
     "Rule",
     "Sequential",
+    "Start",
     "State",
     "States",
     "Stepper",
@@ -47,10 +51,16 @@ __all__ = [
     "check_priced_request",
     "check_request",
     "check_tie_rule",
+    "engine_of",
+    "execute",
     "larger",
-    "late_plan",
+    "late",
+    "pausing",
+    "pulls_made",
+    "result_of",
     "second_of_largest_index",
     "set_index",
+    "singly",
     "start",
     "total",
     "with_assumed",

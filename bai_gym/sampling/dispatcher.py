@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import bisect
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,8 @@ from bai_gym.bandits import PairStatistics
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
-from bai_gym.sampling.engine import Engine
-from bai_gym.sampling.plans import start
-from bai_gym.sampling.requests import check_priced_request, check_request
+from bai_gym.sampling.plans import execute, start
+from bai_gym.sampling.requests import check_priced_request, check_request, engine_of
 from bai_gym.sampling.sequential import Sequential
 from bai_gym.statistics import FloatArray, Observation, Statistics
 from bai_gym.tasks import BestArm
@@ -105,9 +104,8 @@ class Dispatcher:
             self._seen["difference_variances"] = self._pairs.variances
         self._request: _Block | _Sequential | None = None
         self._first = 1  # number of the first pull of the request
-        self._plan = start(agent, self._seen) if requests else None
-        if self._plan is not None:
-            self._advance(None)
+        self._played = self._play_out() if requests else None
+        self._advance()
 
     @property
     def over(self) -> bool:
@@ -125,9 +123,9 @@ class Dispatcher:
         None, if the agent must first be told more rewards, or the episode is :attr:`over`.
         """
         while not self.over:
-            arm = self._act() if self._plan is None else self._request.next() if self._request else None
+            arm = self._act() if self._played is None else self._request.next() if self._request else None
             if arm is None and isinstance(self._request, _Sequential) and self._request.ended:
-                self._advance(self._request.outcome)
+                self._advance()
                 continue
             if arm is None:
                 return None
@@ -137,7 +135,7 @@ class Dispatcher:
             self.arms.append(arm)
             self._queues[arm].append(len(self.arms))
             self._outstanding += 1
-            if self._plan is not None:
+            if self._played is not None:
                 self._count(arm)
             return arm
         return None
@@ -179,12 +177,12 @@ class Dispatcher:
             self._pairs.add_one(arm, rewards, pulls)
         bisect.insort(self._taken[arm], reward)
         self._outstanding -= 1
-        if self._plan is None:
+        if self._played is None:
             self._count(arm)
         elif self._request is not None and self.recommendation is None and number >= self._first:
             self._request.update(arm, reward)
             if self._request.ended:
-                self._advance(self._request.outcome)
+                self._advance()
         self._end_if_complete()
 
     def _count(self, arm: int) -> None:
@@ -198,12 +196,12 @@ class Dispatcher:
     def _end_if_complete(self) -> None:
         if self._outstanding or self.recommendation is not None or not self.over:
             return
-        if self._plan is None:
+        if self._played is None:
             self.recommendation = self._act()
         elif self._stopped and getattr(self._agent, "anytime", False):
             self.recommendation = int(self._agent.recommend(self._seen)[0])
         elif self._stopped and isinstance(self._request, _Sequential):
-            self._advance(self._request.outcome)
+            self._advance()
         if self.recommendation is None:
             means = np.where(self._statistics.pulls[0] > 0, self._statistics.means[0], -np.inf)
             candidates = range(means.size) if self._request is None else sorted(self._request.arms)
@@ -225,30 +223,32 @@ class Dispatcher:
             words = self._encoding.describe()
             raise AgentError(f"act must return {words}, not {' '.join(repr(action).split())[:80]}") from None
 
-    def _advance(self, outcome: Any) -> None:
-        """Send the outcome of a request to the plan, until it makes a request with pulls, or recommends."""
-        assert self._plan is not None
+    def _advance(self) -> None:
+        """Send the outcome of the request to the plan, which makes its next one with pulls, or recommends."""
+        if self._played is not None:
+            next(self._played, None)
+
+    def _play_out(self) -> Generator[None, None, None]:
+        """Execute the plan; each request waits until it has ended."""
+        recommended = yield from execute(start(self._agent, self._seen), self._play)
+        self.recommendation = int(self._encoding.task.check(recommended, *self._statistics.pulls.shape)[0])
+
+    def _play(self, wanted: object) -> Generator[None, None, Any]:
         batch, arms = self._statistics.pulls.shape
-        while True:
-            try:
-                wanted = self._plan.send(outcome)
-            except StopIteration as end:
-                self.recommendation = int(self._encoding.task.check(end.value, batch, arms)[0])
-                return
-            if self._costs is None:
-                request, _ = check_request(wanted, batch, arms, int(self._remaining[0, 0]))
-            else:
-                # What is too much because pulls have cost more than expected is made as far as ``allowed`` lets it.
-                left = self._remaining[0] if self._as_planned else np.array([np.inf])
-                request = check_priced_request(wanted, batch, arms, left, self._costs, self._money)
-            self._first = len(self.arms) + 1
-            if isinstance(request, Block):
-                self._request = _Block(request, arms)
-            else:
-                self._request = _Sequential(request, self._statistics, self._seen.get("features"), self._assumed)
-            if not self._request.ended:
-                return
-            outcome = self._request.outcome
+        if self._costs is None:
+            request, _ = check_request(wanted, batch, arms, int(self._remaining[0, 0]))
+        else:
+            # What is too much because pulls have cost more than expected is made as far as ``allowed`` lets it.
+            left = self._remaining[0] if self._as_planned else np.array([np.inf])
+            request = check_priced_request(wanted, batch, arms, left, self._costs, self._money)
+        self._first = len(self.arms) + 1
+        if isinstance(request, Block):
+            self._request = _Block(request, arms)
+        else:
+            self._request = _Sequential(request, self._seen, self._assumed)
+        if not self._request.ended:
+            yield
+        return self._request.outcome
 
 
 class _Block:
@@ -290,14 +290,9 @@ class _Sequential:
     begins the next round of a request in rounds.
     """
 
-    def __init__(
-        self, request: Sequential, seen: Statistics, features: FloatArray | None, assumed: Callable[[int], float]
-    ) -> None:
-        window = request.window
-        if window is None:
-            window = seen if request.arms is None else seen.take(request.arms)
-        self._engine = Engine(request, window, int(seen.pulls[0].sum()), features, variances=True)
-        self.arms = range(seen.pulls.shape[1]) if request.arms is None else request.arms[0].tolist()
+    def __init__(self, request: Sequential, seen: Observation, assumed: Callable[[int], float]) -> None:
+        self._engine = engine_of(request, seen)
+        self.arms = range(seen["pulls"].shape[1]) if request.arms is None else request.arms[0].tolist()
         self._random = request.rng.bit_generator
         self._in_rounds = request.in_rounds
         self._assumed = assumed

@@ -197,10 +197,10 @@ class Engine:
         """Return the episodes as copies, for :meth:`restore`; the generator is not part of them."""
         return tuple(array.copy() for array in self._changing)
 
-    def restore(self, state: tuple[np.ndarray, ...]) -> None:
-        """Go back to an earlier state."""
+    def restore(self, state: tuple[np.ndarray, ...], rows: Any = slice(None)) -> None:
+        """Go back to an earlier state, in some episodes or in all."""
         for array, earlier in zip(self._changing, state, strict=True):
-            array[...] = earlier
+            array[rows] = earlier[rows]
 
     @property
     def outcome(self) -> Outcome:

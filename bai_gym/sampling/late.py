@@ -26,28 +26,26 @@ from bai_gym.rounds import Rounds
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import STOP
-from bai_gym.sampling.plans import Plan, start
+from bai_gym.sampling.plans import Plan, Start, execute
 from bai_gym.sampling.requests import check_request
 from bai_gym.sampling.sequential import Outcome, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
-__all__ = ["late_plan", "with_assumed"]
+__all__ = ["late", "pulls_made", "with_assumed"]
 
 
-def late_plan(agent: Any, seen: Observation, budget: int, rounds: Rounds, rewards: Rewards) -> Plan:
-    """Return the plan of an agent as one of blocks, each of which is a round.
+def late(begin: Start, rounds: Rounds, rewards: Rewards) -> Start:
+    """Return a plan of blocks, each of which is a round, from one that expects every reward at once: an adapter.
 
-    The outcome of a block is the statistics of the rewards that have arrived since the previous one. Where a rule has
-    ended an episode, blocks have no pulls of it.
+    The outcome of a block is the statistics of the rewards that have arrived since the previous one, and the
+    observation is that of the rewards that have arrived. Where a rule has ended an episode, blocks have no pulls of it.
 
     Args:
-        agent: The agent, already reset.
-        seen: The observation of the rewards that have arrived, kept up to date by the code that executes the plan.
-        budget: Pulls of an episode.
+        begin: Starts the plan.
         rounds: When rewards arrive.
         rewards: The kind of rewards.
     """
-    return _LatePlan(agent, seen, budget, rounds, rewards).play()
+    return lambda seen: _LatePlan(begin, seen, rounds, rewards).play()
 
 
 def with_assumed(observation: Observation, rewards: Rewards) -> dict[str, npt.NDArray[Any]]:
@@ -59,6 +57,12 @@ def with_assumed(observation: Observation, rewards: Rewards) -> dict[str, npt.ND
     """
     pulls, means = _assume(observation["pulls"], observation["means"], observation["pending"], rewards)
     return {**{name: observation[name] for name in observation if name != "pending"}, "pulls": pulls, "means": means}
+
+
+def pulls_made(observation: Observation) -> IntArray:
+    """Return the ``(..., K)`` pulls made, with those whose rewards are pending."""
+    pulls: IntArray = observation["pulls"]
+    return pulls + observation["pending"] if "pending" in observation else pulls
 
 
 class _Parcel(NamedTuple):
@@ -92,10 +96,11 @@ class _View(Mapping[str, npt.NDArray[Any]]):
 
 
 class _LatePlan:
-    """The state of :func:`late_plan`."""
+    """The state of :func:`late`."""
 
-    def __init__(self, agent: Any, seen: Observation, budget: int, rounds: Rounds, rewards: Rewards) -> None:
-        self._agent, self._seen, self._budget, self._rounds, self._rewards = agent, seen, budget, rounds, rewards
+    def __init__(self, begin: Start, seen: Observation, rounds: Rounds, rewards: Rewards) -> None:
+        self._begin, self._seen, self._rounds, self._rewards = begin, seen, rounds, rewards
+        self._budget = int(seen["remaining"].flat[0])
         shape = seen["pulls"].shape
         self._pending: IntArray = np.zeros(shape, np.int64)
         self._view = _View(seen, self._pending, rewards)
@@ -104,21 +109,18 @@ class _LatePlan:
 
     def play(self) -> Plan:
         """Yield rounds, and return the agent's recommendation."""
-        plan = start(self._agent, self._view)
-        outcome: Statistics | Outcome | None = None
-        while True:
-            try:
-                asked = plan.send(outcome)
-            except StopIteration as end:
-                if self._round.any():
-                    yield Block(self._round)
-                return end.value
-            batch, num_arms = self._pending.shape
-            request, pulls = check_request(asked, batch, num_arms, self._budget - self._made)
-            if isinstance(request, Block):
-                outcome = yield from self._block(request, pulls)
-            else:
-                outcome = yield from self._sequential(request)
+        recommendation = yield from execute(self._begin(self._view), self._play)
+        if self._round.any():
+            yield Block(self._round)
+        return recommendation
+
+    def _play(self, asked: object) -> Generator[Block, Statistics, Statistics | Outcome]:
+        """Yield the rounds of a request, and return its outcome."""
+        batch, num_arms = self._pending.shape
+        request, pulls = check_request(asked, batch, num_arms, self._budget - self._made)
+        if isinstance(request, Block):
+            return (yield from self._block(request, pulls))
+        return (yield from self._sequential(request))
 
     def _pull(self, flat: IntArray, counts: IntArray | int, pulls: int) -> Generator[Block, Statistics, _Parcel | None]:
         """Make pulls of the arms at flat positions in the current round; at its end, return the rewards that arrive."""
@@ -145,7 +147,7 @@ class _LatePlan:
             flat = np.flatnonzero(part)
             parcel = yield from self._pull(flat, part.take(flat), int(counts[0].sum()))
             while parcel and pending and pending[0][0] < parcel.end:
-                _merge(made, _part(parcel.statistics, pending.popleft()[1], self._rewards))
+                made.merge(*_part(parcel.statistics, pending.popleft()[1], self._rewards).flat())
         if pending:
             requested = _of_all(block.counts, block.arms, made.pulls.shape)
             means = np.where(made.pulls > 0, made.means, self._view["means"])
@@ -156,13 +158,13 @@ class _LatePlan:
 
     def _sequential(self, request: Sequential) -> Generator[Block, Statistics, Outcome]:
         """Let a rule decide the pulls of each round in advance, and then learn their rewards."""
-        begin, earlier, first = Statistics.of(self._seen).copy(), self._pending.copy(), self._made
-        engine = self._engine(request, begin, earlier)
-        exact, base = not earlier.any() or request.window is not None, engine.state()
+        begin, older, first = Statistics.of(self._seen).copy(), self._pending.copy(), self._made
+        engine = self._engine(request, begin, older)
+        exact, base = not older.any() or request.window is not None, engine.state()
         shape = engine.active.shape
         arms = np.broadcast_to(np.arange(shape[1]), shape) if request.arms is None else request.arms
         pending: deque[IntArray] = deque()  # slots of the pulls whose rewards have not arrived
-        stopped, rows = np.zeros(len(earlier), bool), np.arange(len(earlier))
+        stopped, rows = np.zeros(len(older), bool), np.arange(len(older))
         parcel: _Parcel | None = None
         replay = True
         while self._made - first < request.steps:
@@ -182,7 +184,7 @@ class _LatePlan:
             engine.update(slots, assumed.next(slots))
             pending.append(slots)
             there = rows[~stopped]
-            parcel = yield from self._pull(there * earlier.shape[1] + arms[there, slots[there]], 1, 1)
+            parcel = yield from self._pull(there * older.shape[1] + arms[there, slots[there]], 1, 1)
             replay = parcel is not None
             if parcel is None:
                 continue
@@ -193,13 +195,13 @@ class _LatePlan:
             known = parcel.statistics
             if exact:
                 engine.restore(base)
-            else:  # the rewards of earlier requests come first
-                others = _part(known, known.pulls - _of_all(made, request.arms, earlier.shape), self._rewards)
+            else:  # the rewards of older requests come first
+                others = _part(known, known.pulls - _of_all(made, request.arms, older.shape), self._rewards)
                 known = known.since(others)
-                _merge(begin, others)
-                earlier -= others.pulls
-                exact = not earlier.any()
-                engine = self._engine(request, begin, earlier)
+                begin.merge(*others.flat())
+                older -= others.pulls
+                exact = not older.any()
+                engine = self._engine(request, begin, older)
             known = known.take(arms)
             told = _StandIns(known.means, known.variances, made, self._rewards)
             for slots in own:
@@ -287,9 +289,3 @@ def _part(parcel: Statistics, counts: IntArray, rewards: Rewards) -> Statistics:
     """Return so many of the rewards of each arm in a parcel, which are not told apart."""
     means = np.where(counts > 0, parcel.means, 0.0)
     return Statistics(counts, _rounded(means, counts, counts < parcel.pulls, rewards), parcel.variances)
-
-
-def _merge(into: Statistics, part: Statistics) -> None:
-    """Add rewards to ``(N, K)`` statistics."""
-    flat = np.flatnonzero(part.pulls)
-    into.merge(flat, Statistics(part.pulls.take(flat), part.means.take(flat), part.variances.take(flat)))

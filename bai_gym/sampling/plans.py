@@ -1,17 +1,80 @@
-"""A plan: an algorithm written top to bottom, as a generator that yields requests and is sent their outcomes."""
+"""A plan: an algorithm written top to bottom, as a generator that yields requests and is sent their outcomes.
+
+One function executes plans, :func:`execute`. Where rewards come from is the business of the ``play`` that it receives:
+exact blocks (:mod:`bai_gym.benchmark.blocks`), one pull per step (:mod:`bai_gym.sampling.stepper`) or several pulls
+outstanding at a time (:mod:`bai_gym.sampling.dispatcher`).
+
+A ``play`` that yields requests itself makes another plan of a plan, an *adapter*: :mod:`bai_gym.sampling.late` makes
+rounds of blocks and rules, :mod:`bai_gym.sampling.checkpoints` asks for recommendations on the way. An adapter takes a
+:data:`Start` and returns one, so that adapters compose.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any
+from collections.abc import Callable, Generator, Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+import numpy.typing as npt
+from typing_extensions import override
 
 from bai_gym.statistics import Observation
 
-__all__ = ["Plan", "allocations", "start"]
+__all__ = ["Current", "Plan", "Start", "allocations", "execute", "result_of", "start"]
 
 Plan = Generator[Any, Any, Any]
 """Yields requests, is sent outcomes (:class:`~bai_gym.statistics.Statistics` of a block's pulls, or
 :class:`~bai_gym.sampling.sequential.Outcome`), and returns the recommendation."""
+
+Start = Callable[[Observation], Plan]
+"""Returns a plan, given the observation that the code that executes it keeps up to date."""
+
+
+Seen = TypeVar("Seen", bound=Observation)
+
+
+class Current(Mapping[str, npt.NDArray[Any]], Generic[Seen]):
+    """The current observation, which the code that executes a plan exchanges: what a plan receives at its start."""
+
+    def __init__(self, now: Seen) -> None:
+        self.now = now
+
+    @override
+    def __getitem__(self, key: str) -> npt.NDArray[Any]:
+        return self.now[key]
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.now)
+
+    @override
+    def __len__(self) -> int:
+        return len(self.now)
+
+
+def execute(plan: Plan, play: Callable[[Any], Generator[Any, Any, Any]]) -> Generator[Any, Any, Any]:
+    """Execute a plan: send it the outcome of each of its requests, and return its recommendation.
+
+    Args:
+        plan: The plan.
+        play: Returns the outcome of a request; a generator, which may yield whatever it needs from outside first, such
+            as the next pull to be made.
+    """
+    outcome = None
+    while True:
+        try:
+            request = plan.send(outcome)
+        except StopIteration as end:
+            return end.value
+        outcome = yield from play(request)
+
+
+def result_of(steps: Generator[Any, Any, Any]) -> Any:
+    """Return what a generator that needs nothing from outside returns."""
+    try:
+        next(steps)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("the generator waits for something")
 
 
 def start(agent: Any, seen: Observation) -> Plan:

@@ -1,8 +1,9 @@
-"""Checks of the requests of agents."""
+"""Requests of agents: checks, and the parts and single pulls of which they consist."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,104 @@ import numpy.typing as npt
 from bai_gym.costs import TOLERANCE, spent_on
 from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
-from bai_gym.sampling.sequential import Sequential
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.sampling.engine import Engine
+from bai_gym.sampling.episode import STOP
+from bai_gym.sampling.sequential import Outcome, Sequential
+from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import integer
 
-__all__ = ["Request", "check_money", "check_priced_request", "check_request"]
+__all__ = [
+    "Part",
+    "Request",
+    "check_money",
+    "check_priced_request",
+    "check_request",
+    "engine_of",
+    "parts_of",
+    "singly",
+]
 
 Request = Block | Sequential
 """A block, or pulls that a rule decides sequentially."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A part of a request, for sources that can make a request in parts; by default all of it.
+
+    Attributes:
+        whole: The request.
+        end: Pulls that each episode has made of the request after the part (at most).
+        first: Whether the request begins with it.
+        last: Whether the request ends with it.
+        pulls: Where the request is a block, ``(N, k)`` counts of the part, and what returns their order; None: all.
+    """
+
+    whole: Request
+    end: int
+    first: bool = True
+    last: bool = True
+    pulls: tuple[IntArray, Callable[[slice], IntArray]] | None = None
+
+
+def engine_of(request: Sequential, seen: Observation) -> Engine:
+    """Return the rule of a request at its start.
+
+    Args:
+        request: The request.
+        seen: The observation then, of episodes with equally many pulls.
+    """
+    window = request.window
+    if window is None:
+        window = Statistics.of(seen) if request.arms is None else Statistics.of(seen).take(request.arms)
+    made = int(seen["pulls"][0].sum())
+    return Engine(request, window, made, seen.get("features"), variances="variances" in seen)
+
+
+def singly(request: Request, seen: Observation) -> Generator[IntArray, FloatArray, Statistics | Outcome]:
+    """Yield the pulls of a request one at a time, for adapters that decide about each, and return its outcome.
+
+    What it yields are ``(N,)`` arms, ``STOP`` where a rule has ended the episode. It is sent their ``(N,)`` rewards,
+    NaN for one that never arrives: a rule then chooses again.
+
+    Args:
+        request: The request.
+        seen: The observation before it.
+    """
+    rows = np.arange(len(seen["pulls"]))
+
+    def named(slots: IntArray) -> IntArray:
+        return slots if request.arms is None else np.where(slots < 0, slots, request.arms[rows, slots])
+
+    if isinstance(request, Block):
+        made, left = Statistics.zeros(request.counts.shape), request.counts.copy()
+        while left.any():
+            slots = request.next_slots(left)
+            left[rows, slots] -= 1
+            rewards = yield named(slots)
+            there = np.flatnonzero(~np.isnan(rewards))
+            made.add(there * left.shape[1] + slots[there], rewards[there])
+        return made
+    engine = engine_of(request, seen)
+    for _ in range(request.steps):
+        before, slots = engine.state(), engine.choose()
+        if (slots < 0).all():
+            break
+        rewards = yield named(slots)
+        lost = (slots >= 0) & np.isnan(rewards)
+        engine.update(np.where(lost, STOP, slots), rewards)
+        engine.restore(before, lost)
+    return engine.outcome
+
+
+def parts_of(request: Request, pulls: int, ends: Sequence[int]) -> Iterator[Request | Part]:
+    """Yield the parts of a request of so many pulls, each but the last of which ends after a given number of them."""
+    if not ends:
+        yield request
+        return
+    blocks = request.parts(ends) if isinstance(request, Block) else [None] * (len(ends) + 1)
+    for number, (end, block) in enumerate(zip([*ends, pulls], blocks, strict=True)):
+        yield Part(request, end, number == 0, number == len(ends), block)
 
 
 def check_request(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import override
 
 from bai_gym.costs import common_cost, pulls_for
 from bai_gym.envs.actions import ActionEncoding
@@ -17,9 +17,9 @@ from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import STOP
-from bai_gym.sampling.late import late_plan
-from bai_gym.sampling.plans import start
-from bai_gym.sampling.requests import Request, check_priced_request, check_request
+from bai_gym.sampling.late import late, pulls_made
+from bai_gym.sampling.plans import Current, Start, execute, start
+from bai_gym.sampling.requests import Request, check_priced_request, check_request, engine_of
 from bai_gym.sampling.sequential import Outcome, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics, exact_means
 
@@ -31,29 +31,6 @@ def batched(observation: Observation) -> Observation:
     if observation["pulls"].ndim == 2:
         return observation
     return {name: value[None] for name, value in observation.items()}
-
-
-class _Seen(Mapping[str, npt.NDArray[Any]]):
-    """The current observation."""
-
-    def __init__(self, observation: Observation) -> None:
-        self.now = observation
-
-    @override
-    def __getitem__(self, key: str) -> npt.NDArray[Any]:
-        return self.now[key]
-
-    @override
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.now)
-
-    @override
-    def __len__(self) -> int:
-        return len(self.now)
-
-    @property
-    def statistics(self) -> Statistics:
-        return Statistics.of(self.now)
 
 
 class Stepper:
@@ -74,7 +51,7 @@ class Stepper:
     Args:
         agent: The agent, already reset.
         encoding: The action encoding.
-        rounds: When rewards arrive. Where they arrive late, an agent plays as :func:`~bai_gym.sampling.late.late_plan`
+        rounds: When rewards arrive. Where they arrive late, an agent plays as :func:`~bai_gym.sampling.late.late`
             says.
         rewards: The kind of rewards.
 
@@ -184,7 +161,7 @@ class Stepper:
             return self._encoding.recommend(self._recommendation)
         if self._last is not None:
             wanted, arms, before = self._last
-            if remaining > 0 and (_pulled(observation) == before).all():
+            if remaining > 0 and (pulls_made(observation) == before).all():
                 return self._encoding.pull(arms)  # called twice with the same observation
             self._check_follows(observation, wanted, arms, before)
         wanted = self._advance(observation)
@@ -201,7 +178,7 @@ class Stepper:
             else:
                 idle = observation["means"].argmax(axis=-1)
             arms = np.where(wanted < 0, idle, wanted)
-        self._last = wanted, arms, np.array(_pulled(observation))
+        self._last = wanted, arms, np.array(pulls_made(observation))
         return self._encoding.pull(arms)
 
     def _advance(self, observation: Observation) -> IntArray:
@@ -210,7 +187,7 @@ class Stepper:
         if self._recommendation is not None:
             return nothing
         if self._unrolled is None:
-            self._seen = _Seen(observation)
+            self._seen = Current(observation)
             self._unrolled = self._unroll()
         self._seen.now = observation
         try:
@@ -220,7 +197,7 @@ class Stepper:
             return nothing
 
     def _check_follows(self, now: Observation, wanted: IntArray, arms: IntArray, before: IntArray) -> None:
-        rows, pulls = np.arange(arms.size), _pulled(now)
+        rows, pulls = np.arange(arms.size), pulls_made(now)
         one_more = pulls[rows, arms] == before[rows, arms] + 1
         if not (one_more & (pulls.sum(axis=-1) == before.sum(axis=-1) + 1)).all():
             raise AgentError("the observation does not follow from the agent's last action: was the agent reset?")
@@ -230,25 +207,19 @@ class Stepper:
 
     def _unroll(self) -> Generator[IntArray, None, Any]:
         """Yield the arms to pull, and return the recommendation; ``self._seen`` is updated in between."""
+        begin: Start = partial(start, self._agent)
         if self._rounds.late:
-            budget = int(self._seen["remaining"].flat[0])
-            plan = late_plan(self._agent, self._seen, budget, self._rounds, self._rewards)
-        else:
-            plan = start(self._agent, self._seen)
-        outcome: Statistics | Outcome | None = None
-        while True:
-            try:
-                wanted = plan.send(outcome)
-            except StopIteration as end:
-                return end.value
-            episodes, arms = self._seen["pulls"].shape
-            request, pulls = self._checked(wanted, episodes, arms)
-            self.requests += 1
-            self._candidates, self._engine = request.arms, None
-            if isinstance(request, Block):
-                outcome = yield from self._block(request, pulls)
-            else:
-                outcome = yield from self._sequential(request)
+            begin = late(begin, self._rounds, self._rewards)
+        return (yield from execute(begin(self._seen), self._play))
+
+    def _play(self, wanted: object) -> Generator[IntArray, None, Statistics | Outcome]:
+        """Yield the arms to pull for a request, and return its outcome."""
+        request, pulls = self._checked(wanted, *self._seen["pulls"].shape)
+        self.requests += 1
+        self._candidates, self._engine = request.arms, None
+        if isinstance(request, Block):
+            return (yield from self._block(request, pulls))
+        return (yield from self._sequential(request))
 
     def _checked(self, wanted: object, episodes: int, arms: int) -> tuple[Request, int]:
         """Return the request, and its pulls in every episode (at most); with costs there is one episode."""
@@ -260,37 +231,26 @@ class Stepper:
         return request, int(request.counts.sum()) if isinstance(request, Block) else request.steps
 
     def _block(self, block: Block, pulls: int) -> Generator[IntArray, None, Statistics]:
-        before, left = self._seen.statistics.copy(), block.counts.copy()
+        before, left = Statistics.of(self._seen.now).copy(), block.counts.copy()
         rows = np.arange(len(left))
         for _ in range(pulls):
             slots = block.next_slots(left)
             ended = left[rows, slots] == 0  # only where rewards arrive late
             left[rows, slots] -= 1
             yield np.where(ended, STOP, _named(slots, block.arms))
-        return block.outcome(before, self._seen.statistics)
+        return block.outcome(before, Statistics.of(self._seen.now))
 
     def _sequential(self, request: Sequential) -> Generator[IntArray, None, Outcome]:
-        seen = self._seen.statistics
-        window = request.window
-        if window is None:
-            window = seen if request.arms is None else seen.take(request.arms)
-        made = int(seen.pulls[0].sum())
-        self._engine = Engine(request, window, made, self._seen.get("features"), variances=True)
+        self._engine = engine_of(request, self._seen)
         for _ in range(request.steps):
             slots = self._engine.choose()
             if (slots < 0).all():
                 break
             arms = np.where(slots < 0, STOP, _named(np.maximum(slots, 0), request.arms))
-            before = self._seen.statistics.copy()
+            before = Statistics.of(self._seen.now).copy()
             yield arms
-            self._engine.update(slots, _rewards(np.maximum(arms, 0), before, self._seen.statistics))
+            self._engine.update(slots, _rewards(np.maximum(arms, 0), before, Statistics.of(self._seen.now)))
         return self._engine.outcome
-
-
-def _pulled(observation: Observation) -> IntArray:
-    """Return the ``(N, K)`` pulls made, with those whose rewards are pending."""
-    pulls: IntArray = observation["pulls"]
-    return pulls + observation["pending"] if "pending" in observation else pulls
 
 
 def _rewards(arms: IntArray, before: Statistics, now: Statistics) -> FloatArray:

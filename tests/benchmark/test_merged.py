@@ -192,10 +192,12 @@ def test_without_variances_the_rest_is_the_same() -> None:
     assert not without.statistics.variances.any()
 
 
-def test_statistics_after_more_pulls_leave_the_present_ones_alone() -> None:
+def test_a_copy_leaves_the_present_ones_alone() -> None:
     record = MergedStatistics(1, 2, 5, variances=True)
     part = Statistics(np.array([[2, 1]]), np.array([[1.0, 0.0]]), np.zeros((1, 2)))
-    for add in (True, False):
-        then = record.after(None, part, 3, add=add)
+    for change in (MergedStatistics.add, MergedStatistics.set):
+        then = record.copy()
+        change(then, None, part)
+        then.spend(3)
         assert (then.left, then["remaining"].tolist(), then["pulls"].tolist()) == (2, [[2]], [[2, 1]])
         assert (record.left, record["remaining"].tolist(), record["pulls"].tolist()) == (5, [[5]], [[0, 0]])

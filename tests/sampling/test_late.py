@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,10 @@ from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_steps
 from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.envs.wrappers import make_vec_env
-from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import BINARY, REAL, Rewards
 from bai_gym.rounds import Rounds
-from bai_gym.sampling import Block, late_plan, with_assumed
+from bai_gym.sampling import Block, late, start, with_assumed
 from bai_gym.statistics import IntArray, Statistics
 
 ROUNDS = [Rounds(10), Rounds(7), Rounds(60), Rounds(1, 3), Rounds(8, 2)]
@@ -48,7 +48,7 @@ def run(agent: Agent, rounds: Rounds, budget: int, told: list[Statistics], rewar
     """Play with given arrivals, and return the pulls of the rounds."""
     seen = {"pulls": counts(0, 0), "means": np.zeros((1, 2)), "variances": np.zeros((1, 2))}
     seen["remaining"] = np.array([[budget]])
-    plan, asked = late_plan(agent, seen, budget, rounds, rewards), []
+    plan, asked = late(partial(start, agent), rounds, rewards)(seen), []
     outcome = None
     while True:
         try:
@@ -106,15 +106,24 @@ def test_pending_pulls_are_assumed_at_the_mean() -> None:
     assert binary["means"].tolist() == [2 / 3, 0.5]
 
 
-def played(name: str, rounds: Rounds, bandit: Any, *, steps: bool, seed: int = 0, **options: Any) -> Rollout:
+def played(
+    name: str,
+    rounds: Rounds,
+    bandit: Any,
+    *,
+    steps: bool,
+    seed: int = 0,
+    checkpoints: tuple[int, ...] = (),
+    **options: Any,
+) -> Rollout:
     """Play 60 pulls of all instances of a bandit."""
     agent, rng = agents.make(name, **options), np.random.default_rng(seed)
     agent.reset(ProblemInfo(bandit.num_arms, 60, bandit.batch, truth=bandit, rounds=rounds), rng)
     if not steps:
-        return play_blocks(agent, bandit, 60, rng, rounds=rounds)
+        return play_blocks(agent, bandit, 60, rng, checkpoints=checkpoints, rounds=rounds)
     late = {"batch_size": rounds.batch_size, "delay": rounds.delay}
     env = make_vec_env(GivenInstances(bandit), bandit.batch, budget=60, autoreset_mode="Disabled", **late)
-    return play_steps(agent.act, env, env.reset(seed=seed)[0])
+    return play_steps(agent.act, env, env.reset(seed=seed)[0], checkpoints, agent.recommend)
 
 
 @pytest.mark.parametrize("name", ["SH", "SR", "SHAdaVar", "OCBA"])
@@ -164,9 +173,45 @@ def test_an_agent_of_fixed_confidence_stops_on_rewards_that_have_arrived() -> No
         assert result.sample_complexity * 5 % 20 == pytest.approx(0.0)
 
 
-def test_checkpoints_need_every_reward_at_once() -> None:
-    with pytest.raises(ParameterError, match="checkpoints need every reward at once"):
-        evaluate("Uniform", "BAI-Gaussian8-v0", budget=100, runs=10, checkpoints=50, env_kwargs={"batch_size": 5})
+def test_checkpoints_see_the_rewards_that_have_arrived() -> None:
+    """Rounds of 4 pulls of two arms, whose rewards are their means: after 2 pulls none has arrived, delayed after 6."""
+    keywords = {"means": [0.1, 0.9], "variances": 0.0, "batch_size": 4}
+    for path in ("blocks", "steps"):
+        for delay, errors in ((0, [3, 0, 0, 0]), (1, [3, 3, 3, 0])):
+            options: dict[str, Any] = {"env_kwargs": {**keywords, "delay": delay}, "runs": 3, "path": path}
+            agent = "Uniform(tie=first)"
+            rows = evaluate(agent, "BAI-Custom-v0", budget=10, checkpoints=[2, 4, 6, 8], **options)
+            assert [row.errors for row in rows] == [*errors, 0], (path, delay)
+            assert [row.mean_pulls.sum() for row in rows] == [2, 4, 6, 8, 10]
+
+
+def test_checkpoints_change_nothing_of_what_follows() -> None:
+    """Every reward is its arm's mean: the pulls are the same."""
+    bandit = GaussianBandit(np.random.default_rng(0).random((40, 4)), 0.0)
+    for name in ("UCB1", "OCBA", "Uniform"):
+        for rounds in ROUNDS:
+            without, scored = (
+                played(name, rounds, bandit, steps=False, checkpoints=points, tie="first")
+                for points in ((), (3, 7, 20, 41))
+            )
+            assert (without.pulls == scored.pulls).all(), (name, rounds)
+            assert [point.pulls.sum(axis=1).tolist() for point in scored.checkpoints] == [
+                [point] * 40 for point in (3, 7, 20, 41)
+            ]
+
+
+def test_blocks_and_steps_have_one_law_at_checkpoints() -> None:
+    """Wrong in 1 of 1,000 seeds for each of 6 tables of the arms recommended."""
+    bandit = GaussianBandit(np.tile([0.7, 0.2, 0.0], (500, 1)), np.ones((500, 3)))
+    for rounds in (Rounds(8), Rounds(5, 1)):
+        one, other = (
+            played("UCB1", rounds, bandit, steps=steps, seed=5, checkpoints=(9, 21, 40)).checkpoints
+            for steps in (False, True)
+        )
+        for a, b in zip(one, other, strict=True):
+            assert (a.pulls_made, a.pulls.sum()) == (b.pulls_made, b.pulls.sum())
+            table = np.array([np.bincount(point.recommendation, minlength=3) for point in (a, b)])
+            assert chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue > 1e-3, (rounds, a.pulls_made)
 
 
 class FewestPulls:
