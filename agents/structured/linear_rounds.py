@@ -233,7 +233,7 @@ class RAGE(LinearRoundsAgent):
             self._weigh(info)
         self._remains = np.ones((self.batch, self.num_candidates), np.bool_)
         self._estimates = np.zeros((self.batch, self.num_candidates))  # of the last round
-        self._pulls = np.zeros((self.batch, self.num_arms), np.int64)  # before the round, as the sums of rewards
+        self._pulls = np.zeros((self.batch, self.num_arms))  # before the round, as the sums of rewards
         self._sums = np.zeros((self.batch, self.num_arms))
 
     @override
@@ -277,11 +277,11 @@ class RAGE(LinearRoundsAgent):
 
     def _drop(self, row: int, states: States, pulls: IntArray, sums: FloatArray) -> None:
         x, z, number = self.pulled(row), self.candidates(row), float(states["rounds"][row])
-        pulls, sums = pulls - self._pulls[row], sums - self._sums[row]  # of the round
+        counts, rewards = pulls - self._pulls[row], sums - self._sums[row]  # of the round
         if self.weighted:
-            sums = sums / self._deviations[row % len(self._deviations)]
-        inverse = np.linalg.pinv(x.T @ (pulls[:, None] * x))
-        value = z @ (inverse @ (x.T @ sums))
+            rewards = rewards / self._deviations[row % len(self._deviations)]
+        inverse = np.linalg.pinv(x.T @ (counts[:, None] * x))
+        value = z @ (inverse @ (x.T @ rewards))
         left = np.flatnonzero(self._remains[row])
         factor = self._noise[row] ** 2 * 2.0 * self.level(number)
         if self.drops == "variance":

@@ -109,15 +109,15 @@ def play_all(
         for part, size in enumerate(sizes)
     ]
     groups = np.array_split(np.arange(len(tasks)), min(len(tasks), max(16, len(tasks) // 16)))
-    found: list[Episodes] = []
+    results: list[Episodes] = []
     with parallel(workers, tasks=len(groups)) as pool:
         import joblib
 
         delayed = joblib.delayed(_play_group)
         for part in pool(delayed([tasks[index] for index in group]) for group in groups):
-            found += part
-            on_task(len(found), len(tasks))
-    return [Episodes.joined(found[at * len(sizes) : (at + 1) * len(sizes)]) for at in range(len(instances))]
+            results += part
+            on_task(len(results), len(tasks))
+    return [Episodes.joined(results[at * len(sizes) : (at + 1) * len(sizes)]) for at in range(len(instances))]
 
 
 def _play_group(tasks: list[_Task]) -> list[Episodes]:
@@ -148,7 +148,7 @@ def certify(
         workers: Processes.
         on_task: See :func:`play_all`.
     """
-    found = []
+    certificates = []
     for instance, episodes in zip(
         instances, play_all(player, instances, runs, seed, path, workers, on_task), strict=True
     ):
@@ -157,5 +157,5 @@ def certify(
         times = tuple(np.sort(episodes.pulls[wrong]).tolist())
         often = np.bincount(episodes.recommendation[wrong], minlength=instance.num_arms)
         arm = int(often.argmax()) if errors else int(np.argsort(-instance.means, kind="stable")[1])
-        found.append(Certificate(instance, errors, runs, lower_bound(errors, runs, m), m, times, arm))
-    return found
+        certificates.append(Certificate(instance, errors, runs, lower_bound(errors, runs, m), m, times, arm))
+    return certificates

@@ -223,14 +223,14 @@ def _fixed_budget(source: AgentSource, script: str, delta: float, bound: Any) ->
                 f"agent {script} never stops by itself, and no bound of its error probability is known for these "
                 "parameters: give it as bound=, a function of means, variances and the budget"
             )
-        claim, words, given = proved, proved.citation, ""
+        claim, name, given = proved, proved.citation, ""
         classes = ("gaussian",) if proved.rewards == "Gaussian" else ("bounded", "bernoulli")
     else:
         claim = load(bound) if isinstance(bound, str) else bound
         if not callable(claim):
             raise ParameterError(f"bound must be a function of means, variances and the budget, not {bound!r}")
-        words = bound if isinstance(bound, str) else getattr(bound, "__name__", "bound")
-        given = repr(bound) if isinstance(bound, str) else words
+        name = bound if isinstance(bound, str) else getattr(bound, "__name__", "bound")
+        given = repr(bound) if isinstance(bound, str) else name
         if isinstance(bound, str) and (file := file_of(bound)) is not None:
             files.append(file)
     return Audited(
@@ -242,7 +242,7 @@ def _fixed_budget(source: AgentSource, script: str, delta: float, bound: Any) ->
         _digest((prototype, None if bound is None else claim), *files),
         script,
         classes=classes,
-        claim=words,
+        claim=name,
         given=given,
     )
 
@@ -251,8 +251,8 @@ def _digest(value: object, *files: Path | None) -> str:
     """Return a digest of code; empty where it cannot be known."""
     values = Values()
     try:
-        found = values.digest(value)
+        digest = values.digest(value)
         own = {*values.files, *(file for file in files if file is not None)}
-        return f"{found}-{sources_digest(own)}" if own or values.has_own_code else found
+        return f"{digest}-{sources_digest(own)}" if own or values.has_own_code else digest
     except UnknownContentError:
         return ""

@@ -61,8 +61,8 @@ class DriftingBandit(Bandit):
         """Pull arms in turn, and draw the statistics of each."""
         every = np.zeros(self.means.size, np.int64)
         every[flat] = counts
-        made = self.pull_block(every.reshape(self.means.shape), rng, variances=variances)
-        return Statistics(counts, made.means.reshape(-1)[flat], made.variances.reshape(-1)[flat])
+        rewards = self.pull_block(every.reshape(self.means.shape), rng, variances=variances)
+        return Statistics(counts, rewards.means.reshape(-1)[flat], rewards.variances.reshape(-1)[flat])
 
     @override
     def pull_block(
@@ -143,8 +143,8 @@ def pulls_in_turn(counts: IntArray, weights: FloatArray | None = None) -> IntArr
     """
     flat, (rows, columns) = counts.reshape(-1), np.indices(counts.shape).reshape(2, -1)
     rows, columns = np.repeat(rows, flat), np.repeat(columns, flat)
-    made = np.arange(columns.size) - np.repeat(np.cumsum(flat) - flat, flat)
-    keys = [columns, made]
+    places = np.arange(columns.size) - np.repeat(np.cumsum(flat) - flat, flat)
+    keys = [columns, places]
     if weights is not None:
-        keys.append(-np.where(made == 0, np.inf, np.repeat(weights.reshape(-1), flat) / np.maximum(made, 1)))
+        keys.append(-np.where(places == 0, np.inf, np.repeat(weights.reshape(-1), flat) / np.maximum(places, 1)))
     return np.asarray(columns[np.lexsort([*keys, rows])])

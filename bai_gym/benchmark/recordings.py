@@ -114,10 +114,10 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     names = (cell.label, cell.budget_name, run)
     rewards, own = (generator(cell.seed, f"recorded {stream}", *names) for stream in ("rewards", "agent"))
     spec = cell.episode_spec
-    given = GivenInstances(bandit, cell.earlier)
+    instances = GivenInstances(bandit, cell.earlier)
     agent = cell.agent.make()
     env = BestArmEnv(
-        given,
+        instances,
         budget=spec.budget,
         task=spec.task,
         fixed_confidence=spec.fixed_confidence,

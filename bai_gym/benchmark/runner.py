@@ -156,11 +156,11 @@ def run_cells(
         probe = cell.env.probe if elsewhere else None
         for chunk, size in enumerate(cell.chunk_sizes(runs)):
             job = _Job(cell, index, chunk, size, os.getpid(), probe)
-            found = writer.load(cell.key, chunk, size) if writer is not None else None
-            if found is None:
+            part = writer.load(cell.key, chunk, size) if writer is not None else None
+            if part is None:
                 jobs.append(job)
             else:
-                parts[index][chunk] = found
+                parts[index][chunk] = part
     # A short one first, so that something is saved soon; then the longest, so that no worker is left with a long one.
     jobs.sort(key=_effort, reverse=True)
     jobs = jobs[-1:] + jobs[:-1]
@@ -279,8 +279,8 @@ def _check_probe(cell: Cell, expected: FloatArray) -> None:
     Raises:
         ClusterError: If it does not; a file of the environment then differs here.
     """
-    found = cell.env.probe
-    if found.shape != expected.shape or not np.allclose(found, expected, rtol=1e-6, equal_nan=True):
+    probe = cell.env.probe
+    if probe.shape != expected.shape or not np.allclose(probe, expected, rtol=1e-6, equal_nan=True):
         raise ClusterError(
             f"worker {socket.gethostname()} draws other instances of {cell.env.label} than this machine: the files "
             "that the environment reads must be the same, under the same paths, on all machines"

@@ -21,8 +21,8 @@ Catalogue = dict[str, list[dict[str, Any]]]
 
 def catalogue() -> Catalogue:
     """Return the stored catalogue."""
-    found: Catalogue = json.loads(FILE.read_text(encoding="utf-8"))
-    return found
+    content: Catalogue = json.loads(FILE.read_text(encoding="utf-8"))
+    return content
 
 
 def collected() -> Catalogue:

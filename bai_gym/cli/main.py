@@ -60,11 +60,11 @@ class _Commands(TyperGroup):
 
 def _load(name: str) -> Any:
     module, _, function = COMMANDS[name][0].partition(":")
-    found = getattr(import_module(module), function)
-    if not isinstance(found, typer.Typer):
-        command, found = found, typer.Typer(add_completion=False, rich_markup_mode=None)
-        found.command(name)(command)
-    return typer.main.get_command(found)
+    target = getattr(import_module(module), function)
+    if not isinstance(target, typer.Typer):
+        command, target = target, typer.Typer(add_completion=False, rich_markup_mode=None)
+        target.command(name)(command)
+    return typer.main.get_command(target)
 
 
 app = typer.Typer(

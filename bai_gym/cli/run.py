@@ -92,8 +92,8 @@ def run(
         check_files(out, (*result_files(), FIGURE))
     check_runs(runs, workers)
     check_backend_options(backend, address, workers)
-    given, points = env_keywords(set_, costs), read_checkpoints(checkpoints)
-    agents = agent or default_agents(envs, budget, seed, given)
+    parameters, points = env_keywords(set_, costs), read_checkpoints(checkpoints)
+    agents = agent or default_agents(envs, budget, seed, parameters)
     with connected(backend, address, workers, 1) as processes:
         comparison = compare(
             agents,
@@ -102,14 +102,14 @@ def run(
             runs=runs,
             seed=seed,
             workers=processes,
-            env_kwargs=given,
+            env_kwargs=parameters,
             out=out,
             path=path,
             checkpoints=points,
             record=record,
             reuse=reuse,
         )
-    cells = [cell for env in envs for cell in make_cells(agents, env, budget, seed, given, path, points)]
+    cells = [cell for env in envs for cell in make_cells(agents, env, budget, seed, parameters, path, points)]
     optima, missing = known_optima(cells) if optimum else ({}, [])
     print_results(comparison, optima)
     print_missing(missing)
