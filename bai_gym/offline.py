@@ -76,7 +76,7 @@ def export_episodes(
         (cell,) = make_cells([agent], env, None, seed, {**keywords, "pairs": True})
     check_cells([cell])
     built = cell.env.built
-    said = f"{runs} episodes of {cell.label} on {cell.env.label} with budget {cell.budget_name}, seed {seed}"
+    text = f"{runs} episodes of {cell.label} on {cell.env.label} with budget {cell.budget_name}, seed {seed}"
     try:
         return minari.create_dataset_from_buffers(
             dataset,
@@ -86,7 +86,7 @@ def export_episodes(
             algorithm_name=cell.label,
             observation_space=built.observation_space,
             action_space=built.action_space,
-            description=said if description is None else description,
+            description=text if description is None else description,
             requirements=[f"bai-gym=={version('bai-gym')}"],
             data_format="arrow",
             **details,
@@ -118,7 +118,7 @@ def _episodes(cell: Cell, runs: int) -> Iterator[Any]:
         yield EpisodeBuffer(
             id=run,
             seed=start,
-            observations={name: np.stack([seen[name] for seen in observations]) for name in observation},
+            observations={name: np.stack([one[name] for one in observations]) for name in observation},
             actions=np.stack(actions),
             rewards=rewards,
             terminations=[False] * (len(rewards) - 1) + [terminated],

@@ -90,13 +90,13 @@ class FCVote(Agent):
                 f"agent of FCVote must find the best arm with a confidence delta, without features, as LUCB and UGapEc "
                 f"do, not {self.agent!r}"
             )
-        given: dict[str, Any] = {"delta": self.delta, "tie": self.tie}
+        parameters: dict[str, Any] = {"delta": self.delta, "tie": self.tie}
         for name, value in (("b", self.b), ("sigma", self.sigma)):
             if name in taken:
-                given[name] = value
+                parameters[name] = value
             elif value is not None:
                 raise ParameterError(f"{name} of FCVote cannot be given with agent={self.agent!r}, which has none")
-        agent: Agent = make(self.agent, **given)
+        agent: Agent = make(self.agent, **parameters)
         return agent.suited_to(self.rewards)
 
     @override
@@ -157,8 +157,8 @@ class FCVote(Agent):
         info.budget, info.checkpoints = cap, ()
         agent.reset(info, self.rng)
         left = np.full((self.batch, 1), cap, np.int64)
-        seen = {"pulls": own.pulls, "means": own.means, "variances": own.variances, "remaining": left}
-        plan, outcome = agent.start(seen), None
+        fields = {"pulls": own.pulls, "means": own.means, "variances": own.variances, "remaining": left}
+        plan, outcome = agent.start(fields), None
         stopped: Bools = np.zeros(self.batch, bool)
         while True:
             try:
@@ -188,10 +188,10 @@ def _set(own: Statistics, arms: IntArray | None, now: Statistics) -> None:
 
 def _merge(own: Statistics, arms: IntArray | None, block: Statistics) -> None:
     """Add the pulls of a block, in place."""
-    made = np.flatnonzero(block.pulls)
+    places = np.flatnonzero(block.pulls)
     first = np.arange(len(own.pulls))[:, None] * own.pulls.shape[1]
-    where = made if arms is None else (first + arms).take(made)
-    own.merge(where, Statistics(block.pulls.take(made), block.means.take(made), block.variances.take(made)))
+    where = places if arms is None else (first + arms).take(places)
+    own.merge(where, Statistics(block.pulls.take(places), block.means.take(places), block.variances.take(places)))
 
 
 def scales(budget: int, first: int) -> list[tuple[int, int]]:

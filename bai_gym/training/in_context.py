@@ -110,12 +110,12 @@ class InContextRecipe:
 
     def command(self) -> str:
         """Return the command for this recipe."""
-        words = ["bai-gym", "train", self.env, "--in-context", *set_options(self.env_kwargs)]
+        arguments = ["bai-gym", "train", self.env, "--in-context", *set_options(self.env_kwargs)]
         for entry in fields(self):
             value = getattr(self, entry.name)
             if entry.name == "seed" or (entry.name not in ("env", "env_kwargs") and value != entry.default):
-                words += [f"--{entry.name.replace('_', '-')}", str(value)]
-        return shlex.join(words)
+                arguments += [f"--{entry.name.replace('_', '-')}", str(value)]
+        return shlex.join(arguments)
 
     def to_json(self) -> str:
         """Return the recipe as text."""
@@ -168,9 +168,9 @@ class ArmLogits(nn.Module):
     @override
     def forward(self, pulls: torch.Tensor, means: torch.Tensor, variances: torch.Tensor, left: Any) -> torch.Tensor:
         """Return ``(N, K)`` logits for statistics ``(N, K)`` and the pulls left ``(N, 1)``."""
-        given = {"pulls": pulls, "means": means, "variances": variances, "remaining": left}
-        seen = features(given, self.rewards, torch)
-        logits: torch.Tensor = self.logit(self.encoder(seen.arms, seen.state)).squeeze(-1)
+        fields = {"pulls": pulls, "means": means, "variances": variances, "remaining": left}
+        inputs = features(fields, self.rewards, torch)
+        logits: torch.Tensor = self.logit(self.encoder(inputs.arms, inputs.state)).squeeze(-1)
         return logits
 
     def export(self, facts: Mapping[str, Any]) -> ArmNetwork:
@@ -259,13 +259,13 @@ def _explore(recipe: InContextRecipe, posterior: ArmLogits, report: Callable[[in
     target, average = copy.deepcopy(network), copy.deepcopy(network)
     optimizer, schedule = _optimizer(network, VALUE_RATE * recipe.learning_rate, recipe.value_steps)
     rounds = -(-recipe.value_steps // STEPS_PER_ROUND)
-    kept: deque[_Episodes] = deque(maxlen=KEPT)
+    memory: deque[_Episodes] = deque(maxlen=KEPT)
     for step in range(recipe.value_steps):
         if step % STEPS_PER_ROUND == 0:
             number = step // STEPS_PER_ROUND
             share = max(RANDOM[1], RANDOM[0] + (RANDOM[1] - RANDOM[0]) * number / (EXPLORED * rounds))
-            kept.append(_play(recipe, network, posterior, share, generator(recipe.seed, "episodes", number)))
-            replay = _Episodes(*(torch.cat(parts, 1) for parts in zip(*kept, strict=True)))
+            memory.append(_play(recipe, network, posterior, share, generator(recipe.seed, "episodes", number)))
+            replay = _Episodes(*(torch.cat(parts, 1) for parts in zip(*memory, strict=True)))
         _descend(_error(replay, network, target), optimizer, schedule)
         _follow(target, network, TARGET, step)
         _follow(average, network, AVERAGED, step)

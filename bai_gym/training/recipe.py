@@ -108,16 +108,16 @@ class Recipe:
     def command(self) -> str:
         """Return the command for this recipe."""
         default = recipe_for(self.env, self.env_kwargs)
-        words = ["bai-gym", "train", self.env, *set_options(self.env_kwargs)]
+        arguments = ["bai-gym", "train", self.env, *set_options(self.env_kwargs)]
         if self.network != default.network:
-            words += ["--network", self.network]
+            arguments += ["--network", self.network]
             default = recipe_for(self.env, self.env_kwargs, network=self.network)
         for entry in dataclasses.fields(self):
             value = getattr(self, entry.name)
             if entry.name in ("env", "env_kwargs") or (value == getattr(default, entry.name) and entry.name != "seed"):
                 continue
-            words += [f"--{entry.name.replace('_', '-')}", "none" if value is None else str(value)]
-        return shlex.join(words)
+            arguments += [f"--{entry.name.replace('_', '-')}", "none" if value is None else str(value)]
+        return shlex.join(arguments)
 
     def to_json(self) -> str:
         """Return the recipe as text."""
