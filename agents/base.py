@@ -109,8 +109,8 @@ class Agent(ABC):
 
     def setting(self, parameter: str) -> Any:
         """Return the value of a parameter: the one given or, where that is None, the one chosen."""
-        given = getattr(self, parameter)
-        return self.choices(self.rewards).get(parameter) if given is None else given
+        value = getattr(self, parameter)
+        return self.choices(self.rewards).get(parameter) if value is None else value
 
     @property
     def label(self) -> str:

@@ -52,11 +52,11 @@ def papers(agent: str) -> tuple[str, ...]:
 @functools.cache
 def _keys() -> dict[str, tuple[str, ...]]:
     """Return the keys of each agent."""
-    found: dict[str, tuple[str, ...]] = {name: (LIBRARY,) for name, entry in BUILT_IN.items() if entry.own}
+    keys: dict[str, tuple[str, ...]] = {name: (LIBRARY,) for name, entry in BUILT_IN.items() if entry.own}
     for key, entry in _parts().items():
         for name in _AGENTS.findall(entry)[0].split(", "):
-            found[name] = (*found.get(name, ()), key)
-    return found
+            keys[name] = (*keys.get(name, ()), key)
+    return keys
 
 
 @functools.cache

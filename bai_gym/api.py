@@ -92,13 +92,13 @@ def agent_source(agent: Any) -> AgentSource:
         source = AgentSource(functools.partial(copy.deepcopy, agent))
         first, remedy = source.make, "every chunk of runs plays with a copy of its own: give the class instead"
     try:
-        made = first()
+        prototype = first()
     except TypeError as error:
         raise AgentError(f"agent {_shown(agent)} cannot be made: {error}; {remedy}") from None
-    check_agent(made)
-    if isinstance(agent, str) and parameters and not hasattr(made, "label"):
-        words = ", ".join(f"{word}={value}" for word, value in parameters.items())
-        return dataclasses.replace(source, label=f"{describe(made)}({words})")
+    check_agent(prototype)
+    if isinstance(agent, str) and parameters and not hasattr(prototype, "label"):
+        text = ", ".join(f"{word}={value}" for word, value in parameters.items())
+        return dataclasses.replace(source, label=f"{describe(prototype)}({text})")
     return source
 
 
@@ -208,8 +208,8 @@ def make_cells(
     costs = source.built.episode_spec.costs
     pulls: list[Any] = [source.built.budget]
     if budgets is not None:
-        given = _listed(budgets, "budgets")
-        pulls = [check_budget(budget) if costs is None else check_money(budget, costs) for budget in given]
+        amounts = _listed(budgets, "budgets")
+        pulls = [check_budget(budget) if costs is None else check_money(budget, costs) for budget in amounts]
     for pull in pulls:
         if pulls.count(pull) > 1:
             raise ParameterError(f"budget {pull} is given twice; give each budget once")

@@ -82,20 +82,20 @@ def _bars(console: Console) -> Iterator[OnStage]:
 def _line() -> Iterator[OnStage]:
     """A line below the cell of a notebook, once the computation has taken a second."""
     started, handle = time.monotonic(), import_module("IPython.display").DisplayHandle()
-    shown = False
+    is_visible = False
 
     def on_stage(title: str, done: int, total: int | None) -> None:
-        nonlocal shown
+        nonlocal is_visible
         if time.monotonic() - started < SILENT_SECONDS:
             return
         line: dict[str, Any] = {
             "text/plain": f"{title}: {done:,}" if total is None else f"{title}: {done:,} of {total:,}"
         }
-        (handle.update if shown else handle.display)(line, raw=True)
-        shown = True
+        (handle.update if is_visible else handle.display)(line, raw=True)
+        is_visible = True
 
     try:
         yield on_stage
     finally:
-        if shown:
+        if is_visible:
             handle.update({"text/plain": ""}, raw=True)

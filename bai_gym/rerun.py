@@ -36,18 +36,18 @@ def rerun_command(cells: Sequence[Cell], runs: int) -> str:
     env, agents = first.env, dict.fromkeys(cell.agent.spec for cell in cells)
     if not isinstance(env.env, str) or env.env not in LIBRARY_IDS or not all(agents):
         return ""
-    words = ["bai-gym", "run", env.env]
+    arguments = ["bai-gym", "run", env.env]
     for name, value in env.keywords.items():
         written = _written(value)
         if written is None:
             return ""
-        words += ["--set", f"{name}={written}"]
-    words += [word for agent in agents for word in ("--agent", agent)]
-    words += [word for budget in dict.fromkeys(cell.budget for cell in cells) for word in ("--budget", str(budget))]
-    words += ["--runs", str(runs), "--seed", str(first.seed)]
-    words += ["--path", first.path] if first.path != "auto" else []
-    words += ["--checkpoints", _points(cells)] if first.checkpoints else []
-    line = shlex.join(words)
+        arguments += ["--set", f"{name}={written}"]
+    arguments += [word for agent in agents for word in ("--agent", agent)]
+    arguments += [word for budget in dict.fromkeys(cell.budget for cell in cells) for word in ("--budget", str(budget))]
+    arguments += ["--runs", str(runs), "--seed", str(first.seed)]
+    arguments += ["--path", first.path] if first.path != "auto" else []
+    arguments += ["--checkpoints", _points(cells)] if first.checkpoints else []
+    line = shlex.join(arguments)
     return line if len(line) <= LONGEST else ""
 
 

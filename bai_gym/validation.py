@@ -103,8 +103,8 @@ def choice(value: object, allowed: Collection[str], name: str, *, error: type[Ba
     """Return one of the allowed words."""
     if isinstance(value, str) and value in allowed:
         return value
-    words = [repr(word) for word in allowed]
-    raise _refusal(name, " or ".join(words) if len(words) < 3 else f"one of {', '.join(words)}", value, error)
+    options = [repr(word) for word in allowed]
+    raise _refusal(name, " or ".join(options) if len(options) < 3 else f"one of {', '.join(options)}", value, error)
 
 
 def flag(value: object, name: str, *, error: type[BaiGymError] = ParameterError) -> bool:
@@ -173,8 +173,8 @@ def _rule(above: float | None, least: float | None, most: float | None, finite: 
 def _limits(above: float | None, least: float | None, most: float | None) -> str:
     if least is not None and most is not None:
         return f" from {least:g} to {most:g}"
-    words = {"above": above, "of at least": least, "of at most": most}
-    return "".join(f" {word} {bound:g}" for word, bound in words.items() if bound is not None)
+    limits = {"above": above, "of at least": least, "of at most": most}
+    return "".join(f" {word} {bound:g}" for word, bound in limits.items() if bound is not None)
 
 
 def _refusal(name: str, rule: str, value: object, error: type[BaiGymError]) -> BaiGymError:

@@ -72,8 +72,8 @@ class BayesElim(PriorAgent):
     def _pull_stage(self, active: IntArray, pulls: int) -> Stage:
         """Pull in proportion to the variances."""
         noise = np.take_along_axis(self.noise, active, -1)
-        made: Statistics = yield Block(greedy_counts(noise, pulls, self.tie, self.rng), active)
-        return made
+        statistics: Statistics = yield Block(greedy_counts(noise, pulls, self.tie, self.rng), active)
+        return statistics
 
     def _posterior_means(self, active: IntArray, estimates: Statistics) -> FloatArray:
         noise = np.take_along_axis(self.noise, active, -1)

@@ -74,8 +74,8 @@ class BayesOptimal(Agent):
         rows = np.arange(self.batch)
         for _ in range(self.budget):
             arms = self._one_of(self._solution.best_actions(successes, pulls), pulls)
-            made = yield Block.single(arms)
-            rewards = made.means[:, 0]
+            statistics = yield Block.single(arms)
+            rewards = statistics.means[:, 0]
             if not ((np.abs(rewards) < ROUNDED) | (np.abs(rewards - 1.0) < ROUNDED)).all():
                 raise AgentError(
                     f"{self.name} needs rewards of 0 and 1, but got another one: use an agent that accepts any rewards"

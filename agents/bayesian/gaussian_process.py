@@ -156,8 +156,8 @@ class GaussianProcessAgent(Agent):
         """Pull arms one at a time, and update the posterior."""
         for pull in range(1, self.budget + 1):
             arms = self.choose(self.posterior, pull)
-            made = yield Block.single(arms)
-            self.posterior.observe(arms, made.means[:, 0])
+            statistics = yield Block.single(arms)
+            self.posterior.observe(arms, statistics.means[:, 0])
         return self.recommended_arm(self.posterior)
 
     @override

@@ -70,8 +70,8 @@ class KG(GaussianProcessAgent):
             part = slice(at, at + per_part)
             lines = slopes[part].reshape(-1, self.num_arms)
             means = np.repeat(posterior.mean[part], arms.shape[1], axis=0)
-            found = log_expected_rise(means, lines).reshape(-1, arms.shape[1])
-            np.put_along_axis(values[part], arms[part], found, axis=1)
+            rises = log_expected_rise(means, lines).reshape(-1, arms.shape[1])
+            np.put_along_axis(values[part], arms[part], rises, axis=1)
         return self.pull_largest(values, np.ones(self.batch))
 
     def _candidates(self, posterior: GaussianPosterior) -> IntArray:
@@ -86,8 +86,8 @@ class KG(GaussianProcessAgent):
         others = mean.copy()
         others[rows, first] = -np.inf
         distance[rows, first] = others.max(axis=1) - top
-        kept = keep_best(log_improvement(distance, shift), self.candidates, self.tie, self.rng)
-        return np.nonzero(kept)[1].reshape(self.batch, self.candidates)
+        choice = keep_best(log_improvement(distance, shift), self.candidates, self.tie, self.rng)
+        return np.nonzero(choice)[1].reshape(self.batch, self.candidates)
 
 
 def log_expected_rise(intercepts: FloatArray, slopes: FloatArray) -> FloatArray:
@@ -114,9 +114,9 @@ def log_expected_rise(intercepts: FloatArray, slopes: FloatArray) -> FloatArray:
         ahead = rise > 0
         going = ahead.any(axis=1)
         if not going.all():
-            kept = np.flatnonzero(going)
-            a, b, now, live = a[kept], b[kept], now[kept], live[kept]
-            drop, rise, ahead = drop[kept], rise[kept], ahead[kept]
+            rows = np.flatnonzero(going)
+            a, b, now, live = a[rows], b[rows], now[rows], live[rows]
+            drop, rise, ahead = drop[rows], rise[rows], ahead[rows]
             at = np.arange(live.size)
             if not live.size:
                 break

@@ -112,8 +112,8 @@ class PIBAI(PriorAgent):
         shares = (yield from warm_up(self, self.weights, first)) / first if first else self.shares
         if left := self.budget - first:
             counts = round_design(shares, left, "largest-remainder", rng=rng)
-        made = yield Block(counts)
-        return self.best_posterior(made if self.discard else self.statistics)
+        statistics = yield Block(counts)
+        return self.best_posterior(statistics if self.discard else self.statistics)
 
     def _shares(self, noise: FloatArray) -> FloatArray:
         """Return ``(K,)`` weights for arms with ``(K,)`` variances of their rewards."""
@@ -152,9 +152,9 @@ def chosen_weights(goal: str, budget: int, mean: bytes, covariance: bytes, noise
         return best_weights(loss, budget, starts)
     for size in SAMPLES:
         loss = partial(sampled_value, prior, np.frombuffer(noise), **samples(prior, size))
-        found = best_weights(loss, budget, starts)
-        starts = [np.log(np.maximum(found, SMALLEST))]
-    return found
+        weights = best_weights(loss, budget, starts)
+        starts = [np.log(np.maximum(weights, SMALLEST))]
+    return weights
 
 
 def best_weights(loss: Loss, budget: int, starts: Sequence[FloatArray]) -> FloatArray:
@@ -168,8 +168,8 @@ def best_weights(loss: Loss, budget: int, starts: Sequence[FloatArray]) -> Float
 
     def of_logits(logits: FloatArray) -> tuple[float, FloatArray]:
         shares = softmax(logits)
-        found, slope = loss(budget * shares)
-        return found, slope - shares * slope.sum()
+        losses, slope = loss(budget * shares)
+        return losses, slope - shares * slope.sum()
 
     options = {"maxiter": STEPS, "ftol": 1e-12, "gtol": 1e-9}
     ends = [minimize(of_logits, start, jac=True, method="L-BFGS-B", options=options) for start in starts]
@@ -243,9 +243,9 @@ def log_determinant(prior: GaussianPrior, noise: FloatArray, pulls: FloatArray) 
 def expected_value(prior: GaussianPrior, noise: FloatArray, pulls: FloatArray) -> tuple[float, FloatArray]:
     """Return minus the expected largest posterior mean of independent arms, and its derivatives."""
     variance = np.maximum(prior.variance, SMALLEST * prior.scale)
-    found, slope = value(Belief(prior.mean, variance, noise[None]), pulls[None])
+    result, slope = value(Belief(prior.mean, variance, noise[None]), pulls[None])
     unit = np.sqrt(prior.scale[0]) or 1.0
-    return -float(found[0]) / unit, -slope[0] / unit
+    return -float(result[0]) / unit, -slope[0] / unit
 
 
 def sampled_value(

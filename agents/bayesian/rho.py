@@ -100,9 +100,9 @@ class RHO(Agent):
     @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arms of largest posterior mean, of those that have been pulled."""
-        seen = Statistics.of(observation)
-        means = self._believe(seen).mean if seen.pulls.all() else seen.means
-        return best_mean(Statistics(seen.pulls, means, seen.variances), self.tie, self.rng)
+        statistics = Statistics.of(observation)
+        means = self._believe(statistics).mean if statistics.pulls.all() else statistics.means
+        return best_mean(Statistics(statistics.pulls, means, statistics.variances), self.tie, self.rng)
 
     def _believe(self, statistics: Statistics) -> Belief:
         """Return the posteriors in a unit of each episode, in which no square vanishes or overflows.
@@ -153,8 +153,8 @@ def unit_of(
     means = statistics.means
     centre = means[:, :1] if prior_mean is None else prior_mean
     sizes = np.concatenate([np.abs(means - centre), np.sqrt(statistics.variances), np.abs(means) / LARGEST], axis=1)
-    given = max(prior_sd or 0.0, sigma or 0.0)
-    largest = np.maximum(sizes.max(axis=1, keepdims=True), given)
+    unit = max(prior_sd or 0.0, sigma or 0.0)
+    largest = np.maximum(sizes.max(axis=1, keepdims=True), unit)
     return np.asarray(np.ldexp(1.0, np.frexp(np.where(largest > 0.0, largest, 1.0))[1] - 1))
 
 
@@ -229,11 +229,11 @@ def surest_shares(belief: Belief, left: int, start: FloatArray, rng: np.random.G
 
     Its slopes are averages over few random draws, fresh ones in each step, so the steps are small.
     """
-    found = np.empty(start.shape)
+    shares = np.empty(start.shape)
     for part in parts(len(start), start.shape[1] * DRAWS * len(POINTS)):
         rows = Belief(*(array[part] for array in belief))
-        found[part], _ = ascend(rows, left, start[part], NOISY_RATE, partial(correctness, rng=rng))
-    return found
+        shares[part], _ = ascend(rows, left, start[part], NOISY_RATE, partial(correctness, rng=rng))
+    return shares
 
 
 def ascend(belief: Belief, left: int, start: FloatArray, rate: float, objective: Objective) -> Values:

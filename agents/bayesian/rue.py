@@ -101,9 +101,11 @@ class RUE(SequentialAgent):
     @override
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arms of largest prediction, of those that have been pulled."""
-        seen = Statistics.of(observation)
-        e = SimpleNamespace(num_arms=self.num_arms, pulls=seen.pulls.T, mean=seen.means.T, variance=seen.variances.T)
+        statistics = Statistics.of(observation)
+        e = SimpleNamespace(
+            num_arms=self.num_arms, pulls=statistics.pulls.T, mean=statistics.means.T, variance=statistics.variances.T
+        )
         s = SimpleNamespace(**self.values)
         w = SimpleNamespace(**{name: np.empty(e.mean.shape) for name in ("weight", "estimate", "bound")})
         predict(e, s, w)
-        return best_mean(Statistics(seen.pulls, w.estimate.T, seen.variances), self.tie, self.rng)
+        return best_mean(Statistics(statistics.pulls, w.estimate.T, statistics.variances), self.tie, self.rng)

@@ -75,10 +75,10 @@ def warm_up(agent: PriorAgent, sampler: str, pulls: int) -> Generator[Any, Any, 
     posterior = GaussianPosterior(agent.prior, noise, agent.batch, budget=pulls, draws=sampler == "TS")
     if first:
         counts = spread_evenly(agent.batch, agent.num_arms, first, agent.tie, agent.rng)
-        made = yield Block(counts)
-        posterior.add(counts, made.means)
+        statistics = yield Block(counts)
+        posterior.add(counts, statistics.means)
     for _ in range(pulls - first):
         arms = choose(agent, posterior)
-        made = yield Block.single(arms)
-        posterior.observe(arms, made.means[:, 0])
+        statistics = yield Block.single(arms)
+        posterior.observe(arms, statistics.means[:, 0])
     return posterior.pulls

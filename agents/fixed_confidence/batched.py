@@ -138,11 +138,11 @@ def follow_proportions(e: Episode, s: PlannedState, w: PlannedState, rng: np.ran
         top = arm if w.mean[arm] > w.mean[top] else top
     scale = factor * ALPHA * (s.level if not s.proved else common_term(e, s) + 2.0 * own_term(e.pulls[best], s))
     for arm in range(e.num_arms):
-        wanted = math.ceil(min(scale * w.share[arm] / (y * w.share[top]), 1e15)) if y > 0.0 else math.inf
+        target = math.ceil(min(scale * w.share[arm] / (y * w.share[top]), 1e15)) if y > 0.0 else math.inf
         if s.proved:
-            w.goal[arm] = max(e.pulls[arm], min(wanted, s.first + factor * s.most))
+            w.goal[arm] = max(e.pulls[arm], min(target, s.first + factor * s.most))
         else:
-            w.goal[arm] = e.pulls[arm] + min(wanted, s.most)
+            w.goal[arm] = e.pulls[arm] + min(target, s.most)
 
 
 def add_round(e: Episode, s: PlannedState, w: PlannedState, r: float) -> None:

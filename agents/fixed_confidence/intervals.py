@@ -109,10 +109,10 @@ def arm_of_largest_upper_end(
         is_same = best >= 0 and e.mean[arm] == e.mean[best] and e.pulls[arm] == e.pulls[best]
         if best >= 0 and not is_same and s.threshold == GK16 and is_below(e, s, w, arm, bound):
             continue
-        found = bound if is_same else upper_end(e, s, w, arm)
-        if found > bound:
-            best, bound, ties = arm, found, 1.0
-        elif found == bound:
+        end = bound if is_same else upper_end(e, s, w, arm)
+        if end > bound:
+            best, bound, ties = arm, end, 1.0
+        elif end == bound:
             ties += 1.0
             is_chosen = fewer_pulls(e, arm, best) if e.tie == TO_FIRST else rng.random() * ties < 1.0
             best = arm if is_chosen else best

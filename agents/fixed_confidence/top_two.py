@@ -169,10 +169,10 @@ def compute(e: Episode, s: TopTwoState, w: TopTwoState, best: int, arm: int, pre
 
 def any_flat(e: Episode, s: TopTwoState) -> bool:
     """Return whether the variance of an arm depends on those of others, as :func:`floored` has it."""
-    found = False
+    is_any = False
     for arm in range(e.num_arms):
-        found |= is_flat(e.variance[arm], s.pooled)
-    return found
+        is_any |= is_flat(e.variance[arm], s.pooled)
+    return is_any
 
 
 def one_of(e: Episode, s: TopTwoState, w: TopTwoState, best: int, other: int, rng: np.random.Generator) -> int:

@@ -107,8 +107,8 @@ class Learned(Agent):
     def _preferred(self, statistics: Statistics, remaining: int) -> IntArray:
         """Return the ``(N,)`` arms of largest logit; ties go by the rule."""
         pulls = statistics.pulls
-        given = {"pulls": pulls, "means": statistics.means, "variances": statistics.variances}
-        logits = self.network.logits({**given, "remaining": np.full((len(pulls), 1), remaining)})
+        fields = {"pulls": pulls, "means": statistics.means, "variances": statistics.variances}
+        logits = self.network.logits({**fields, "remaining": np.full((len(pulls), 1), remaining)})
         return preferred(logits, pulls, self.tie, self.rng)
 
 

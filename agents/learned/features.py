@@ -61,7 +61,7 @@ def features(observation: Mapping[str, Any], rewards: Rewards, xp: Any) -> Featu
     """
     pulls, means, remaining = observation["pulls"], observation["means"], observation["remaining"]
     num_arms = pulls.shape[-1]
-    made = pulls.sum(axis=-1, keepdims=True)
+    total = pulls.sum(axis=-1, keepdims=True)
     unpulled = pulls < 0.5
     count = xp.clip(pulls, 1.0, None)
     if rewards == "binary":
@@ -69,7 +69,7 @@ def features(observation: Mapping[str, Any], rewards: Rewards, xp: Any) -> Featu
         means = (pulls * means + 1.0) / (pulls + 2.0)
         spread = means * (1.0 - means)
         errors = xp.sqrt(spread / (pulls + 3.0))
-        centre, scale = 0.5 + 0.0 * made, 0.5 + 0.0 * made
+        centre, scale = 0.5 + 0.0 * total, 0.5 + 0.0 * total
         noise = xp.sqrt(spread)
     else:
         degrees = xp.clip(pulls - 1.0, 0.0, None)
@@ -92,7 +92,7 @@ def features(observation: Mapping[str, Any], rewards: Rewards, xp: Any) -> Featu
     error = xp.sqrt(errors**2 + (1.0 - leads) * best_error**2)
     arms = xp.stack(
         (
-            xp.log((pulls + 1.0) * num_arms / (made + num_arms)),
+            xp.log((pulls + 1.0) * num_arms / (total + num_arms)),
             xp.log(count) / 4.0,
             xp.clip((means - centre) / scale, -FARTHEST, FARTHEST),
             gap,
@@ -105,11 +105,11 @@ def features(observation: Mapping[str, Any], rewards: Rewards, xp: Any) -> Featu
     )
     state = xp.concatenate(
         (
-            remaining / (remaining + made),
+            remaining / (remaining + total),
             1.0 * (remaining < 0.5),
-            xp.log(made / num_arms + 1.0) / 3.0,
+            xp.log(total / num_arms + 1.0) / 3.0,
             xp.log(remaining / num_arms + 1.0) / 3.0,
-            xp.log(0.0 * made + num_arms) / 3.0,
+            xp.log(0.0 * total + num_arms) / 3.0,
         ),
         axis=-1,
     )

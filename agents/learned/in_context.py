@@ -226,11 +226,11 @@ class DPT(InContextAgent):
         order = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         left = self.budget - first
         for size in filter(None, np.diff(np.rint(np.linspace(0, left, EPOCHS + 1)).astype(np.int64)).tolist()):
-            seen = self.statistics.take(order)
-            check_binary(self, self.networks, seen)
-            shares = candidates(self.networks.probabilities(seen))  # (C, N, K)
+            statistics = self.statistics.take(order)
+            check_binary(self, self.networks, statistics)
+            shares = candidates(self.networks.probabilities(statistics))  # (C, N, K)
             plans = np.stack([whole_counts(left * each, left, self.tie, self.rng) for each in shares])
-            best = expected_certainty(self.networks, seen, plans, self.rng).argmax(axis=0)
+            best = expected_certainty(self.networks, statistics, plans, self.rng).argmax(axis=0)
             chosen = shares[best, np.arange(self.batch)]
             yield Block(whole_counts(size * chosen, size, self.tie, self.rng), order)
             left -= size
@@ -282,9 +282,9 @@ def expected_certainty(
     total = np.zeros(len(pulls))
     for _ in range(SIMULATIONS):
         truth = rng.beta(1.0 + successes, 1.0 + statistics.pulls - successes)
-        found = np.empty(plans.shape)
-        np.put_along_axis(found, order, successes + rng.binomial(more, truth).cumsum(axis=0), 0)
-        means = found.reshape(pulls.shape) / pulls
+        certainty = np.empty(plans.shape)
+        np.put_along_axis(certainty, order, successes + rng.binomial(more, truth).cumsum(axis=0), 0)
+        means = certainty.reshape(pulls.shape) / pulls
         after = Statistics(pulls, means, means * (1.0 - means) * pulls / np.maximum(pulls - 1, 1))
         total += networks.probabilities(after).max(axis=1)
     return np.asarray(total.reshape(plans.shape[:2]) / SIMULATIONS)

@@ -171,10 +171,10 @@ def _checked(arrays: dict[str, npt.NDArray[Any]], shapes: Shapes) -> Weights:
     sizes: dict[int | str, int] = {}
     weights = {}
     for name, shape in shapes.items():
-        found = zip(shape, arrays[name].shape, strict=True)
-        wanted = tuple(size if isinstance(size, int) else sizes.setdefault(size, there) for size, there in found)
+        pairs = zip(shape, arrays[name].shape, strict=True)
+        expected = tuple(size if isinstance(size, int) else sizes.setdefault(size, there) for size, there in pairs)
         with np.errstate(over="ignore"):  # becomes infinite
             weights[name] = arrays[name].astype(np.float32)
-        if arrays[name].dtype.kind != "f" or weights[name].shape != wanted or not np.isfinite(weights[name]).all():
+        if arrays[name].dtype.kind != "f" or weights[name].shape != expected or not np.isfinite(weights[name]).all():
             raise ValueError
     return weights

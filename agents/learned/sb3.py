@@ -225,8 +225,8 @@ class SB3Agent:
         taken = inspect.signature(policy.predict).parameters
         if not any(each.kind is each.VAR_KEYWORD for each in taken.values()):
             offered = {name: value for name, value in offered.items() if name in taken}
-        found = policy.predict(dict(batch), **offered)
-        actions, self._state = found if isinstance(found, tuple) else (found, None)
+        prediction = policy.predict(dict(batch), **offered)
+        actions, self._state = prediction if isinstance(prediction, tuple) else (prediction, None)
         self._begins = False
         return np.asarray(actions)
 

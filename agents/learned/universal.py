@@ -164,9 +164,9 @@ class Universal(Agent):
     def _bought(self, shares: FloatArray, room: FloatArray, costs: FloatArray, part: float) -> IntArray:
         """Return ``(N, K)`` whole counts for about this part of the money left: rounded up while all of it lasts."""
         left = self.money_left[:, None]
-        wanted = np.minimum(part * left * shares / (shares * costs).sum(axis=1, keepdims=True), room)
-        whole = np.floor(wanted)
-        more = wanted - whole > (0.5 if self.tie == "first" else self.rng.random(wanted.shape))
+        counts = np.minimum(part * left * shares / (shares * costs).sum(axis=1, keepdims=True), room)
+        whole = np.floor(counts)
+        more = counts - whole > (0.5 if self.tie == "first" else self.rng.random(counts.shape))
         spent = (whole * costs).sum(axis=1, keepdims=True) + np.cumsum(more * costs, axis=1)
         return np.asarray(whole + (more & (spent <= left)), np.int64)
 
@@ -267,8 +267,8 @@ def logits(networks: Networks, statistics: Statistics, left: int) -> tuple[Float
                 seen = binary_moments(pulls[rows], shares[rows], np)
             else:
                 seen = moments(pulls[rows], statistics.means[rows], statistics.variances[rows], np)
-            shown = view(pulls[rows], seen, np.full((rows.sum(), 1), float(left)), np)
-            of_pulls[rows], of_recommendation[rows] = _forward(networks[kind], shown)
+            inputs = view(pulls[rows], seen, np.full((rows.sum(), 1), float(left)), np)
+            of_pulls[rows], of_recommendation[rows] = _forward(networks[kind], inputs)
     return of_pulls, of_recommendation
 
 

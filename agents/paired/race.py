@@ -85,11 +85,11 @@ class PairedRace(RaceAgent):
     def _kind(self, known: Rewards) -> Rewards:
         """Return the kind of rewards that the tests are for: binary, bounded or real, which stands for normal."""
         family = self.choices(known)["family"] if self.family is None else self.family
-        given = REAL if family == "gaussian" else kind_of(family)
-        if given is None:
+        kind = REAL if family == "gaussian" else kind_of(family)
+        if kind is None:
             allowed = "'gaussian', 'binary' or 'bounded(low, high)'"
             raise ParameterError(f"family of {self.name} must be {allowed}, not {self.family!r}")
-        return given
+        return kind
 
     @override
     def values(self) -> dict[str, FloatArray]:

@@ -51,8 +51,8 @@ class PairedSR(Agent):
     @override
     def plan(self) -> Plan:
         if self.budget <= self.num_arms:
-            made = yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
-            return best_mean(made, self.tie, self.rng)
+            statistics = yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
+            return best_mean(statistics, self.tie, self.rng)
         active = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
         items = 0
         for length in phase_lengths(self.num_arms, self.budget, self.most).tolist():
@@ -60,8 +60,8 @@ class PairedSR(Agent):
                 yield Block(np.full(active.shape, length - items), active)
             items = length
             size = active.shape[1] - 1
-            kept = keep_best(-self.doubts(active, items), size, self.tie, self.rng)
-            active = active[kept].reshape(self.batch, size)
+            choice = keep_best(-self.doubts(active, items), size, self.tie, self.rng)
+            active = active[choice].reshape(self.batch, size)
         return active[:, 0]
 
     def doubts(self, active: np.ndarray, items: int) -> FloatArray:

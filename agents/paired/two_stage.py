@@ -102,7 +102,7 @@ class NM(IndifferenceAgent):
         """Return notes if the confidence guarantee does not cover the rewards or the means of a bandit."""
         notes = super().unmet_assumptions(bandit)
         rows = range(0 if self.variance == "max" else len(bandit.means))
-        extremes = next((found for row in rows if (found := unequal_differences(bandit, row)) is not None), None)
+        extremes = next((extreme for row in rows if (extreme := unequal_differences(bandit, row)) is not None), None)
         if extremes is None:
             return notes
         least, most = extremes

@@ -54,10 +54,10 @@ class GBAI(Agent):
         """Compute the design."""
         assert info.features is not None  # as needs_features says
         self._coordinates = coordinates_of(info.features)
-        found = candidate_combinations(self.task)
-        self._different = None if found is None else found[0]
-        self._candidates = self._coordinates if found is None else found[1] @ self._coordinates
-        if found is None:
+        candidates = candidate_combinations(self.task)
+        self._different = None if candidates is None else candidates[0]
+        self._candidates = self._coordinates if candidates is None else candidates[1] @ self._coordinates
+        if candidates is None:
             self._weights = self.design(info.features)
         else:  # all episodes have the same features
             self._weights = np.tile(

@@ -88,8 +88,8 @@ class GSE(Agent):
         return (yield from run_stages(self, arms, self._eta, self.samples, self.leftover, self._pull, self._values))
 
     def _pull(self, active: IntArray, pulls: int) -> Stage:
-        made: Statistics = yield Block(self.explore(rows_of(self._features, active), pulls), active)
-        return made
+        statistics: Statistics = yield Block(self.explore(rows_of(self._features, active), pulls), active)
+        return statistics
 
     def _values(self, active: IntArray, estimates: Statistics) -> FloatArray:
         return self.fit(rows_of(self._features, active), estimates)

@@ -116,10 +116,10 @@ def draw_arms(
     Returns:
         ``(N, d)`` sums over the pulls, with the pseudo-inverse where A(w) is singular.
     """
-    made = yield Block(rng.multinomial(pulls, weights / weights.sum(axis=-1, keepdims=True)), shuffle=rng)
+    statistics = yield Block(rng.multinomial(pulls, weights / weights.sum(axis=-1, keepdims=True)), shuffle=rng)
     columns = np.swapaxes(features, -1, -2)
     inverse = np.linalg.pinv((columns * weights[:, None, :]) @ features, hermitian=True)
-    return np.asarray((inverse @ (columns @ made.sums[..., None]))[..., 0])
+    return np.asarray((inverse @ (columns @ statistics.sums[..., None]))[..., 0])
 
 
 def coordinates_of(features: FloatArray) -> FloatArray:

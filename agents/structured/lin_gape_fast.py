@@ -124,7 +124,7 @@ def pull_by_ratio(e: Episode, s: RatioState, w: RatioState, rng: np.random.Gener
 def supply_designs(found: PairDesigns, ridge: Ridge, rows: IntArray, states: States) -> None:
     """Write designs into the states of episodes that wait for one."""
     arms = ridge.order.size
-    slots, kept, ends = states["slots"], states["designs"], states["next"]
+    slots, designs, ends = states["slots"], states["designs"], states["next"]
     pairs = states["asked"][rows].astype(np.int64) - 1
     names = np.append(ridge.order, arms)  # of the places, and of the one past the last
     given = names[pairs // (arms + 1)], names[pairs % (arms + 1)]
@@ -133,10 +133,10 @@ def supply_designs(found: PairDesigns, ridge: Ridge, rows: IntArray, states: Sta
         if design is not None:
             numbers = np.concatenate([[pair, design.arms.size], ridge.places[design.arms], design.weights])
         at = int(ends[row])
-        if at == 0 or at + numbers.size > kept.shape[1]:  # full: forget all
+        if at == 0 or at + numbers.size > designs.shape[1]:  # full: forget all
             at = 1
             slots[row] = 0
-        kept[row, at : at + numbers.size] = numbers
+        designs[row, at : at + numbers.size] = numbers
         slots[row, slot_of(pair, arms)] = at
         ends[row] = at + numbers.size
 

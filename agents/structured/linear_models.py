@@ -61,8 +61,8 @@ def shared_features(info: ProblemInfo, lam: float, agent: str) -> FloatArray:
     features = info.features
     assert features is not None  # the agent needs them, and says so
     same = features.strides[0] == 0 or bool((features == features[:1]).all())
-    found = check_features(features[:1] if same else features)
-    length, budget = float(longest(found).max()), info.budget
+    result = check_features(features[:1] if same else features)
+    length, budget = float(longest(result).max()), info.budget
     if not math.isfinite(budget * length * length):
         raise InstanceError(f"{agent} cannot use features as large as these: divide them by a number")
     least = budget * length**2 / LARGEST_RATIO
@@ -71,7 +71,7 @@ def shared_features(info: ProblemInfo, lam: float, agent: str) -> FloatArray:
             f"lam of {agent} is {lam:g}, too small for {budget} pulls of arms of length {length:g}: "
             f"give at least {1.01 * least:.3g}"
         )
-    return found
+    return result
 
 
 def candidate_combinations(task: Task) -> tuple[IntArray, FloatArray] | None:

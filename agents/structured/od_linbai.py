@@ -80,7 +80,7 @@ class ODLinBAI(Agent):
 
     def _phases(self, rows: IntArray, rank: int) -> Plan:
         """Run the phases of the episodes ``rows``, whose features have one rank, and return the survivors."""
-        kept: IntArray = np.broadcast_to(np.arange(self.num_arms), (rows.size, self.num_arms))
+        survivors: IntArray = np.broadcast_to(np.arange(self.num_arms), (rows.size, self.num_arms))
         supports = phase_supports(self.num_arms, rank)
         mass = self.budget - sum(supports)
         if mass <= 0:
@@ -88,15 +88,15 @@ class ODLinBAI(Agent):
         phases = len(supports)
         for phase, support in enumerate(supports):
             pulls = support + mass * (phase + 1) // phases - mass * phase // phases
-            features = rows_of(self._features[rows], kept)
+            features = rows_of(self._features[rows], survivors)
             share = self.leftover == "share"
             counts = in_parts(partial(_allocate, pulls=pulls, mass=mass / phases, share=share), features)
-            arms = np.take_along_axis(self._arms[rows], kept, -1)
+            arms = np.take_along_axis(self._arms[rows], survivors, -1)
             estimates = yield from _pull(arms, counts, pulls, self._shuffle)
             size = 1 if phase == phases - 1 else -(-rank // 2 ** (phase + 1))
             best = keep_best(linear_values(features, estimates), size, self.tie, self.rng)
-            kept = kept[best].reshape(rows.size, size)
-        return np.take_along_axis(self._arms[rows], kept, -1)[:, 0]
+            survivors = survivors[best].reshape(rows.size, size)
+        return np.take_along_axis(self._arms[rows], survivors, -1)[:, 0]
 
 
 def phase_supports(num_arms: int, rank: int) -> list[int]:
@@ -146,9 +146,9 @@ def _pull(arms: IntArray, counts: IntArray, pulls: int, shuffle: np.random.Gener
         rest = counts - first
         second = rest.copy()
         second[:, 0] += pulls - needed
-        made = yield Block(second, arms, shuffle=shuffle)
+        statistics = yield Block(second, arms, shuffle=shuffle)
         total = np.maximum(counts, 1)
-        means = (estimates.sums + np.where(rest > 0, made.sums, 0.0)) / total
+        means = (estimates.sums + np.where(rest > 0, statistics.sums, 0.0)) / total
         means = np.where(rest > 0, means, estimates.means)
         estimates = Statistics(counts, means, zeros(counts.shape))
     return estimates

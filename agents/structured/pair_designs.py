@@ -34,8 +34,9 @@ class PairDesigns:
 
     def __init__(self, features: FloatArray) -> None:
         """Start without a design."""
-        found = project(features).coordinates
-        self._coordinates = np.concatenate([found, np.zeros_like(found[:, :1])], axis=1)  # the last one: no arm
+        coordinates = project(features).coordinates
+        none = np.zeros_like(coordinates[:, :1])  # no arm
+        self._coordinates = np.concatenate([coordinates, none], axis=1)
         self._known: dict[int, PairDesign | None] = {}
 
     def find(self, rows: IntArray, first: FloatArray, second: FloatArray) -> list[PairDesign | None]:

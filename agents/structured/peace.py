@@ -95,8 +95,8 @@ class PeaceRho(Agent):
         weights, rho = self._first.weights[rows], self._first.max_variance[rows]
         for number in range(rounds):
             pulls = self.budget // rounds + (self.budget % rounds if number == rounds - 1 else 0)
-            made = yield Block(round_design(weights, pulls, allow_small_budget=True), arms, shuffle=self._shuffle)
-            values = np.where(candidates, linear_values(features, made), -np.inf)
+            statistics = yield Block(round_design(weights, pulls, allow_small_budget=True), arms, shuffle=self._shuffle)
+            values = np.where(candidates, linear_values(features, statistics), -np.inf)
             if number < rounds - 1:
                 candidates = self._halved(features, values, candidates, rho)
                 design = xy_optimal(features, candidates, max_iterations=self.iterations)

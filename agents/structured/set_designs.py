@@ -53,10 +53,10 @@ class SetDesigns:
             design = xy_optimal(self._features[which[new]], masks[new], max_iterations=self._iterations)
             for at, weights, rho in zip(new, design.weights, design.max_variance.tolist(), strict=True):
                 self._known[cases[at].tobytes()] = weights, rho
-        found = [self._known[key] for key in keys]
+        designs = [self._known[key] for key in keys]
         weights = np.empty(sets.shape)
-        np.put_along_axis(weights, order, np.array([one for one, _ in found])[case.reshape(-1)], axis=-1)
-        return weights, np.array([rho for _, rho in found])[case.reshape(-1)]
+        np.put_along_axis(weights, order, np.array([one for one, _ in designs])[case.reshape(-1)], axis=-1)
+        return weights, np.array([rho for _, rho in designs])[case.reshape(-1)]
 
     def halved(self, rows: IntArray, sets: BoolArray, place: IntArray, rho: FloatArray) -> BoolArray:
         """Return the longest beginnings of the sets, in an order, whose rho is at most half.

@@ -67,8 +67,8 @@ def variance_after(e: Episode, s: AdaptiveState, w: AdaptiveState, arm: int, eno
     for i in range(k):
         for j in range(i if w.remains[i] == 1.0 else 0):
             if w.remains[j] == 1.0:
-                seen = gram[arm * k + i] - gram[arm * k + j]
-                square = gram[i * k + i] + gram[j * k + j] - 2.0 * gram[i * k + j] - seen * seen / length
+                product = gram[arm * k + i] - gram[arm * k + j]
+                square = gram[i * k + i] + gram[j * k + j] - 2.0 * gram[i * k + j] - product * product / length
                 most = max(most, square)
         if most >= s.most * (1.0 - 0.5 * SLACK):  # the pull does not help
             return s.most
@@ -178,8 +178,8 @@ class XYAdaptive(LinearRoundsAgent):
 
     def _drop(self, row: int, states: States, pulls: IntArray, sums: FloatArray) -> None:
         x, number = self.pulled(row), float(states["rounds"][row])
-        made, earned = pulls - states["pulls"][row], sums - states["sums"][row]
-        v = x.T @ (made[:, None] * x)
+        counts, earned = pulls - states["pulls"][row], sums - states["sums"][row]
+        v = x.T @ (counts[:, None] * x)
         arms = np.flatnonzero(states["remains"][row] == 1.0)
         if self.estimate == "ridge":
             inverse = np.linalg.inv(v + np.eye(len(v)))

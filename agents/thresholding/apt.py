@@ -158,10 +158,10 @@ class ThresholdUCBE(SequentialAgent):
     def begin(self, info: ProblemInfo) -> None:
         free = max(self.budget - self.num_arms, 0)
         assert isinstance(self.task, Thresholding)  # as tasks says
-        given = given_exploration(self)
-        if given is None:
-            given = self.c * (free / threshold_h1(info.means, self.task.threshold))
-        self.exploration: FloatArray = given
+        exploration = given_exploration(self)
+        if exploration is None:
+            exploration = self.c * (free / threshold_h1(info.means, self.task.threshold))
+        self.exploration: FloatArray = exploration
         self.values = {"threshold": self.task.threshold, "root": np.sqrt(self.exploration)}
 
 
@@ -240,9 +240,9 @@ class ThresholdUCBEV(SequentialAgent):
         squared = self.index == "bernstein"
         free = max(self.budget - 2 * self.num_arms, 0) * (8.0 / 9.0 if squared else 1.0)
         assert isinstance(self.task, Thresholding)  # as tasks says
-        given = given_exploration(self)
-        if given is None:
+        exploration = given_exploration(self)
+        if exploration is None:
             complexity = threshold_sigma_h1(info.means, info.variances, self.task.threshold, squared=squared)
-            given = self.c * (free / complexity)
-        self.exploration: FloatArray = given
+            exploration = self.c * (free / complexity)
+        self.exploration: FloatArray = exploration
         self.values = {"threshold": self.task.threshold, "a": self.exploration, "root": np.sqrt(self.exploration)}

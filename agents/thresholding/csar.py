@@ -119,9 +119,9 @@ class CSAR(Agent):
             if each:  # T_k does not grow in every phase
                 yield Block(np.full(active.shape, each, np.int64), active)
             distances = np.abs(np.take_along_axis(self.statistics.means, active, axis=1) - self.task.threshold)
-            kept = np.ones(active.shape, dtype=bool)
-            kept[np.arange(self.batch), distances.argmax(axis=1)] = False
-            active = active[kept].reshape(self.batch, -1)
+            is_good = np.ones(active.shape, dtype=bool)
+            is_good[np.arange(self.batch), distances.argmax(axis=1)] = False
+            active = active[is_good].reshape(self.batch, -1)
         return self.recommend(self._seen)
 
     @override

@@ -32,9 +32,9 @@ def is_look(e: Episode, s: BatchState) -> bool:
 def are_looks(rows: IntArray, states: States, made: IntArray) -> npt.NDArray[np.bool_]:
     """Return :func:`is_look` of ``(m,)`` episodes that wait, of the states of all, after ``(m,)`` pulls."""
     size, looked = states["batch_size"][rows], states["looked"][rows]
-    found = (made // size != looked // size) | (made == looked)
-    states["looked"][rows] = np.where(found, made, looked)
-    return np.asarray(found)
+    is_look = (made // size != looked // size) | (made == looked)
+    states["looked"][rows] = np.where(is_look, made, looked)
+    return np.asarray(is_look)
 
 
 def batch_size_of(agent: Any) -> int:

@@ -195,20 +195,20 @@ def keep_best(values: FloatArray, size: int, tie: TieRule, rng: np.random.Genera
     """
     columns = values.shape[-1]
     if size == columns - 1:  # mostly the smallest value is that of one column
-        kept: npt.NDArray[np.bool_] = values > values.min(axis=-1, keepdims=True)
-        if np.count_nonzero(kept) == size * len(kept):
-            return kept
+        choice: npt.NDArray[np.bool_] = values > values.min(axis=-1, keepdims=True)
+        if np.count_nonzero(choice) == size * len(choice):
+            return choice
     border = np.partition(values, columns - size, axis=-1)[:, columns - size, None]
-    kept = values >= border
-    crowded = np.flatnonzero(np.count_nonzero(kept, axis=-1) > size)
+    choice = values >= border
+    crowded = np.flatnonzero(np.count_nonzero(choice, axis=-1) > size)
     if crowded.size:
         above = values[crowded] > border[crowded]
-        level = kept[crowded] & ~above
+        level = choice[crowded] & ~above
         keys = rng.random(level.shape) if tie == "random" else np.broadcast_to(np.arange(columns) * 1.0, level.shape)
         rank = np.where(level, keys, np.inf).argsort(axis=-1, kind="stable").argsort(axis=-1, kind="stable")
-        wanted = size - np.count_nonzero(above, axis=-1, keepdims=True)
-        kept[crowded] = above | (level & (rank < wanted))
-    return kept
+        places = size - np.count_nonzero(above, axis=-1, keepdims=True)
+        choice[crowded] = above | (level & (rank < places))
+    return choice
 
 
 def pulls_of_an_arm(cap: str, info: ProblemInfo, agent: str) -> int | None:

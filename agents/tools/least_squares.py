@@ -126,8 +126,8 @@ def is_better(e: Episode, s: LeastSquaresState, w: LeastSquaresState, i: int, j:
     """Return whether the evidence that arm i is better than arm j exceeds the threshold; True if they are the same."""
     if is_same(s, w, i, j):
         return True
-    found = evidence(s, w, w.scores[i] - w.scores[j])
-    return found > threshold(e, s, w, False) and found > threshold(e, s, w, True)
+    value = evidence(s, w, w.scores[i] - w.scores[j])
+    return value > threshold(e, s, w, False) and value > threshold(e, s, w, True)
 
 
 def evidence(s: LeastSquaresState, w: LeastSquaresState, gap: float) -> float:
@@ -210,10 +210,10 @@ def span_coordinates(features: FloatArray) -> tuple[FloatArray, IntArray]:
     Args:
         features: ``(n, K, d)``.
     """
-    found = project(features)
-    ranks = np.maximum(found.rank, 1)
+    space = project(features)
+    ranks = np.maximum(space.rank, 1)
     scale = np.sqrt(features.shape[1] / ranks)[:, None, None]
-    return found.coordinates[:, :, : int(ranks.max())] * scale, ranks
+    return space.coordinates[:, :, : int(ranks.max())] * scale, ranks
 
 
 def start(features: FloatArray, rho: float) -> dict[str, FloatArray | float]:

@@ -153,7 +153,7 @@ def step_length(e: Episode, s: LikelihoodState, w: LikelihoodState) -> float:
 
 def farthest(values: FloatArray) -> float:
     """Return the largest absolute value."""
-    found = 0.0
+    distance = 0.0
     for value in values:
-        found = max(found, abs(value))
-    return found
+        distance = max(distance, abs(value))
+    return distance

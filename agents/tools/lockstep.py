@@ -89,10 +89,10 @@ def in_lockstep(
         for part in parts:
             idle = not part.pulls
             counts[part.rows] = spread_evenly(part.rows.size, num_arms, pulls, tie, rng) if idle else part.take(pulls)
-        made = yield Block(counts)
+        statistics = yield Block(counts)
         for part in running:
             rows = part.rows
-            part.update(Statistics(made.pulls[rows], made.means[rows], made.variances[rows]))
+            part.update(Statistics(statistics.pulls[rows], statistics.means[rows], statistics.variances[rows]))
     recommendations = np.empty(batch, np.int64)
     for part in parts:
         recommendations[part.rows] = np.asarray(part.recommendation)

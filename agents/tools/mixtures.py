@@ -136,10 +136,10 @@ def student_width(n: float, v: float, level: float) -> float:
 
 def student_level(level: float) -> float:
     """Return L with (1 + L) exp(-L) = exp(-level), the most that the sum of two independent suprema can exceed L."""
-    found = level + 1.0
+    root = level + 1.0
     for _ in range(100):
-        found = level + math.log1p(found)
-    return found
+        root = level + math.log1p(root)
+    return root
 
 
 def student_threshold(n: float, m: float, level: float) -> float:

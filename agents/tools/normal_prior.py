@@ -97,8 +97,8 @@ class PriorAgent(Agent):
     def best_posterior(self, statistics: Statistics) -> IntArray:
         """Return the arms of largest posterior mean, ``(N,)``."""
         means = posterior_means(self.prior, self.noise, statistics)
-        seen = np.where(statistics.pulls > 0, np.abs(statistics.means), 0.0).max(axis=1)
-        scale = np.abs(self.prior.mean).max() + np.sqrt(self.prior.scale) + seen
+        sizes = np.where(statistics.pulls > 0, np.abs(statistics.means), 0.0).max(axis=1)
+        scale = np.abs(self.prior.mean).max() + np.sqrt(self.prior.scale) + sizes
         return largest(means, scale, statistics.pulls, self.tie, self.rng)
 
 
@@ -130,14 +130,14 @@ def posterior_means(prior: GaussianPrior, noise: FloatArray, statistics: Statist
         return shrunk_means(prior.mean, prior.variance, noise, statistics)
     precision = statistics.pulls / noise
     excess = np.where(statistics.pulls > 0, statistics.means - prior.mean, 0.0) * precision
-    found = np.empty(excess.shape)
+    means = np.empty(excess.shape)
     size = max(1, NUMBERS_AT_ONCE // prior.num_arms**2)
     for at in range(0, len(excess), size):
         part = slice(at, at + size)
         distinct, which = np.unique(precision[part], axis=0, return_inverse=True)  # often all episodes have the same
         covariances = posterior_covariance(prior.covariance[0], distinct)
-        found[part] = prior.mean + np.einsum("nk,nkj->nj", excess[part], covariances[which.reshape(-1)])
-    return found
+        means[part] = prior.mean + np.einsum("nk,nkj->nj", excess[part], covariances[which.reshape(-1)])
+    return means
 
 
 def shrunk_means(centre: FloatArray, variance: FloatArray, noise: FloatArray, statistics: Statistics) -> FloatArray:

@@ -111,8 +111,8 @@ class Ridge:
                 root = np.swapaxes(np.linalg.inv(np.linalg.cholesky(a)), -1, -2)
                 half = own @ root
                 rewards = sums[part][:, arms].reshape(-1, *x.shape[1:3], 1)
-                found = half @ (np.swapaxes(half, -1, -2) @ rewards)
-                yield places, own, part, half, root, found.reshape(len(found), -1)
+                theta = half @ (np.swapaxes(half, -1, -2) @ rewards)
+                yield places, own, part, half, root, theta.reshape(len(theta), -1)
 
 
 def orthogonal_groups(x: FloatArray) -> IntArray:

@@ -55,12 +55,12 @@ def arm_of_largest(values: FloatArray, e: Episode, rng: np.random.Generator) -> 
         rng: Breaks ties.
     """
     best = largest(values)
-    found = 0
+    ties = 0
     for arm in range(values.size):
-        found += ONE + arm if values[arm] == best else 0
-    if found < 2 * ONE:
-        return found - ONE
-    chosen, skipped = -1, 0 if e.tie == TO_FIRST else int(rng.random() * (found // ONE))
+        ties += ONE + arm if values[arm] == best else 0
+    if ties < 2 * ONE:
+        return ties - ONE
+    chosen, skipped = -1, 0 if e.tie == TO_FIRST else int(rng.random() * (ties // ONE))
     for arm in range(values.size):
         if values[arm] == best:
             if e.tie == TO_FIRST:

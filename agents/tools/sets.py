@@ -102,8 +102,8 @@ class SetAgent(SequentialAgent):
         final = replace(request, values=outcome.states.values())
         end = Engine(final, outcome.statistics, self.budget, None, variances=True)
         end.choose()
-        kept, last = outcome.states, end.outcome.states
-        chosen = np.where((kept["kept_value"] <= last["value"])[:, None], kept["kept"], last["sets"])
+        states, last = outcome.states, end.outcome.states
+        chosen = np.where((states["kept_value"] <= last["value"])[:, None], states["kept"], last["sets"])
         places = chosen.astype(np.int64).reshape(self.batch, bandits, self.task.m)
         return self._recommended(np.take_along_axis(slots, places, 2))
 

@@ -235,5 +235,5 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
     def _observation(self) -> Observation:
         state = self._arriving[0]
         remaining = torch.full((self.num_envs, 1), float(self._remaining), dtype=self.dtype, device=self.device)
-        seen = {"pulls": state.pulls, "means": state.means, "variances": state.variances, "remaining": remaining}
-        return {**seen, "pending": self._state.pulls - state.pulls} if self.episode_spec.rounds.late else seen
+        fields = {"pulls": state.pulls, "means": state.means, "variances": state.variances, "remaining": remaining}
+        return {**fields, "pending": self._state.pulls - state.pulls} if self.episode_spec.rounds.late else fields

@@ -71,9 +71,9 @@ class Candidate:
         """Return a candidate each number of which is multiplied by exp(N(0, 0.3^2)), within the class."""
         for _ in range(TRIES):
             numbers = np.array(self.numbers) * np.exp(SPREAD * rng.standard_normal(len(self.numbers)))
-            found = _made(self.family, tuple(numbers.tolist()), self.num_arms, self.place, goal)
-            if found is not None and accepts(found.instance):
-                return found
+            candidate = _made(self.family, tuple(numbers.tolist()), self.num_arms, self.place, goal)
+            if candidate is not None and accepts(candidate.instance):
+                return candidate
         return self
 
 
@@ -98,9 +98,9 @@ def draw(goal: Goal, rng: np.random.Generator, accepts: Accepts = lambda instanc
         name = names[int(rng.integers(len(names)))]
         num_arms = sizes[int(rng.integers(len(sizes)))]
         numbers = tuple(float(_log_uniform(low, high, rng)) for low, high in FAMILIES[name][1])
-        found = _made(name, numbers, num_arms, int(rng.integers(num_arms)), goal)
-        if found is not None and accepts(found.instance):
-            return found
+        candidate = _made(name, numbers, num_arms, int(rng.integers(num_arms)), goal)
+        if candidate is not None and accepts(candidate.instance):
+            return candidate
     raise BaiGymError(
         f"no instance with a gap above epsilon {goal.epsilon:g} was found in the class {goal.rewards!r} about which "
         "anything is promised: try a larger cap, or fewer arms"
@@ -149,10 +149,10 @@ def _made(family: str, numbers: Numbers, num_arms: int, place: int, goal: Goal) 
 def _placed(values: list[float], num_arms: int, place: int) -> tuple[float, ...]:
     """Return the values of all arms from those of the best arm, one rival, and the rest."""
     best, rival, rest = values
-    found = [rest] * num_arms
-    found[place] = best
-    found[(place + 1) % num_arms] = rival
-    return tuple(found)
+    means = [rest] * num_arms
+    means[place] = best
+    means[(place + 1) % num_arms] = rival
+    return tuple(means)
 
 
 def _log_uniform(low: float, high: float, rng: np.random.Generator) -> float:

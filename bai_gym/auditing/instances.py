@@ -29,8 +29,8 @@ MOST_ITEMS = 10_000  # of paired arms
 
 def share(p: float) -> float:
     """Return the fraction of at most 1,000 rows that is nearest to a probability, and neither 0 nor 1."""
-    found = Fraction(p).limit_denominator(LARGEST_TABLE)
-    return float(min(max(found, Fraction(1, LARGEST_TABLE)), 1 - Fraction(1, LARGEST_TABLE)))
+    fraction = Fraction(p).limit_denominator(LARGEST_TABLE)
+    return float(min(max(fraction, Fraction(1, LARGEST_TABLE)), 1 - Fraction(1, LARGEST_TABLE)))
 
 
 @dataclass(frozen=True)

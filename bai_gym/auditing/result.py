@@ -122,13 +122,13 @@ class Audit:
         if self.fails_by is not None:
             lines.append(f"It has erred in more than {100 * self.delta:g} % of the runs after {self.fails_by:,} pulls.")
         name, keywords = worst.instance.environment()
-        given = "".join(f", {word}={value!r}" for word, value in keywords.items())
-        lines.append(f'The arms as an environment: gymnasium.make("{name}"{given})')
+        text = "".join(f", {word}={value!r}" for word, value in keywords.items())
+        lines.append(f'The arms as an environment: gymnasium.make("{name}"{text})')
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data, for JSON."""
-        found = {
+        fields = {
             "rule": self.rule,
             "claim": self.claim,
             "verdict": self.verdict,
@@ -143,13 +143,13 @@ class Audit:
         }
         if self.simplest is not None:
             name, keywords = self.worst.instance.environment()
-            found["counterexample"] = {
+            fields["counterexample"] = {
                 **_plain(self.worst),
                 "cap": self.simplest.cap,
                 "environment": name,
                 "keywords": keywords,
             }
-        return found
+        return fields
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write ``audit.json``, and of a counterexample its script, and its rewards if they are a table.
@@ -172,8 +172,8 @@ def looks_within(looks: int | str, cap: int) -> int | str:
 
 
 def _plain(certificate: Certificate) -> dict[str, Any]:
-    found = asdict(replace(certificate, times=()))
-    return {name: value for name, value in found.items() if name != "times"} | {"rate": certificate.rate}
+    fields = asdict(replace(certificate, times=()))
+    return {name: value for name, value in fields.items() if name != "times"} | {"rate": certificate.rate}
 
 
 def script_of(known: Audited, goal: Goal, simplest: Simplest, looks: int | str) -> str:
@@ -184,7 +184,7 @@ def script_of(known: Audited, goal: Goal, simplest: Simplest, looks: int | str) 
         for name, value in vars(certificate.instance).items()
         if value and (name != "bounds" or value[1] != 1)
     }
-    words = [
+    arguments = [
         known.script,
         "instance",
         f"delta={known.delta!r}",
@@ -193,13 +193,13 @@ def script_of(known: Audited, goal: Goal, simplest: Simplest, looks: int | str) 
         f"runs={certificate.runs}",
     ]
     if goal.epsilon:
-        words.append(f"epsilon={goal.epsilon!r}")
+        arguments.append(f"epsilon={goal.epsilon!r}")
     if known.arrays:
-        words.append("arrays=True")
+        arguments.append("arrays=True")
     if known.intervals:
-        words.append("intervals=True")
+        arguments.append("intervals=True")
     if known.given:
-        words.append(f"bound={known.given}")
+        arguments.append(f"bound={known.given}")
     lines = [
         f'"""Repeats a counterexample: {known.name} errs more often than delta = {known.delta:g}."""',
         "",
@@ -208,7 +208,7 @@ def script_of(known: Audited, goal: Goal, simplest: Simplest, looks: int | str) 
         "instance = Instance(",
         *(f"    {name}={value!r}," for name, value in fields.items()),
         ")",
-        f"result = repeat({', '.join(words)})",
+        f"result = repeat({', '.join(arguments)})",
         "print(instance.in_words())",
         'print(f"{result.errors:,} errors in {result.runs:,} runs, at least {result.bound:.4f}")',
     ]

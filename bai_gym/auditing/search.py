@@ -93,16 +93,16 @@ def _halve(
 ) -> list[Candidate]:
     """Return the candidates that remain, most errors first; runs of earlier rounds count."""
     remaining = np.arange(len(candidates))
-    errors, made = np.zeros(len(candidates)), 0
+    errors, runs = np.zeros(len(candidates)), 0
     while True:
-        total = min(max(2 * made, plan.runs), plan.most)
+        total = min(max(2 * runs, plan.runs), plan.most)
         name = f"{stage}, {remaining.size} instances, {total} runs"
 
         instances = [candidates[index].instance for index in remaining.tolist()]
         path = ("audit", "search", stage, total)
-        count = partial(_errors, player, instances, goal, total - made, seed, path, workers, partial(on_round, name))
+        count = partial(_errors, player, instances, goal, total - runs, seed, path, workers, partial(on_round, name))
         errors[remaining] += recall(name, count)
-        made = total
+        runs = total
         order = np.argsort(-errors[remaining], kind="stable")
         if total == plan.most or remaining.size <= FINALISTS:
             return [candidates[index] for index in remaining[order][:FINALISTS]]

@@ -123,7 +123,7 @@ class RoundRobin:
             stop = min(rounds.size, start + size)
             n = rounds[start:stop].astype(np.float64)
             means, variances = stream.advance(n, rng)  # (N, B, K)
-            shown = Looks(
+            looks = Looks(
                 np.broadcast_to(n[None, :, None], (1, n.size, num_arms)),
                 means,
                 variances,
@@ -131,7 +131,7 @@ class RoundRobin:
                 np.arange(start + 1, stop + 1)[None, :],
                 rounds.size,
             )
-            arm = np.broadcast_to(self.rule(shown, self.delta), means.shape[:-1])  # (N, B)
+            arm = np.broadcast_to(self.rule(looks, self.delta), means.shape[:-1])  # (N, B)
             stops = arm >= 0
             first = stops.argmax(axis=1)
             rows = np.arange(active.size)

@@ -40,10 +40,10 @@ class FinitePopulations:
     def of(cls, samples: SampleTable) -> FinitePopulations:
         """Count the rewards of each candidate."""
         borders = zip(samples.offsets[:-1], samples.offsets[1:], strict=True)
-        found = [np.unique(samples.rewards[start:stop], return_counts=True) for start, stop in borders]
-        width = max(values.size for values, _ in found)
-        values, counts = np.zeros((len(found), width)), np.zeros((len(found), width))
-        for row, (distinct, often) in enumerate(found):
+        pairs = [np.unique(samples.rewards[start:stop], return_counts=True) for start, stop in borders]
+        width = max(values.size for values, _ in pairs)
+        values, counts = np.zeros((len(pairs), width)), np.zeros((len(pairs), width))
+        for row, (distinct, often) in enumerate(pairs):
             values[row, : distinct.size] = distinct
             counts[row, : distinct.size] = often
         return cls(samples, values, counts)

@@ -47,10 +47,10 @@ class GaussianBandit(Bandit):
             variances = np.full(self.means.shape, variances)
         self.variances = check_means(variances, "variances", most=LARGEST**2)
         if self.variances.shape != self.means.shape:
-            given = f"means of shape {self.means.shape} and variances of shape {self.variances.shape} are given"
+            shapes = f"means of shape {self.means.shape} and variances of shape {self.variances.shape} are given"
             if len(self.means) == len(self.variances):
-                given = f"{self.means.shape[1]} means and {self.variances.shape[1]} variances are given"
-            raise InstanceError(f"{given}: give one variance for each mean, or a single one for all arms")
+                shapes = f"{self.means.shape[1]} means and {self.variances.shape[1]} variances are given"
+            raise InstanceError(f"{shapes}: give one variance for each mean, or a single one for all arms")
         if self.variances.min() < 0:
             arm = int(np.argwhere(self.variances < 0)[0, 1])
             value = self.variances[self.variances < 0][0]

@@ -130,12 +130,12 @@ class PairedFiniteBandit(PairedBandit):
         first, last = (int(passes[0]),) * 2 if passes.size == 1 else (int(passes.min()), int(passes.max()))
         if first == last:
             return self._order(rows, places, first)
-        found = np.empty(items.shape, np.int64)
+        choice = np.empty(items.shape, np.int64)
         for number in range(first, last + 1):
             here = passes == number
             if here.any():
-                found[here] = self._order(rows[here], places[here], number)
-        return found
+                choice[here] = self._order(rows[here], places[here], number)
+        return choice
 
     def _order(self, rows: IntArray, places: IntArray, number: int) -> IntArray:
         """Return the rows of the matrix at some places of a pass, which is shuffled if it is not there."""

@@ -73,18 +73,18 @@ class PairedGaussianBandit(PairedBandit):
             raise InstanceError("paired Gaussian arms need correlation=, a number or a matrix, or else covariance=")
         if covariance is not None and variances is not None:
             raise InstanceError("variances cannot be given with covariance=, whose diagonal they are: leave them out")
-        given = GaussianBandit(means, 1.0 if variances is None else variances)
+        marginal = GaussianBandit(means, 1.0 if variances is None else variances)
         if covariance is not None:
-            matrix = _matrix(covariance, "covariance", given.num_arms)
+            matrix = _matrix(covariance, "covariance", marginal.num_arms)
             if matrix.diagonal().min() < 0:
                 raise InstanceError("covariance: a variance, on its diagonal, cannot be negative")
-            given = GaussianBandit(given.means, np.tile(matrix.diagonal(), (given.batch, 1)))
+            marginal = GaussianBandit(marginal.means, np.tile(matrix.diagonal(), (marginal.batch, 1)))
             scale = np.sqrt(matrix.diagonal())
             scale = np.where(scale > 0, scale, 1.0)
             matrix = matrix / scale / scale[:, None]
             np.fill_diagonal(matrix, 1.0)  # a constant reward is uncorrelated with all others
         elif np.ndim(correlation) == 0:  # type: ignore[arg-type]
-            arms = given.num_arms
+            arms = marginal.num_arms
             rule = f"a number from -1 / (K - 1) = {-1 / (arms - 1):.4g} to 1, or a matrix"
             rho = validation.real(correlation, "correlation", rule=rule, error=InstanceError)
             matrix = np.full((arms, arms), rho)
@@ -92,10 +92,10 @@ class PairedGaussianBandit(PairedBandit):
             if not -1 / (arms - 1) - SAME <= rho <= 1:
                 raise InstanceError(f"correlation must be {rule}, not {rho}")
         else:
-            matrix = _matrix(correlation, "correlation", given.num_arms)
+            matrix = _matrix(correlation, "correlation", marginal.num_arms)
             if np.abs(matrix.diagonal() - 1.0).max() > SAME:
                 raise InstanceError("correlation must be a matrix with ones on its diagonal")
-        self._set(given, *_factors(matrix, "correlation" if covariance is None else "covariance"))
+        self._set(marginal, *_factors(matrix, "correlation" if covariance is None else "covariance"))
 
     def _set(self, given: GaussianBandit, loadings: FloatArray, noise: FloatArray) -> None:
         self.means, self.variances = given.means, given.variances
@@ -130,8 +130,8 @@ class PairedGaussianBandit(PairedBandit):
         if factors == 1:
             parts = np.zeros((rows.size, 2), np.uint64)
             parts[:, 1] = 1 + arms
-            found = normal(part_of(places[:, None], parts))
-            shared, noise = found[:, :1], found[:, 1]
+            draws = normal(part_of(places[:, None], parts))
+            shared, noise = draws[:, :1], draws[:, 1]
         else:  # the arms of a row share the factors of an item
             noise = normal(part_of(places, (factors + arms).astype(np.uint64)))
             places, first, which = np.unique(places, return_index=True, return_inverse=True)

@@ -33,12 +33,12 @@ def proved_bounds(cells: Sequence[Cell]) -> dict[tuple[str, str, int], float]:
     Returns:
         Bounds in (0, 1], by agent, environment and budget as in the results.
     """
-    found = {}
+    bounds = {}
     for cell in cells:
         value = _bound(cell)
         if value is not None:
-            found[cell.label, cell.env.label, cell.budget] = value
-    return found
+            bounds[cell.label, cell.env.label, cell.budget] = value
+    return bounds
 
 
 def bound_of(agent: Any, bounds: Mapping[str, Bound] = BOUNDS) -> Bound | None:
@@ -94,8 +94,8 @@ def _is_about(bound: Bound, agent: Any) -> bool:
         return False
     for field in fields(agent):
         default = field.default_factory() if field.default_factory is not MISSING else field.default
-        wanted = bound.parameters.get(field.name, default)
-        if field.name not in NO_MATTER and wanted not in (getattr(agent, field.name), setting(field.name)):
+        required = bound.parameters.get(field.name, default)
+        if field.name not in NO_MATTER and required not in (getattr(agent, field.name), setting(field.name)):
             return False
     return True
 

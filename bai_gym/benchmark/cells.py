@@ -93,17 +93,19 @@ class Cell:
             ParameterError: If the path does not exist, the agent cannot take it, or a checkpoint is invalid.
             AgentError: If there are checkpoints, and the agent cannot recommend at any time.
         """
-        made = agent.prototype
+        prototype = agent.prototype
         if not env.problem.known:
             raise ParameterError(
                 f"{env.label} is a real experiment with unknown true means, so agents cannot be compared by their "
                 "errors; use bai_gym.identify to find its best arm"
             )
         choice(path, PATHS, "path")
-        if path == "blocks" and not allocates(made):
-            raise ParameterError(f"{describe(made)} has no allocate(observation): it can only be run with path='steps'")
-        points = checkpoints_of(checkpoints, budget, env.built.episode_spec, made)
-        return cls(env, agent, agent.label or describe(made), budget, seed, path, points)
+        if path == "blocks" and not allocates(prototype):
+            raise ParameterError(
+                f"{describe(prototype)} has no allocate(observation): it can only be run with path='steps'"
+            )
+        points = checkpoints_of(checkpoints, budget, env.built.episode_spec, prototype)
+        return cls(env, agent, agent.label or describe(prototype), budget, seed, path, points)
 
     @property
     def earlier(self) -> Statistics | None:

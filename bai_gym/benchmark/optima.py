@@ -20,17 +20,17 @@ def known_optima(cells: Iterable[Cell]) -> tuple[Optima, list[str]]:
     Args:
         cells: Agents on environments.
     """
-    found: Optima = {}
+    optima: Optima = {}
     missing: dict[tuple[str, int], str] = {}
     for cell in cells:
         key = cell.env.label, cell.budget
-        if key in found or key in missing:
+        if key in optima or key in missing:
             continue
         try:
-            found[key] = _optimum(cell)
+            optima[key] = _optimum(cell)
         except ParameterError as error:
             missing[key] = f"No optimum of {cell.env.label} with budget {cell.budget:,}: {error}"
-    return found, list(missing.values())
+    return optima, list(missing.values())
 
 
 def _optimum(cell: Cell) -> float:

@@ -57,8 +57,8 @@ class EnvSource:
                 word: value for word, value in spec.kwargs.items() if _short(fixed.get(word, "")) != _short(value)
             }
             name = spec.id
-        shown = ", ".join(f"{word}={_short(value)}" for word, value in keywords.items())
-        return f"{name}({shown})" if shown else name
+        text = ", ".join(f"{word}={_short(value)}" for word, value in keywords.items())
+        return f"{name}({text})" if text else name
 
     @functools.cached_property
     def built(self) -> BestArmEnv:
@@ -137,8 +137,8 @@ def _make(env_id: str, keywords: dict[str, Any]) -> BestArmEnv:
         raise ParameterError(f"{env_id} cannot be made: {' '.join(str(error).split())}") from None
     except (TypeError, AttributeError, OverflowError) as error:  # a keyword of another type than any that is meant
         reason = " ".join(str(error).partition(" was raised from")[0].split())
-        given = ", ".join(f"{word}={_short(value)}" for word, value in keywords.items())
-        raise ParameterError(f"{env_id} cannot be made with {given}: {reason}; check their types") from None
+        text = ", ".join(f"{word}={_short(value)}" for word, value in keywords.items())
+        raise ParameterError(f"{env_id} cannot be made with {text}: {reason}; check their types") from None
     if not isinstance(env, BestArmEnv):
         raise ParameterError(f"{env_id} is not a best-arm identification environment; `bai-gym list envs` shows them")
     return env

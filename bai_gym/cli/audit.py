@@ -80,7 +80,7 @@ def audit(
     """
     if out is not None:
         check_files(out, FILES)
-    found = audit_rule(
+    result = audit_rule(
         rule,
         delta=delta,
         rewards=rewards,
@@ -96,7 +96,7 @@ def audit(
         workers=workers,
         out=out,
     )
-    OUT.print(str(found), soft_wrap=True)
+    OUT.print(str(result), soft_wrap=True)
     if out is not None:
-        page = ResultsWriter(out).save_text("audit.html", audit_page(found))
-        print_paths([*found.save(out), page, *draw(lambda: audit_curve(found, out / "audit.png"))])
+        page = ResultsWriter(out).save_text("audit.html", audit_page(result))
+        print_paths([*result.save(out), page, *draw(lambda: audit_curve(result, out / "audit.png"))])

@@ -57,8 +57,8 @@ def audited_rules() -> Iterator[tuple[str, str]]:
         if not thresholds:
             yield name, "gaussian" if name in NORMAL else "bounded"
     for name, bound in BOUNDS.items():
-        given = ", ".join(f"{parameter}={value}" for parameter, value in bound.parameters.items())
-        yield f"{name}({given})" if given else name, "gaussian" if bound.rewards == "Gaussian" else "bounded"
+        text = ", ".join(f"{parameter}={value}" for parameter, value in bound.parameters.items())
+        yield f"{name}({text})" if text else name, "gaussian" if bound.rewards == "Gaussian" else "bounded"
 
 
 def reproduce_audits(folder: Path, runs: int | None, seed: int, workers: int) -> None:
@@ -72,7 +72,7 @@ def reproduce_audits(folder: Path, runs: int | None, seed: int, workers: int) ->
     """
     check_files(folder, ("audits.md", "audits.csv"))
     plan = Plan() if runs is None else replace(Plan(), certified=integer(runs, "runs", least=1))
-    found: list[Audit] = []
+    audits: list[Audit] = []
     for rule, rewards in audited_rules():
         own = folder / f"{rule}-{rewards}".replace("/", "-")
         name = rule.partition("(")[0]
@@ -84,7 +84,7 @@ def reproduce_audits(folder: Path, runs: int | None, seed: int, workers: int) ->
             continue
         OUT.print(str(result).partition("\n")[0], soft_wrap=True)
         draw(lambda result=result, own=own: audit_curve(result, own / "audit.png"))  # type: ignore[misc]
-        found.append(result)
-    table, writer = audits_table(found), ResultsWriter(folder)
+        audits.append(result)
+    table, writer = audits_table(audits), ResultsWriter(folder)
     OUT.print(table.rich())
     print_paths([writer.save_text("audits.md", table.markdown()), writer.save_text("audits.csv", table.csv())])

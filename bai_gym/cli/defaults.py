@@ -37,7 +37,7 @@ def default_agents(
         candidates = STOPPING
     elif all(cell.env.problem.num_features is not None for cell in cells):
         candidates = WITH_FEATURES
-    found: list[str] = []
+    names: list[str] = []
     reasons: list[str] = []
     for name in candidates:
         try:
@@ -49,7 +49,7 @@ def default_agents(
         except BaiGymError as error:
             reasons.append(str(error))
         else:
-            found.append(name)
-    if not found:
+            names.append(name)
+    if not names:
         raise ParameterError(f"none of {', '.join(candidates)} can play here; name another --agent ({reasons[0]})")
-    return found[:MOST]
+    return names[:MOST]

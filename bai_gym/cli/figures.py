@@ -37,16 +37,16 @@ def draw_comparison(
     Returns:
         The paths of the figures. A comparison on several environments has no figure for itself.
     """
-    shown: dict[tuple[str, int | None], list[Result]] = {}
+    panels: dict[tuple[str, int | None], list[Result]] = {}
     for row in results:
         if row.at_end:
-            shown.setdefault((row.env, row.seed), []).append(row)
+            panels.setdefault((row.env, row.seed), []).append(row)
     first, names = comparison[0], list(dict.fromkeys(row.agent for row in results))
     paths: list[Path] = []
     if len({row.env for row in comparison}) == 1:
-        paths += _draw_one(comparison, shown[first.env, first.seed], cells[0].episode_spec, proved, out, names)
-    for number, ((env, seed), rows) in enumerate(shown.items() if len(shown) > 1 else (), start=1):
-        title = env if len({seed for _, seed in shown}) == 1 else f"{env}, seed {seed}"
+        paths += _draw_one(comparison, panels[first.env, first.seed], cells[0].episode_spec, proved, out, names)
+    for number, ((env, seed), rows) in enumerate(panels.items() if len(panels) > 1 else (), start=1):
+        title = env if len({seed for _, seed in panels}) == 1 else f"{env}, seed {seed}"
         path = out / f"figure-{number}-{slug(title)}.png"
         if all(row.stops for row in rows):
             paths += draw_stopping(rows, out, path, title=title, agents=names)

@@ -85,13 +85,13 @@ def experiments(search: Search = "", as_json: Json = False) -> None:
 def _show(rows: Sequence[Row], columns: Mapping[str, Callable[[Row], str]], search: str, as_json: bool) -> None:
     """Print the rows that contain a text, as a table or as JSON."""
     cells = [[cell(row) for cell in columns.values()] for row in rows]
-    found = [number for number, texts in enumerate(cells) if search.lower() in "\n".join(texts).lower()]
+    matches = [number for number, texts in enumerate(cells) if search.lower() in "\n".join(texts).lower()]
     if as_json:
-        typer.echo(json.dumps([dict(rows[number]) for number in found], indent=1))
+        typer.echo(json.dumps([dict(rows[number]) for number in matches], indent=1))
         return
-    if not found:
+    if not matches:
         raise ParameterError(f"nothing contains {search!r}")
     table = Table(*columns)
-    for number in found:
+    for number in matches:
         table.add_row(*cells[number])
     OUT.print(table)

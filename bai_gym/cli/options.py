@@ -130,13 +130,13 @@ def env_keywords(pairs: list[str] | None, costs: str | None) -> dict[str, Any]:
     Raises:
         ParameterError: If one cannot be read, or costs are given twice.
     """
-    given = keywords(pairs or [])
+    parameters = keywords(pairs or [])
     if costs is None:
-        return given
-    if given.keys() & {"costs", "cost_column"}:
+        return parameters
+    if parameters.keys() & {"costs", "cost_column"}:
         raise ParameterError("costs are given twice, by --costs and by --set: leave one of them out")
-    read = _read_costs(costs, from_log={"path", "arm_column"} <= given.keys())
-    return {**given, "cost_column" if isinstance(read, str) else "costs": read}
+    read = _read_costs(costs, from_log={"path", "arm_column"} <= parameters.keys())
+    return {**parameters, "cost_column" if isinstance(read, str) else "costs": read}
 
 
 def _read_costs(text: str, *, from_log: bool) -> list[float] | dict[str, float] | str:

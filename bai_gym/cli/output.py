@@ -177,9 +177,9 @@ def draw_stopping(
     """Draw the stopping times of runs in a folder, those with the largest cap."""
     cap = max(row.budget for row in results)
     rows = [row for row in results if row.budget == cap]
-    found = {agent: episodes.spent for (agent, _, _), episodes in read_outcomes(folder, rows).items()}
-    shown = [row for row in rows if row.agent in found]
-    return draw(lambda: stopping_times(shown, found, path, title=title, agents=agents))
+    pulls = {agent: episodes.spent for (agent, _, _), episodes in read_outcomes(folder, rows).items()}
+    subset = [row for row in rows if row.agent in pulls]
+    return draw(lambda: stopping_times(subset, pulls, path, title=title, agents=agents))
 
 
 def print_bounds(bounds: Mapping[tuple[str, str, int], float]) -> None:

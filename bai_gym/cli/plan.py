@@ -87,11 +87,11 @@ def plan(
     """
     if out is not None:
         check_files(out, FILES)
-    given = env_keywords(set_, costs)
+    parameters = env_keywords(set_, costs)
     if (env is None) == (zone is None):
         raise ParameterError("give the id of an environment, or --zone with --arms and --deviation")
     if zone is not None:
-        if given:
+        if parameters:
             raise ParameterError("--set and --costs belong to an environment; with --zone there is none")
         if regret is not None:
             raise ParameterError("--zone plans an error probability; leave --regret out")
@@ -102,7 +102,7 @@ def plan(
             f"Bechhofer's procedure: {pulls:,} pulls of each arm, {arms * pulls:,} in all, whatever the means are."
         )
         OUT.print("The plans are for the hardest means, where all other arms are equal and the zone below the best.")
-        env, given = "BAI-Custom-v0", {"means": [zone] + [0.0] * (arms - 1), "variances": deviation**2}
+        env, parameters = "BAI-Custom-v0", {"means": [zone] + [0.0] * (arms - 1), "variances": deviation**2}
     assert env is not None
     with progress_bars() as on_stage:
         plans = plan_budgets(
@@ -114,7 +114,7 @@ def plan(
             most=most,
             seed=seed,
             workers=workers,
-            env_kwargs=given,
+            env_kwargs=parameters,
             out=out,
             reuse=reuse,
             on_budget=lambda name, budget: on_stage(f"{name}, budget {budget:,.12g}", 0, None),

@@ -45,8 +45,8 @@ def report(
     with progress_bars() as on_stage:
         on_stage("reading results", 0, None)
         # A folder may be given along with one of its parents.
-        found = {table.path.resolve(): table for folder in folders for table in read_results(folder)}
-        tables = list(found.values())
+        by_path = {table.path.resolve(): table for folder in folders for table in read_results(folder)}
+        tables = list(by_path.values())
         recordings = [recording for folder in folders for recording in read_recordings(folder)]
         content = collect(tables, recordings)
         ranked = []
@@ -74,7 +74,7 @@ def _outcomes(group: Group) -> Outcomes:
     """Read the single runs of a group, from the folders of its results."""
     from bai_gym.results.reader import read_outcomes
 
-    found: dict[tuple[str, str, int], Runs] = {}
+    outcomes: dict[tuple[str, str, int], Runs] = {}
     for folder in dict.fromkeys(table.path.parent for table in group.tables):
-        found |= read_outcomes(folder, group.results)
-    return found
+        outcomes |= read_outcomes(folder, group.results)
+    return outcomes

@@ -308,8 +308,8 @@ def _draw_posterior(problem: GaussianProcessProblem, pulls: int, title: str, see
 def _lines(judged: Judged, runs: int) -> list[str]:
     lines = [f"  {str(judged.verdict):<10} {judged.claim.text}"]
     cases = (("against it", judged.against), ("undecided", judged.open), (f"with {runs:,} runs", judged.settled))
-    for words, statements in cases:
+    for text, statements in cases:
         if statements:
             more = f" and {len(statements) - 4} more" if len(statements) > 4 else ""
-            lines.append(f"             {words}: {'; '.join(statements[:4])}{more}")
+            lines.append(f"             {text}: {'; '.join(statements[:4])}{more}")
     return lines

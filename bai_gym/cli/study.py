@@ -26,15 +26,15 @@ def study(
 ) -> None:
     """Show a study: the arms, their rewards so far, and what is outstanding. It may be running."""
     screen = Screen(sys.stdout)
-    shown: list[str] = []
+    messages: list[str] = []
     while True:
         overview = Overview.of(journal, name)
         lines = overview.lines()
-        if lines != shown and watch and sys.stdout.isatty():
+        if lines != messages and watch and sys.stdout.isatty():
             screen.draw(lines)
-        elif lines != shown:
+        elif lines != messages:
             typer.echo("\n".join(map(printable, lines)))
-        shown = lines
+        messages = lines
         if not watch or overview.ended:
             return
         try:

@@ -66,8 +66,8 @@ def read_aslib(path: str | os.PathLike[str]) -> ScoreMatrix:
     if len(arms) < 2:
         raise DataError(f"{folder / _RUNS} has {len(arms)} algorithm(s); expected at least two")
     scores = np.full((len(arms), len(items)), np.nan)
-    for (algorithm, instance), found in runs.items():
-        scores[arms[algorithm], items[instance]] = np.mean(found)
+    for (algorithm, instance), times in runs.items():
+        scores[arms[algorithm], items[instance]] = np.mean(times)
     present = scores[~np.isnan(scores)]
     if not present.size:
         raise DataError(f"{folder / _RUNS} has no run that ended well")

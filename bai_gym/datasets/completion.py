@@ -121,16 +121,16 @@ def complete(
     """
     _check(rank=rank, regularization=regularization, sweeps=sweeps, min_ratings=min_ratings, seed=seed)
     counts = np.bincount(ratings.item_index, minlength=ratings.num_items)
-    kept = np.flatnonzero(counts >= min_ratings)
-    if not len(kept):
+    items = np.flatnonzero(counts >= min_ratings)
+    if not len(items):
         raise DataError(
             f"no movie has {min_ratings} ratings (the most rated has {counts.max(initial=0)}); give a larger file"
         )
-    factors = factorize(_only(ratings, kept), rank=rank, regularization=regularization, sweeps=sweeps, seed=seed)
-    matrix = np.empty((len(kept), ratings.num_users), dtype=np.float32)
-    means, variances = np.empty(len(kept)), np.empty(len(kept))
+    factors = factorize(_only(ratings, items), rank=rank, regularization=regularization, sweeps=sweeps, seed=seed)
+    matrix = np.empty((len(items), ratings.num_users), dtype=np.float32)
+    means, variances = np.empty(len(items)), np.empty(len(items))
     users = np.ascontiguousarray(factors.user_factors.T)  # (rank, num_users)
-    for start in range(0, len(kept), _BLOCK):  # a few rows at a time, so that float64 copies stay small
+    for start in range(0, len(items), _BLOCK):  # a few rows at a time, so that float64 copies stay small
         rows = slice(start, start + _BLOCK)
         # einsum, not BLAS: the bytes must not depend on the number of threads
         matrix[rows] = factors.offset + np.einsum("ir,ru->iu", factors.item_factors[rows], users)
@@ -139,7 +139,7 @@ def complete(
         variances[rows] = values.var(axis=-1)
     if not np.isfinite(variances).all():
         raise DataError("the completed ratings are not finite; raise regularization, or check the ratings")
-    return CompletedRatings(matrix, ratings.item_ids[kept], means, variances)
+    return CompletedRatings(matrix, ratings.item_ids[items], means, variances)
 
 
 def factorize(

@@ -81,10 +81,10 @@ def read_columns(
     header, separator = _header(path, columns, None, _plain)
     bare = all_columns is not None and not {*map(_plain, columns)} & {*map(_plain, header)}
     names = list(all_columns or ()) if bare else header
-    wanted = [_matching(path, names, column) for column in columns]
+    matches = [_matching(path, names, column) for column in columns]
     options = pacsv.ConvertOptions(
-        include_columns=wanted,
-        column_types=dict.fromkeys(wanted, pa.float64()),
+        include_columns=matches,
+        column_types=dict.fromkeys(matches, pa.float64()),
         null_values=_MISSING,
         quoted_strings_can_be_null=True,
     )
@@ -92,7 +92,7 @@ def read_columns(
     if not len(table):
         raise DataError(f"{path} has no rows; expected one row per arm that can be drawn")
     values = np.empty((len(table), len(columns)))
-    for position, name in enumerate(wanted):
+    for position, name in enumerate(matches):
         values[:, position] = table.column(name).to_numpy()  # null becomes NaN
     del table
     pa.default_memory_pool().release_unused()  # or twice the size of the values would stay in the process
@@ -100,9 +100,9 @@ def read_columns(
         numbers = values[:, position]
         bad = np.flatnonzero(~np.isfinite(numbers) if name != may_miss else np.isinf(numbers))
         if len(bad):
-            found = numbers[bad[0]]
+            number = numbers[bad[0]]
             raise DataError(
-                f"column {name!r} of {path}, row {bad[0] + 1}, is {'missing' if np.isnan(found) else found};"
+                f"column {name!r} of {path}, row {bad[0] + 1}, is {'missing' if np.isnan(number) else number};"
                 f" every value must be a finite number ({len(bad)} of {len(numbers)} rows have none)"
             )
     return values
@@ -110,9 +110,9 @@ def read_columns(
 
 def _matching(path: Path, names: Sequence[str], column: str) -> str:
     """Return the only name that is the column's, up to case, ``_`` and ``-``."""
-    found = [name for name in names if _plain(name) == _plain(column)]
-    require_columns(path, [column] * len(found) or names, column)
-    return found[0]
+    matches = [name for name in names if _plain(name) == _plain(column)]
+    require_columns(path, [column] * len(matches) or names, column)
+    return matches[0]
 
 
 def require_columns(path: Path, header: Sequence[str], *columns: str, hint: str = "") -> None:
@@ -145,15 +145,15 @@ def _header(
         head = bytes(stream.read(_HEAD)).decode("utf-8-sig", "replace")
     if not head.strip():
         raise DataError(f"{path} is empty; expected CSV with a header line")
-    wanted = {key(column) for column in columns or ()}
-    found: list[tuple[bool, int, list[str], str]] = []
+    keys = {key(column) for column in columns or ()}
+    headers: list[tuple[bool, int, list[str], str]] = []
     for candidate in _SEPARATORS if separator is None else (separator,):
         try:
             names = next((row for row in csv.reader(io.StringIO(head), delimiter=candidate) if row), [])
         except csv.Error as error:
             raise DataError(f"{path} has no readable first line ({first_line(error)}); expected CSV") from None
-        found.append((wanted <= set(map(key, names)), len(names), names, candidate))
-    *_, names, chosen = max(found, key=lambda one: one[:2])  # the first of several
+        headers.append((keys <= set(map(key, names)), len(names), names, candidate))
+    *_, names, chosen = max(headers, key=lambda one: one[:2])  # the first of several
     return names, chosen
 
 
@@ -172,11 +172,11 @@ def _parsed(
                 convert_options=options,
             )
     except (pa.ArrowException, ValueError) as error:
-        found = _CONVERSION.match(str(error))
-        if found is None:
+        match = _CONVERSION.match(str(error))
+        if match is None:
             hint = "" if _is_utf8(path) else _UTF8
             raise DataError(f"{path} is malformed: {first_line(error)}{hint}") from None
-        column, row, value = found.groups()
+        column, row, value = match.groups()
         where = f", row {int(row) - (bare is None)}," if row else ""
         raise DataError(
             f"column {names[int(column)]!r} of {path}{where} is {value[:60]!r}; every value must be a finite number"

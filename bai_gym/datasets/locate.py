@@ -90,14 +90,14 @@ def require(name: str, file: str | None = None) -> Path:
         UnknownNameError: There is no such data set or file.
         MissingDataError: The file is not there; the message names the expected paths and how to get it.
     """
-    found = find(name, file)
-    if found is None:
+    path = find(name, file)
+    if path is None:
         dataset = registry.get(name)
         command = "" if dataset.archive is None else f"run `bai-gym data fetch {name}`, or offline "
         raise MissingDataError(
             f"data set {name!r} is not in {data_directory()}: {command}{_recipe(dataset, _file(dataset, file))}"
         )
-    return found
+    return path
 
 
 def fetch(name: str) -> Path:

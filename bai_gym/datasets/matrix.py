@@ -134,14 +134,14 @@ class ScoreMatrix:
         if not self.missing:
             return ()
         used, (arms, items) = self.complete(missing), self.scores.shape
-        found = {mode: names for mode in MISSING if (names := self._best_of(mode))}
+        best = {mode: names for mode in MISSING if (names := self._best_of(mode))}
         note = (
             f"{self.missing:,} of {arms * items:,} scores of {self.source} are missing; missing={missing!r}, "
             f"{MISSING[missing]}: {len(used.names)} of {arms} arms and {used.scores.shape[1]} of {items} items"
         )
-        if len(set(found.values())) == 1:
-            return (f"{note}; the best arm is {_listed(found[missing])}, as with any other value of missing=",)
-        which = "; ".join(f"with {mode!r} {_listed(names)}" for mode, names in found.items())
+        if len(set(best.values())) == 1:
+            return (f"{note}; the best arm is {_listed(best[missing])}, as with any other value of missing=",)
+        which = "; ".join(f"with {mode!r} {_listed(names)}" for mode, names in best.items())
         return note, f"warning: the best arm of {self.source} depends on missing=: {which}"
 
     def _best_of(self, missing: str) -> tuple[str, ...]:

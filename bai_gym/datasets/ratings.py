@@ -131,13 +131,13 @@ def _content(path: Path) -> bytes:
             return gzip.decompress(raw)
         if raw.startswith(b"PK\x03\x04"):
             with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-                found = [name for name in archive.namelist() if name.rpartition("/")[2] in _MEMBERS]
-                if len(found) != 1:
+                members = [name for name in archive.namelist() if name.rpartition("/")[2] in _MEMBERS]
+                if len(members) != 1:
                     raise DataError(
                         f"{path} must have exactly one member named {', '.join(_MEMBERS[:-1])} or {_MEMBERS[-1]},"
-                        f" but has {len(found)}"
+                        f" but has {len(members)}"
                     )
-                return archive.read(found[0])
+                return archive.read(members[0])
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise DataError(f"{path} is damaged or not complete and cannot be unpacked ({_line(error)})") from None
     return raw

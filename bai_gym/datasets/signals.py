@@ -100,9 +100,9 @@ def _read(path: Path, mtime_ns: int, size: int, header: bool | None) -> Signals:
     bad = np.argwhere(~np.isfinite(values))
     if len(bad):
         row, column = bad[0]
-        found = values[row, column]
+        number = values[row, column]
         raise DataError(
-            f"sensor {names[column]!r} of {path}, row {row + 1}, is {'missing' if np.isnan(found) else found}; every "
+            f"sensor {names[column]!r} of {path}, row {row + 1}, is {'missing' if np.isnan(number) else number}; every "
             f"value must be a finite number ({len(bad)} of {values.size} are not): fill the gaps first"
         )
     values = np.ascontiguousarray(values)
@@ -191,10 +191,10 @@ def _draw(seed: int) -> Signals:
     loadings /= np.linalg.norm(loadings, axis=1, keepdims=True)
     # The field with exponential covariance is a Markov chain along the line: no factorisation, and no rounding in it.
     nearby = rng.standard_normal((NUM_SIGNALS, NUM_SENSORS))
-    kept = np.exp(-np.diff(places) / DISTANCE)
+    shares = np.exp(-np.diff(places) / DISTANCE)
     for sensor in range(1, NUM_SENSORS):
-        nearby[:, sensor] *= np.sqrt(1.0 - kept[sensor - 1] ** 2)
-        nearby[:, sensor] += kept[sensor - 1] * nearby[:, sensor - 1]
+        nearby[:, sensor] *= np.sqrt(1.0 - shares[sensor - 1] ** 2)
+        nearby[:, sensor] += shares[sensor - 1] * nearby[:, sensor - 1]
     factors = rng.standard_normal((NUM_SIGNALS, SHARED_DIMENSIONS))
     # Summed by NumPy, not BLAS: the bytes must not depend on the number of threads.
     shared = sum(factors[:, [part]] * loadings[:, part] for part in range(SHARED_DIMENSIONS))

@@ -355,12 +355,12 @@ def _numbers(
     if len(bad):
         row = int(bad[0])
         value = column[row].as_py()
-        shown = "empty" if value is None or value == "" else f"{value!r}"[:60]
+        example = "empty" if value is None or value == "" else f"{value!r}"[:60]
         hint = _DROP if str(value).lower() in _MISSING else ""
         if words and str(value).lower() in (*_ONE, *_ZERO):
             hint = "; true, false, yes and no are rewards where all rows have one of them"
         raise DataError(
-            f"column {name!r} of {path}, row {row + 1}, is {shown}; every {what} must be {REWARD}"
+            f"column {name!r} of {path}, row {row + 1}, is {example}; every {what} must be {REWARD}"
             f" ({len(bad)} of {len(values)} rows are not){hint}"
         )
     bad = np.flatnonzero(~kind.contains(values))

@@ -94,14 +94,14 @@ def solve_contrasts(
         x, i, j = coordinates[rows[part]], first[part], second[part]
         simplex = _Simplex(np.swapaxes(x, 1, 2).copy(), i, j)
         simplex.run()
-        found = simplex.weights
+        solution = simplex.weights
         each = np.arange(len(x))
-        wanted = x[each, i] - x[each, j]
+        differences = x[each, i] - x[each, j]
         for row in np.flatnonzero(simplex.several):
-            found[row] = _most_even(x[row], wanted[row], simplex.sides[row], found[row])
-        error = np.abs((found[:, None, :] @ x)[:, 0] - wanted).max(axis=1)
+            solution[row] = _most_even(x[row], differences[row], simplex.sides[row], solution[row])
+        error = np.abs((solution[:, None, :] @ x)[:, 0] - differences).max(axis=1)
         solved[part] = simplex.solved & (error <= LARGEST_ERROR)
-        weights[part] = np.where(solved[part, None], found, 0.0)
+        weights[part] = np.where(solved[part, None], solution, 0.0)
     return weights, solved
 
 
@@ -129,9 +129,9 @@ def _most_even(x: FloatArray, wanted: FloatArray, sides: FloatArray, vertex: Flo
         except RuntimeError:  # more iterations than it allows itself
             return vertex
         sizes = sizes - free @ (residual[:-1] / residual[-1])
-        kept = sizes > CLOSE * sizes.max()
-        sizes[~kept] = 0.0
-        sizes[kept] = np.linalg.lstsq(signed[:, kept], wanted, rcond=ZERO)[0]
+        large = sizes > CLOSE * sizes.max()
+        sizes[~large] = 0.0
+        sizes[large] = np.linalg.lstsq(signed[:, large], wanted, rcond=ZERO)[0]
     sizes[sizes <= ZERO] = 0.0
     weights = np.zeros(len(x))
     weights[arms] = sides[arms] * sizes
@@ -181,16 +181,16 @@ class _Simplex:
             slopes, column, done = self._choose()
             if done.any():
                 self._finish(np.flatnonzero(done), slopes)
-                kept = np.flatnonzero(~done)
-                if kept.size == 0:
+                active = np.flatnonzero(~done)
+                if active.size == 0:
                     return
-                slopes, column = slopes[kept], column[kept]
+                slopes, column = slopes[active], column[active]
                 self.tableau, self._values, self._nonbasic = (
-                    self.tableau[kept],
-                    self._values[kept],
-                    self._nonbasic[kept],
+                    self.tableau[active],
+                    self._values[active],
+                    self._nonbasic[active],
                 )
-                self.first, self.second, self._left = self.first[kept], self.second[kept], self._left[kept]
+                self.first, self.second, self._left = self.first[active], self.second[active], self._left[active]
             self._move(slopes, column)
 
     def _bring_in(self, arm: IntArray) -> None:
@@ -253,12 +253,12 @@ class _Simplex:
         """
         rows = np.arange(arm.size)
         tableau = self.tableau
-        seen = tableau[rows, :, arm]
-        pivots = seen[rows, column]
+        entries = tableau[rows, :, arm]
+        pivots = entries[rows, column]
         works = np.abs(pivots) > 0.5 * ZERO
         ratio = tableau[rows, column] / np.where(works, pivots, np.inf)[:, None]
-        seen[rows, column] -= 1.0
-        tableau -= seen[:, :, None] * ratio[:, None, :]
+        entries[rows, column] -= 1.0
+        tableau -= entries[:, :, None] * ratio[:, None, :]
         which = np.flatnonzero(works)
         arm, column = arm[which], column[which]
         tableau[which, :, arm] = 0.0

@@ -91,13 +91,13 @@ def xy_optimal(
         goals = np.broadcast_to(np.asarray(np.nan if target is None else target, dtype=np.float64), outer).reshape(-1)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"target must be one number, or one for each of {outer}, not {target!r}") from None
-    found = span(x, np.ones(mask.shape, np.bool_))
+    space = span(x, np.ones(mask.shape, np.bool_))
     weights = np.empty(mask.shape)
     variance, excess, steps = np.empty(len(x)), np.empty(len(x)), np.empty(len(x), np.int64)
     per_part = max(1, BLOCK // mask.shape[-1] ** 2)
     for first in range(0, len(x), per_part):
         part = slice(first, first + per_part)
-        arms = Span(found.coordinates[part], found.rank[part])
+        arms = Span(space.coordinates[part], space.rank[part])
         weights[part], variance[part], excess[part], steps[part] = _descend(
             arms, mask[part], goals[part], tolerance, max_iterations
         )

@@ -66,12 +66,12 @@ def exchange_design(
     except ValueError:
         raise ParameterError(f"budget must be one number, or one for each of {outer}") from None
     counts = round_design(shares, pulls, allow_small_budget=True)
-    found = span(x, mask)
-    rest = np.flatnonzero(found.rank >= 1)
+    space = span(x, mask)
+    rest = np.flatnonzero(space.rank >= 1)
     per_part = max(1, BLOCK // mask.shape[-1] ** 2)
     for first in range(0, len(rest), per_part):
         some = rest[first : first + per_part]
-        arms = Span(found.coordinates[some], found.rank[some])
+        arms = Span(space.coordinates[some], space.rank[some])
         counts[some] = _exchange(arms, mask[some], counts[some], max_exchanges)
     return counts.reshape(*outer, mask.shape[-1])
 
@@ -81,12 +81,12 @@ def _exchange(arms: Span, active: BoolArray, counts: IntArray, most: int) -> Int
     best, least = counts.copy(), np.full(len(counts), np.inf)
     at, x, rank, counts = np.arange(len(counts)), arms.coordinates, arms.rank, counts.copy()
     cross = cross_variances(arms, counts.astype(np.float64), ridge=RIDGE)
-    for made in range(most + 1):
+    for step in range(most + 1):
         own = np.einsum("nkk->nk", cross)
         largest = own.max(axis=-1)
         better = largest < least[at]
         least[at[better]], best[at[better]] = largest[better], counts[better]
-        if made == most:
+        if step == most:
             break
         gain = _gain(cross, own, counts > 0, active)
         pair = gain.reshape(len(at), -1).argmax(axis=-1)
@@ -100,7 +100,7 @@ def _exchange(arms: Span, active: BoolArray, counts: IntArray, most: int) -> Int
         rows, (taken, given) = np.arange(len(at)), np.divmod(pair, active.shape[-1])
         counts[rows, taken] -= 1
         counts[rows, given] += 1
-        if made % REFRESH == REFRESH - 1 or largest.max() > HUGE:
+        if step % REFRESH == REFRESH - 1 or largest.max() > HUGE:
             cross = cross_variances(Span(x, rank), counts.astype(np.float64), ridge=RIDGE)
         else:
             _add(cross, rows, given, 1.0)

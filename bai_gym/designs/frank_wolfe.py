@@ -309,15 +309,15 @@ def _solve(
     x, mask, outer = instances(features, active)
     real(tolerance, "tolerance", above=0)
     integer(max_iterations, "max_iterations", least=0)
-    found = span(x, mask)
+    space = span(x, mask)
     weights = uniform(mask)
     if start == "basis":
-        weights = np.where((found.rank == 0)[:, None], weights, basis(found) / np.maximum(found.rank, 1)[:, None])
-    line = np.flatnonzero(found.rank == 1)
+        weights = np.where((space.rank == 0)[:, None], weights, basis(space) / np.maximum(space.rank, 1)[:, None])
+    line = np.flatnonzero(space.rank == 1)
     weights[line] = 0.0
-    weights[line, np.abs(found.coordinates[line]).sum(axis=-1).argmax(axis=-1)] = 1.0
+    weights[line, np.abs(space.coordinates[line]).sum(axis=-1).argmax(axis=-1)] = 1.0
     iterations = np.zeros(len(x), np.int64)
-    batch = _Batch.of(np.flatnonzero(found.rank >= 2), found, weights)
+    batch = _Batch.of(np.flatnonzero(space.rank >= 2), space, weights)
     best = np.full(len(x), np.inf)
     while len(batch.rows):
         high = batch.largest()[1]
@@ -341,11 +341,11 @@ def _solve(
         if len(batch.rows):
             batch.move(*rule(batch))
     weights /= weights.sum(axis=-1, keepdims=True)
-    variance = spread(found.coordinates, weights).max(axis=-1)
+    variance = spread(space.coordinates, weights).max(axis=-1)
     return Design(
         weights.reshape(*outer, mask.shape[-1]),
         np.asarray(variance.reshape(outer)),
-        np.asarray(found.rank.reshape(outer)),
+        np.asarray(space.rank.reshape(outer)),
         np.asarray(iterations.reshape(outer)),
     )
 

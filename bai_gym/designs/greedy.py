@@ -70,24 +70,24 @@ def greedy_allocation(
     by_variance = choice(criterion, ("G", "D"), "criterion") == "G"
     from_basis = choice(start, ("basis", "ridge"), "start") == "basis"
     real(ridge, "ridge", above=0)
-    found = span(x, mask)
-    short = pulls < found.rank
+    space = span(x, mask)
+    short = pulls < space.rank
     if from_basis and short.any():
         raise BudgetError(
-            f"a budget of {pulls[short][0]} does not estimate features of rank {found.rank[short][0]}: "
+            f"a budget of {pulls[short][0]} does not estimate features of rank {space.rank[short][0]}: "
             "give at least one pull for each dimension, or start='ridge'"
         )
     counts = np.zeros(mask.shape, np.int64)
-    nothing = np.flatnonzero(found.rank == 0)
+    nothing = np.flatnonzero(space.rank == 0)
     counts[nothing] = _equally(mask[nothing], pulls[nothing])
-    line = np.flatnonzero(found.rank == 1)
-    lengths = np.abs(found.coordinates[line, :, 0])
+    line = np.flatnonzero(space.rank == 1)
+    lengths = np.abs(space.coordinates[line, :, 0])
     counts[line, _first(lengths, lengths.max(axis=-1))] = pulls[line]
-    rest = np.flatnonzero(found.rank >= 2)
+    rest = np.flatnonzero(space.rank >= 2)
     step = max(1, BLOCK // mask.shape[-1] ** 2)
     for begin in range(0, len(rest), step):
         some = rest[begin : begin + step]
-        part = Span(found.coordinates[some], found.rank[some])
+        part = Span(space.coordinates[some], space.rank[some])
         prior = np.asarray(mask[some] * (0.0 if from_basis else ridge))
         first = basis(part).astype(np.int64) if from_basis else np.zeros(mask[some].shape, np.int64)
         counts[some] = _climb(part, mask[some], pulls[some], prior, first, by_variance)

@@ -145,16 +145,16 @@ def farthest_pairs(points: FloatArray, number: int) -> tuple[IntArray, IntArray]
     one, other = np.triu_indices(centres.size)
     order = np.argsort(-bounds[one, other], kind="stable")
     members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels, minlength=centres.size))[:-1])
-    found: list[tuple[float, int, int]] = []
+    candidates: list[tuple[float, int, int]] = []
     for c, b in zip(one[order].tolist(), other[order].tolist(), strict=True):
         if bounds[c, b] < least:
             break
         distances = _distances(points[members[c]], points[members[b]])
         i, j = np.unravel_index(int(distances.argmax()), distances.shape)
-        found.append((float(distances[i, j]), int(members[c][i]), int(members[b][j])))
-        least = max(least, found[-1][0])
-    found.sort(key=lambda pair: -pair[0])
-    pairs = np.array([pair[1:] for pair in found[:number]])
+        candidates.append((float(distances[i, j]), int(members[c][i]), int(members[b][j])))
+        least = max(least, candidates[-1][0])
+    candidates.sort(key=lambda pair: -pair[0])
+    pairs = np.array([pair[1:] for pair in candidates[:number]])
     return pairs[:, 0], pairs[:, 1]
 
 
@@ -185,9 +185,9 @@ def _coordinates(features: ArrayLike) -> tuple[FloatArray, FloatArray]:
     if outer:
         raise ParameterError(f"features must have the shape (K, d), not {np.shape(features)}")
     left, values, axes = np.linalg.svd(x[0], full_matrices=False)
-    kept = values > RANK_TOLERANCE * max(x[0].shape) * values[0]
-    scale = np.sqrt(len(left) / max(kept.sum(), 1))
-    return left[:, kept] * scale, axes[kept].T / values[kept] * scale
+    nonzero = values > RANK_TOLERANCE * max(x[0].shape) * values[0]
+    scale = np.sqrt(len(left) / max(nonzero.sum(), 1))
+    return left[:, nonzero] * scale, axes[nonzero].T / values[nonzero] * scale
 
 
 def _solve(x: FloatArray, search: Search, tolerance: float) -> MinimaxDesign:
@@ -205,8 +205,8 @@ def _solve(x: FloatArray, search: Search, tolerance: float) -> MinimaxDesign:
         weights = np.zeros(len(x))
         weights[arms] = own
         root = _root(x, weights)
-        found = search(root, ADDED)
-        largest = float(((found[0] @ root) ** 2).sum())
+        differences = search(root, ADDED)
+        largest = float(((differences[0] @ root) ** 2).sum())
         gains = shares @ ((y @ root) @ (x @ root).T) ** 2
         lower = max(lower, 2.0 * float(weights @ gains) - float(gains.max()))
         if largest < value:
@@ -215,7 +215,7 @@ def _solve(x: FloatArray, search: Search, tolerance: float) -> MinimaxDesign:
             break
         better = np.argsort(-gains)[:ADDED]
         arms = np.union1d(arms, better[gains[better] > weights @ gains])
-        y = np.unique(np.concatenate([y, found]), axis=0)
+        y = np.unique(np.concatenate([y, differences]), axis=0)
     fewer = np.where(best > TRACE * tolerance, best, 0.0)
     fewer /= fewer.sum()
     if np.linalg.matrix_rank(x[fewer > 0]) == x.shape[1]:
@@ -230,11 +230,11 @@ def _newton(x: FloatArray, y: FloatArray, tolerance: float) -> tuple[FloatArray,
     """Return weights ``(K,)``, and shares ``(m,)`` of the directions that prove how good they are."""
     constraints = len(x) + len(y)
     w = np.full(len(x), 1.0 / len(x))
-    seen, f = _values(x, y, w)
+    products, f = _values(x, y, w)
     t = 1.1 * float(f.max())
     mu = t / constraints
     for _ in range(NEWTON_STEPS):
-        step, rise, decrement = _newton_step(x, w, seen, t - f, mu)
+        step, rise, decrement = _newton_step(x, w, products, t - f, mu)
         now = t / mu - np.log(t - f).sum() - np.log(w).sum()
         length = min(1.0, (1.0 - NEAREST) / max(float((-step / w).max()), 1e-300))
         while length > SHORTEST:
@@ -243,7 +243,7 @@ def _newton(x: FloatArray, y: FloatArray, tolerance: float) -> tuple[FloatArray,
             if (level - values > NEAREST * (t - f)).all():
                 there = level / mu - np.log(level - values).sum() - np.log(tried).sum()
                 if there <= now - 0.1 * length * decrement + 1e-12 * abs(now):
-                    w, t, seen, f = tried, level, seen_there, values
+                    w, t, products, f = tried, level, seen_there, values
                     break
             length *= 0.5
         if decrement < 0.1 or length <= SHORTEST:  # near the minimum for this mu, or as near as rounding errors allow

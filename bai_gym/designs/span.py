@@ -54,17 +54,17 @@ def project(features: ArrayLike, active: ArrayLike | None = None) -> Span:
     coordinates that are also scaled, which changes no design and no prediction.
     """
     x, mask, outer = instances(features, active)
-    found = span(x, mask)
-    return Span(found.coordinates.reshape(*outer, *found.coordinates.shape[1:]), found.rank.reshape(outer))
+    space = span(x, mask)
+    return Span(space.coordinates.reshape(*outer, *space.coordinates.shape[1:]), space.rank.reshape(outer))
 
 
 def span(x: FloatArray, active: BoolArray) -> Span:
     """Return the coordinates of checked features ``(N, K, d)`` with zeros in the rows of inactive arms."""
     left, values, _ = np.linalg.svd(x, full_matrices=False)
     side = np.maximum(active.sum(axis=-1), x.shape[-1])
-    kept = values > RANK_TOLERANCE * side[:, None] * values[:, :1]
+    nonzero = values > RANK_TOLERANCE * side[:, None] * values[:, :1]
     some: BoolArray = np.asarray((x != 0).any(axis=-1, keepdims=True))  # features 0 have coordinates of exactly 0
-    return Span(left * (kept[:, None, :] & some), kept.sum(axis=-1, dtype=np.int64))
+    return Span(left * (nonzero[:, None, :] & some), nonzero.sum(axis=-1, dtype=np.int64))
 
 
 def cross_variances(arms: Span, mass: FloatArray, ridge: float = 0.0) -> FloatArray:
@@ -106,9 +106,9 @@ def variances(features: ArrayLike, weights: ArrayLike, active: ArrayLike | None 
 def spread(coordinates: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the variances ``(N, K)`` in coordinates of the span, by singular values of the weighted rows."""
     _, values, axes = np.linalg.svd(np.sqrt(weights)[..., None] * coordinates, full_matrices=False)
-    kept = values > RANK_TOLERANCE * weights.shape[-1] * values[:, :1]
+    nonzero = values > RANK_TOLERANCE * weights.shape[-1] * values[:, :1]
     turned = coordinates @ np.swapaxes(axes, -1, -2)
-    outside = np.where(kept[:, None, :], 0.0, turned)
-    inside = np.where(kept[:, None, :], turned, 0.0) / np.where(kept, values, 1.0)[:, None, :]
+    outside = np.where(nonzero[:, None, :], 0.0, turned)
+    inside = np.where(nonzero[:, None, :], turned, 0.0) / np.where(nonzero, values, 1.0)[:, None, :]
     lost = (outside**2).sum(axis=-1) > 1e-14 * (coordinates**2).sum(axis=-1)
     return np.where(lost, np.inf, (inside**2).sum(axis=-1))

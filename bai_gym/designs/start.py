@@ -36,8 +36,8 @@ def basis_design(features: ArrayLike, active: ArrayLike | None = None) -> FloatA
     that units do not matter; its determinant: Civril and Magdon-Ismail (2009).
     """
     x, mask, outer = instances(features, active)
-    found = span(x, mask)
-    chosen = np.where((found.rank == 0)[:, None], mask, basis(found))
+    space = span(x, mask)
+    chosen = np.where((space.rank == 0)[:, None], mask, basis(space))
     return np.asarray(chosen / chosen.sum(axis=-1, keepdims=True)).reshape(*outer, mask.shape[-1])
 
 

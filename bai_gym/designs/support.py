@@ -50,13 +50,13 @@ def reduce_support(features: ArrayLike, weights: ArrayLike, active: ArrayLike | 
     norms[norms == 0] = 1.0
     _, values, axes = np.linalg.svd(matrices / norms[:, None, :])
     size = shares.shape[-1]
-    kept = np.zeros(shares.shape, np.bool_)
-    kept[:, : values.shape[-1]] = values > NULL_TOLERANCE * values[:, :1]
-    null = np.where(kept[:, None, :], 0.0, np.swapaxes(axes, 1, 2))  # (N, size, size), columns: the null vectors
+    support = np.zeros(shares.shape, np.bool_)
+    support[:, : values.shape[-1]] = values > NULL_TOLERANCE * values[:, :1]
+    null = np.where(support[:, None, :], 0.0, np.swapaxes(axes, 1, 2))  # (N, size, size), columns: the null vectors
     masses = shares * norms
     rows = np.arange(len(masses))
     for column in range(size - 1, -1, -1):  # null vectors are the last columns
-        live = ~kept[:, column]
+        live = ~support[:, column]
         if not live.any():
             break
         way = null[:, :, column]

@@ -78,13 +78,13 @@ def _panels(number: int, name: str, agents: tuple[str, ...]) -> tuple[Panel, ...
     return tuple(
         Panel(
             short,
-            f"experiment {number}, {words}",
+            f"experiment {number}, {text}",
             (Setting(env, BUDGET, BUDGET, keywords),),
             "checkpoint",
             EVERY,
             variants=variants,
         )
-        for short, words, keywords, variants in readings
+        for short, text, keywords, variants in readings
     )
 
 
@@ -93,9 +93,9 @@ def _as_published(errors: Mapping[str, float]) -> Claim:
     for agent, percent in errors.items():
         statements += [Below(agent, round(percent / 100 + MARGIN, 3))] if percent < 100 * (1 - MARGIN) else []
         statements += [Above(agent, round(percent / 100 - MARGIN, 3))] if percent > 100 * MARGIN else []
-    shown = ", ".join(f"{agent} {percent} %" for agent, percent in errors.items())
+    text = ", ".join(f"{agent} {percent} %" for agent, percent in errors.items())
     return Claim(
-        f"Errors after 10,000 pulls are within 5 % of those in the authors' data files: {shown}.",
+        f"Errors after 10,000 pulls are within 5 % of those in the authors' data files: {text}.",
         tuple(statements),
         panels=frozenset({"code"}),
     )

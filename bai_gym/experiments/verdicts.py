@@ -162,12 +162,12 @@ def all_of(verdicts: Iterable[Verdict]) -> Verdict:
     Raises:
         ParameterError: If there is no part.
     """
-    seen = set(verdicts)
-    if not seen:
+    kinds = set(verdicts)
+    if not kinds:
         raise ParameterError("a claim needs parts; give at least one verdict")
-    if Verdict.REFUTED in seen:
+    if Verdict.REFUTED in kinds:
         return Verdict.REFUTED
-    return Verdict.UNDECIDED if Verdict.UNDECIDED in seen else Verdict.CONFIRMED
+    return Verdict.UNDECIDED if Verdict.UNDECIDED in kinds else Verdict.CONFIRMED
 
 
 def bonferroni(level: float, parts: int) -> float:

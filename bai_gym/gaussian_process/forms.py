@@ -99,15 +99,15 @@ class RowForm(Form):
         if rows <= self._capacity:
             return
         self._capacity = max(rows, min(self._most, 2 * self._capacity))
-        batch, made, arms = self._updates.shape
+        batch, size, arms = self._updates.shape
         older, self._updates = self._updates, np.empty((batch, self._capacity, arms))
-        self._updates[:, :made] = older
+        self._updates[:, :size] = older
         if self._draws:
             points, weights, inverse = self._points, self._weights, self._inverse
             self._points = np.zeros((batch, self._capacity), np.int64)
             self._weights = np.empty((batch, self._capacity))
             self._inverse = np.zeros((batch, self._capacity, self._capacity))
-            self._points[:, :made], self._weights[:, :made], self._inverse[:, :made, :made] = points, weights, inverse
+            self._points[:, :size], self._weights[:, :size], self._inverse[:, :size, :size] = points, weights, inverse
 
     @property
     @override
@@ -142,18 +142,18 @@ class RowForm(Form):
     @override
     def add(self, arms: IntArray, row: FloatArray, total: FloatArray) -> None:
         """Append a row."""
-        made = self._made
-        self._reserve(made + 1)
-        self._updates[:, made] = row
+        size = self._made
+        self._reserve(size + 1)
+        self._updates[:, size] = row
         self._seen[self._rows, arms] = True
         if self._draws:
-            self._points[:, made] = arms
-            self._weights[:, made] = 1.0 / self._deviation
-            if made:
-                inverse = self._inverse[:, :made, :made]
+            self._points[:, size] = arms
+            self._weights[:, size] = 1.0 / self._deviation
+            if size:
+                inverse = self._inverse[:, :size, :size]
                 last = np.matmul(np.swapaxes(inverse, 1, 2), self._coefficients[..., None])[..., 0]
-                np.divide(last, -total[:, None], out=self._inverse[:, made, :made])
-            self._inverse[:, made, made] = self._deviation / total
+                np.divide(last, -total[:, None], out=self._inverse[:, size, :size])
+            self._inverse[:, size, size] = self._deviation / total
         self._made += 1
 
     @override
@@ -171,40 +171,40 @@ class RowForm(Form):
     def _fit_part(
         self, part: slice, pulls: IntArray, excess: FloatArray, mean: FloatArray, variance: FloatArray
     ) -> None:
-        made = self._made
+        size = self._made
         # Runs with fewer pulled arms are filled up with others, of weight 0.
-        points = np.argsort(~self._seen[part], axis=1, kind="stable")[:, :made]
+        points = np.argsort(~self._seen[part], axis=1, kind="stable")[:, :size]
         precision = np.take_along_axis(pulls[part], points, axis=1) / self._noise[part, None]
         runs = self._rows[part]
         floor = self._prior.noise_floor
         weights = np.sqrt(np.minimum(precision, 1.0 / (floor if floor.size == 1 else floor[runs, None])))
         columns = self._prior.columns(points, runs) * weights[..., None]
         gram = np.take_along_axis(columns, points[:, None, :], axis=2) * weights[:, None, :]
-        gram[:, np.arange(made), np.arange(made)] += 1.0
+        gram[:, np.arange(size), np.arange(size)] += 1.0
         lower = np.linalg.cholesky(gram)
         data = weights * np.take_along_axis(excess[part], points, axis=1)
         solved = np.linalg.solve(lower, np.concatenate([columns, data[..., None]], axis=2))
         updates = solved[..., :-1]
-        self._updates[part, :made] = updates
+        self._updates[part, :size] = updates
         mean[part] = np.matmul(solved[:, None, :, -1], updates)[:, 0]
         prior = self._prior.variance
         variance[part] = (prior if len(prior) == 1 else prior[part]) - np.einsum("nmk,nmk->nk", updates, updates)
         np.maximum(variance[part], 0.0, out=variance[part])
         if self._draws:
-            self._points[part, :made] = points
-            self._weights[part, :made] = weights
-            self._inverse[part, :made, :made] = np.tril(np.linalg.inv(lower))
+            self._points[part, :size] = points
+            self._weights[part, :size] = weights
+            self._inverse[part, :size, :size] = np.tril(np.linalg.inv(lower))
 
     @override
     def draw(self, rng: np.random.Generator) -> FloatArray:
         """Draw by Matheron's rule."""
         values = self._prior.draw_centred(self._rows.size, rng)
-        made = self._made
-        if made:
-            data = np.take_along_axis(values, self._points[:, :made], axis=1) * self._weights[:, :made]
+        size = self._made
+        if size:
+            data = np.take_along_axis(values, self._points[:, :size], axis=1) * self._weights[:, :size]
             data += rng.standard_normal(data.shape)
-            solved = np.matmul(self._inverse[:, :made, :made], data[..., None])
-            values -= np.matmul(np.swapaxes(self._updates[:, :made], 1, 2), solved)[..., 0]
+            solved = np.matmul(self._inverse[:, :size, :size], data[..., None])
+            values -= np.matmul(np.swapaxes(self._updates[:, :size], 1, 2), solved)[..., 0]
         return values
 
 

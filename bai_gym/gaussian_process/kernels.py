@@ -123,7 +123,7 @@ def _called(kernel: Callable[[FloatArray], Any], features: FloatArray) -> FloatA
         )
     rows = features if features.ndim == 3 else features[None]
     arms = rows.shape[1]
-    found = []
+    calls = []
     for row in rows:
         try:
             matrix = np.asarray(kernel(row), dtype=np.float64)
@@ -133,5 +133,5 @@ def _called(kernel: Callable[[FloatArray], Any], features: FloatArray) -> FloatA
             raise ParameterError(
                 f"the kernel function returned shape {matrix.shape} for {arms} arms; it must be {(arms, arms)}"
             )
-        found.append(matrix)
-    return np.stack(found) if features.ndim == 3 else found[0]
+        calls.append(matrix)
+    return np.stack(calls) if features.ndim == 3 else calls[0]

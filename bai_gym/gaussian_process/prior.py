@@ -99,13 +99,13 @@ class GaussianPrior:
             array = array[0]
         rows = array if array.ndim == 3 else array[None]
         if isinstance(kernel, str):
-            made = cls.__new__(cls)
+            prior = cls.__new__(cls)
             if kernel == "linear":
                 kernel_matrix(rows[:1, :1], kernel, length, nu)  # checks the parameters
-                made._keep(None, scale * rows, mean)
+                prior._keep(None, scale * rows, mean)
             else:
-                made._keep(scale**2 * kernel_matrix(rows, kernel, length, nu), None, mean)
-            return made
+                prior._keep(scale**2 * kernel_matrix(rows, kernel, length, nu), None, mean)
+            return prior
         return cls(scale**2 * kernel_matrix(rows, kernel), mean)
 
     def _keep(self, covariance: FloatArray | None, factor: FloatArray | None, mean: object) -> None:
@@ -174,17 +174,17 @@ class GaussianPrior:
         Returns:
             ``(n, K)`` or ``(n, c, K)``.
         """
-        kept = self._covariance if self._covariance is not None else self.factor
+        matrices = self._covariance if self._covariance is not None else self.factor
         rows: IntArray | int = 0
-        if len(kept) > 1:
+        if len(matrices) > 1:
             rows = np.arange(len(arms)) if runs is None else runs
             rows = rows if arms.ndim == 1 else rows[:, None]
-        chosen = kept[rows, arms]
+        chosen = matrices[rows, arms]
         if self._covariance is not None:
             return np.asarray(chosen)
-        if len(kept) == 1:
-            return np.asarray(chosen @ kept[0].T)
-        turned = np.swapaxes(kept if runs is None else kept[runs], 1, 2)
+        if len(matrices) == 1:
+            return np.asarray(chosen @ matrices[0].T)
+        turned = np.swapaxes(matrices if runs is None else matrices[runs], 1, 2)
         return np.asarray(chosen @ turned if arms.ndim == 2 else (chosen[:, None, :] @ turned)[:, 0])
 
     @property
@@ -197,11 +197,11 @@ class GaussianPrior:
         scale = real(amplitude, "amplitude", above=0)
         if scale == 1.0 and mean is None:
             return self
-        made = type(self).__new__(type(self))
+        prior = type(self).__new__(type(self))
         covariance = None if self._covariance is None else scale**2 * self._covariance
         factor = None if self._factor is None else scale * self._factor
-        made._keep(covariance, factor, self.mean if mean is None else mean)
-        return made
+        prior._keep(covariance, factor, self.mean if mean is None else mean)
+        return prior
 
     def draw(self, batch: int, rng: np.random.Generator) -> FloatArray:
         """Return the means of ``batch`` runs, ``(batch, K)``, drawn from the prior.

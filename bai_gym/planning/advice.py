@@ -94,8 +94,8 @@ class Advice:
             )
         first = f"Use {self.best}: with {budget_words(best)} its {self.measure} is {number} in {runs}"
         rivals = [
-            f"of {words.format(winner=self.winner)} {_value(result, self.measure):.3g}"
-            for words, agent in baselines.items()
+            f"of {text.format(winner=self.winner)} {_value(result, self.measure):.3g}"
+            for text, agent in baselines.items()
             for result in self.comparison
             if result.agent == agent != self.best
         ]
@@ -184,15 +184,15 @@ def advise(
         worse = _worse(played, ranked[0], agents, measure)
         return [agent for agent in ranked if agent not in worse], played
 
-    kept, screened = choose(usable, SCREENING_RUNS)
+    candidates, screened = choose(usable, SCREENING_RUNS)
     others: tuple[str, ...] = ()
-    if finalists is not None and len(kept) > finalists:
+    if finalists is not None and len(candidates) > finalists:
         if (second := runs // SECOND_ROUND) > SCREENING_RUNS:
-            kept, _ = choose(kept, second)
-        kept, others = kept[:finalists], tuple(kept[finalists:])
-    kept, _ = choose(kept, runs)
-    best = kept[0]
-    rivals: list[Any] = sorted({*kept, *({BASELINE} & set(usable))})
+            candidates, _ = choose(candidates, second)
+        candidates, others = candidates[:finalists], tuple(candidates[finalists:])
+    candidates, _ = choose(candidates, runs)
+    best = candidates[0]
+    rivals: list[Any] = sorted({*candidates, *({BASELINE} & set(usable))})
     _tell(on_round, f"{len(rivals)} agents, {runs:,} fresh runs of each")
     fresh = int(generator(seed, "advice", "fresh").integers(2**63))
     final = compare(
@@ -282,5 +282,5 @@ def _usable(
 
 def _listed(names: Sequence[str]) -> str:
     """Return names as words; many of them are cut short."""
-    shown = list(names) if len(names) <= NAMED else [*names[: NAMED - 1], f"{len(names) - NAMED + 1} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    items = list(names) if len(names) <= NAMED else [*names[: NAMED - 1], f"{len(names) - NAMED + 1} more"]
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

@@ -453,6 +453,6 @@ class _Search:
             each = confirmed.each
             if each is None and not self._fixed:
                 each = self._measure_at(confirmed.budget, SPREAD_RUNS, CONFIRMATIONS + 1, True).each
-        found = tuple(sorted(self._found, key=lambda point: point.budget))
+        points = tuple(sorted(self._found, key=lambda point: point.budget))
         budget = None if confirmed is None else confirmed.budget
-        return BudgetPlan(self._agent, self._env, self._goal, budget, confirmed, found, each)
+        return BudgetPlan(self._agent, self._env, self._goal, budget, confirmed, points, each)

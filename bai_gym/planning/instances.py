@@ -64,8 +64,8 @@ def on_each_instance(
     bandit = problem.draw(number, generator(cell.seed, "truths"))
     env = BestArmEnv(InTurn(bandit, problem), cell.budget, task=cell.episode_spec.task, costs=cell.costs)
     own = make_cells([agent], env, [cell.budget], cell.seed)[0]
-    found = run_cells([own], runs * number, workers=workers, out=out, reuse=reuse)
-    outcome = found.outcome(found[0])
+    comparison = run_cells([own], runs * number, workers=workers, out=out, reuse=reuse)
+    outcome = comparison.outcome(comparison[0])
     which = np.concatenate([np.arange(size) % number for size in own.chunk_sizes(runs * number)])
     values = ~outcome.correct if goal.measure == ERROR else outcome.simple_regret
-    return goal.measured(found[0], np.sort(np.bincount(which, values) / np.bincount(which)))
+    return goal.measured(comparison[0], np.sort(np.bincount(which, values) / np.bincount(which)))

@@ -134,8 +134,8 @@ class MovieLensProblem(Problem):
         movies = self._matched.get(key)
         if movies is None:
             parts = [slice(start, start + RUNS_AT_ONCE) for start in range(0, len(means), RUNS_AT_ONCE)]
-            found = [self._match_in_order(means[part], variances[part], order[part]) for part in parts]
-            movies = np.concatenate(found).astype(np.int32)
+            matches = [self._match_in_order(means[part], variances[part], order[part]) for part in parts]
+            movies = np.concatenate(matches).astype(np.int32)
             self._matched = dict([*self._matched.items(), (key, movies)][-KEPT:])
         return movies.astype(np.int64)
 

@@ -123,9 +123,9 @@ class _NormalMeans:
         total = precision.sum(axis=1, keepdims=True)
         centre = (precision * self._means).sum(axis=1, keepdims=True) / total
         centre = centre + rng.standard_normal((batch, 1)) / np.sqrt(total)
-        kept = squares * precision  # share of its distance to the centre that a mean keeps
-        deviation = np.sqrt(kept * self._squared_errors)
-        return np.asarray(centre + kept * (self._means - centre) + deviation * rng.standard_normal(precision.shape))
+        shares = squares * precision  # share of its distance to the centre that a mean keeps
+        deviation = np.sqrt(shares * self._squared_errors)
+        return np.asarray(centre + shares * (self._means - centre) + deviation * rng.standard_normal(precision.shape))
 
 
 class _Rates:
@@ -188,8 +188,8 @@ class _Rates:
 
 def _ends_around(points: FloatArray, likely: npt.NDArray[np.bool_]) -> tuple[float, float]:
     """Return the points just below and just above the likely ones, or the ends of the grid."""
-    found = np.flatnonzero(likely)
-    return float(points[max(found[0] - 1, 0)]), float(points[min(found[-1] + 1, points.size - 1)])
+    places = np.flatnonzero(likely)
+    return float(points[max(places[0] - 1, 0)]), float(points[min(places[-1] + 1, points.size - 1)])
 
 
 def pilot_problem(

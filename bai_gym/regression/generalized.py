@@ -108,21 +108,21 @@ def generalized_linear(
     used = np.full(len(data.features), penalty)
     if link == "identity":
         size = len(used)
-        found = _Estimates(ridge(data, penalty), np.zeros(size, np.int64), np.ones(size, np.bool_))
+        estimates = _Estimates(ridge(data, penalty), np.zeros(size, np.int64), np.ones(size, np.bool_))
     elif penalty > 0.0:
-        found = _penalised(model, data, penalty, first, max_iterations)
+        estimates = _penalised(model, data, penalty, first, max_iterations)
     else:
-        found, given_up = _plain(model, data, first, max_iterations)
+        estimates, given_up = _plain(model, data, first, max_iterations)
         rows = np.flatnonzero(given_up)
         if rows.size:
             used[rows] = FALLBACK_PENALTY
             again = None if first is None else first[rows]
-            found.put(rows, _penalised(model, data.select(rows), FALLBACK_PENALTY, again, max_iterations))
-    theta = unscaled(found.theta, data)
+            estimates.put(rows, _penalised(model, data.select(rows), FALLBACK_PENALTY, again, max_iterations))
+    theta = unscaled(estimates.theta, data)
     return Fit(
         theta,
-        found.iterations.reshape(data.outer),
-        found.converged.reshape(data.outer),
+        estimates.iterations.reshape(data.outer),
+        estimates.converged.reshape(data.outer),
         used.reshape(data.outer),
     )
 

@@ -74,8 +74,8 @@ class Axes:
         """Decompose the features."""
         left, values, right = np.linalg.svd(np.sqrt(data.weights)[..., None] * data.features, full_matrices=False)
         side = np.maximum((data.weights > 0).sum(axis=-1), data.features.shape[-1])
-        kept = values > RANK_TOLERANCE * side[:, None] * values[:, :1]
-        return cls(left, np.where(kept, values, 1.0), right, kept)
+        nonzero = values > RANK_TOLERANCE * side[:, None] * values[:, :1]
+        return cls(left, np.where(nonzero, values, 1.0), right, nonzero)
 
 
 def ridge(data: Data, penalty: float) -> FloatArray:

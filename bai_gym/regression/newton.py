@@ -88,9 +88,9 @@ class Likelihood:
         """Climb from ``(n, m)``, or from 0 where that is higher, in a limited number of steps."""
         size = len(start)
         point = self._at(np.zeros_like(start), np.zeros_like(self.means))
-        given = self._at(start, self._scores(start))
-        high = np.flatnonzero(given.value > point.value)
-        point.put(high, given.select(high))
+        origin = self._at(start, self._scores(start))
+        high = np.flatnonzero(origin.value > point.value)
+        point.put(high, origin.select(high))
         none = np.zeros(size, np.bool_)
         curvature = np.empty_like(self.means)
         path = Path(np.empty_like(start), curvature, np.zeros(size, np.int64), none, none.copy())

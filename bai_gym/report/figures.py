@@ -77,7 +77,7 @@ def error_curves(
     @Drawing
     def drawing(figure: Any) -> Caption:
         legend = {name: textwrap.fill(name, 28, subsequent_indent="  ", break_on_hyphens=False) for name in curves}
-        lines = sum(words.count("\n") + 1 for words in legend.values())
+        lines = sum(text.count("\n") + 1 for text in legend.values())
         figure.set_size_inches(8.0, max(4.5, 0.2 * lines + 1.5))
         axes = figure.add_subplot()
         handles = {}
@@ -95,8 +95,8 @@ def error_curves(
             sentence += "; dotted: what is proved, a bound on the error probability"
         guess = _chance_line(results, x, chance)
         if guess is not None:
-            shown = _draw_chance(axes, *guess)
-            sentence += f"; {'dashed' if shown else 'above the axis'}: {_describe_chance(chance, guess[1])}"
+            is_line = _draw_chance(axes, *guess)
+            sentence += f"; {'dashed' if is_line else 'above the axis'}: {_describe_chance(chance, guess[1])}"
         axes.set_ylabel("error probability")
         envs = {row.env for row in results}
         heading = title if title is not None else (next(iter(envs)) if len(envs) == 1 else None)
@@ -161,8 +161,8 @@ def instance_plot(
             if values is v and v.min() < 0.5 * v.max():  # zero is close enough to show
                 axes.set_ylim(bottom=0)
         if len(mu) > 1:
-            shown, words = panels[0].get_legend_handles_labels()
-            figure.legend(shown, words, loc="outside upper right", ncols=min(len(mu), 6), fontsize=10)
+            handles, texts = panels[0].get_legend_handles_labels()
+            figure.legend(handles, texts, loc="outside upper right", ncols=min(len(mu), 6), fontsize=10)
         best_words = "the ring marks the best arm" if len(mu) == 1 else "a ring marks the best arm of each instance"
         return Caption(
             title,
@@ -224,11 +224,11 @@ def _draw_curve(axes: Any, rows: Sequence[Result], index: int, x: Axis, log: boo
     if len(rows) >= DENSE:
         return _draw_band(axes, at, p, low, high, rows[0], index)
     reach = np.maximum([p - low, high - p], 0.0)  # (2, points)
-    seen = np.full(len(p), True) if not log else p > 0
-    bars = axes.errorbar(at[seen], p[seen], yerr=reach[:, seen], **properties)
-    if not seen.all():
+    with_errors = np.full(len(p), True) if not log else p > 0
+    bars = axes.errorbar(at[with_errors], p[with_errors], yerr=reach[:, with_errors], **properties)
+    if not with_errors.all():
         aside = axes.transData + ScaledTranslation(offset / 72, 0.0, axes.figure.dpi_scale_trans)
-        none = ~seen
+        none = ~with_errors
         axes.errorbar(
             at[none],
             high[none],

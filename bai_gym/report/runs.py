@@ -102,10 +102,10 @@ def stopping_times(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ParameterError(f"agent {twice} has several results; draw one figure for each setting")
-    made = {}
+    times = {}
     for name in names:
-        made[name] = np.sort(np.asarray(pulls.get(name, ()), dtype=np.float64))
-        if made[name].ndim != 1 or not made[name].size or not (np.isfinite(made[name]) & (made[name] > 0)).all():
+        times[name] = np.sort(np.asarray(pulls.get(name, ()), dtype=np.float64))
+        if times[name].ndim != 1 or not times[name].size or not (np.isfinite(times[name]) & (times[name] > 0)).all():
             raise ParameterError(f"the pulls of {name} must be numbers above 0, one for each of at least one run")
     numbers = places(names, agents)
 
@@ -114,9 +114,9 @@ def stopping_times(
         from matplotlib.ticker import FuncFormatter
 
         axes = figure.add_subplot()
-        least, most = min(values[0] for values in made.values()), max(values[-1] for values in made.values())
+        least, most = min(values[0] for values in times.values()), max(values[-1] for values in times.values())
         for row in results:
-            at, share = survival(made[row.agent], row.truncated, cap)
+            at, share = survival(times[row.agent], row.truncated, cap)
             label = f"{named(row.agent, row.knows)}: {row.errors:,} of {row.runs:,} runs wrong"
             axes.plot(
                 [least / 1.1, *at],
@@ -171,9 +171,9 @@ def _one_setting(results: Sequence[Result]) -> tuple[str, int]:
     """Return the environment and the budget of results."""
     cells = sorted({(row.env, row.budget) for row in results})
     if len(cells) != 1:
-        words = "; ".join(f"{env} with budget {budget:,}" for env, budget in cells) or "none"
+        text = "; ".join(f"{env} with budget {budget:,}" for env, budget in cells) or "none"
         raise ParameterError(
-            f"a figure of stopping times shows one environment with one budget, not {len(cells)} ({words})"
+            f"a figure of stopping times shows one environment with one budget, not {len(cells)} ({text})"
         )
     return cells[0]
 
@@ -221,8 +221,8 @@ def arms_plot(
         *panels, below = figure.subplots(len(shares) + 1, 1, sharex=True)
         arms = np.arange(truth.size)
         top = 1.1 * max(row.max() for two in shares.values() for row in two)
-        for axes, (name, (made, chosen)) in zip(panels, shares.items(), strict=True):
-            axes.bar(arms, made, width=1.0, color=COLOURS[0], label="share of its pulls")
+        for axes, (name, (share, chosen)) in zip(panels, shares.items(), strict=True):
+            axes.bar(arms, share, width=1.0, color=COLOURS[0], label="share of its pulls")
             axes.bar(arms, -chosen, width=1.0, color=COLOURS[1], label="share of runs that\nrecommend it")
             axes.axhline(0.0, color="black", linewidth=0.8)
             axes.set_ylim(-top, top)
@@ -263,8 +263,8 @@ def _part(panels: Sequence[Any], below: Any, groups: Sequence[str]) -> None:
             if start:
                 axes.axvline(start - 0.5, color="#888888", linewidth=0.8, linestyle=":")
         if len(sizes) <= MOST:
-            words = textwrap.fill(name, max(8, size // 2), break_long_words=False)
+            label = textwrap.fill(name, max(8, size // 2), break_long_words=False)
             panels[0].text(
-                start + (size - 1) / 2, 1.02, words, transform=panels[0].get_xaxis_transform(), ha="center", fontsize=8
+                start + (size - 1) / 2, 1.02, label, transform=panels[0].get_xaxis_transform(), ha="center", fontsize=8
             )
         start += size

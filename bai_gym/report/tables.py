@@ -52,25 +52,25 @@ def bound_remarks(results: Iterable[Result]) -> tuple[str, ...]:
     ratios = [row.over_bound for row in results if row.over_bound is not None]
     if not ratios:
         return ()
-    words = (
+    text = (
         "Lower bound: kl(delta, 1 - delta) T*, from the true means; no agent that errs with probability at most delta "
         "on all instances takes fewer pulls on average (Garivier and Kaufmann 2016)."
     )
     doubt = "Fewer pulls than the lower bound: by chance, or the error probability exceeds delta on some instances."
-    return (words, doubt) if min(ratios) < 1 else (words,)
+    return (text, doubt) if min(ratios) < 1 else (text,)
 
 
 def best_arm_remarks(results: Iterable[Result]) -> tuple[str, ...]:
     """Return a sentence for each environment with named arms: which of them is best."""
-    found: dict[str, str] = {}
+    remarks: dict[str, str] = {}
     for row in results:
-        if row.best_arms and row.env not in found:
+        if row.best_arms and row.env not in remarks:
             top, others = max(row.arm_means), [mean for mean in row.arm_means if mean < max(row.arm_means)]
             second = f"; the next mean is {max(others):.4g}" if others else ""
-            found[row.env] = (
+            remarks[row.env] = (
                 f"best of {row.env}: {' and '.join(map(repr, row.best_arms))}, with a mean of {top:.4g}{second}"
             )
-    return tuple(f"{words[0].upper()}{words[1:]}." for words in found.values())
+    return tuple(f"{text[0].upper()}{text[1:]}." for text in remarks.values())
 
 
 def arms_tables(results: Sequence[Result], most: int = 50) -> list[Table[int]]:
@@ -83,21 +83,21 @@ def arms_tables(results: Sequence[Result], most: int = 50) -> list[Table[int]]:
     Returns:
         A table for each environment with named arms.
     """
-    found: dict[str, list[Result]] = {}
+    groups: dict[str, list[Result]] = {}
     for row in results:
         if row.at_end and row.recommended and len(row.arm_names) <= most:
-            found.setdefault(row.env, []).append(row)
+            groups.setdefault(row.env, []).append(row)
     tables = []
-    for env, rows in found.items():
+    for env, rows in groups.items():
         budget = max(row.budget for row in rows)
-        shown = {row.agent: row for row in rows if row.budget == budget}
+        by_agent = {row.agent: row for row in rows if row.budget == budget}
         names, means = rows[0].arm_names, rows[0].arm_means
         order = sorted(range(len(names)), key=lambda arm: (-means[arm], arm))
         columns: list[Column[int]] = [
             Column("arm", names.__getitem__, False),
             Column("mean", partial(_mean_of, means)),
         ]
-        for agent, row in shown.items():
+        for agent, row in by_agent.items():
             columns.append(Column(f"{agent}: recommended, pulls", partial(_shares_of, row)))
         heading = f"Arms of {env}: shares of runs that recommend them, and of pulls, with budget {budget:,}"
         tables.append(Table(order, columns, title=heading, above=f"{heading}."))
@@ -125,14 +125,14 @@ def checkpoint_table(results: Sequence[Result], most: int = 8) -> Table[Result]:
     """
     after = {(row.agent, row.checkpoint): row for row in results}
     points = sorted({row.checkpoint for row in results if row.checkpoint is not None})
-    shown = points[-1 :: -max(1, -(-len(points) // most))][::-1]
+    subset = points[-1 :: -max(1, -(-len(points) // most))][::-1]
 
     def error_after(point: int) -> Callable[[Result], str]:
         return lambda row: f"{after[row.agent, point].error_probability:.{_places(row)}f}"
 
     return Table(
         [row for row in _sorted(results) if row.checkpoint == points[-1]],
-        [Column("agent", lambda row: row.agent, False), *(Column(f"{p:,}", error_after(p)) for p in shown)],
+        [Column("agent", lambda row: row.agent, False), *(Column(f"{p:,}", error_after(p)) for p in subset)],
     )
 
 
@@ -178,7 +178,7 @@ def _columns(rows: Sequence[Result], optima: Optima | None, several: bool) -> li
         (True, Column("oracle knowledge", lambda row: format_knowledge(row.knows), False)),
         (True, Column("seconds", lambda row: f"{row.seconds:.1f}", terminal=True)),
     ]
-    return [column for shown, column in columns if shown]
+    return [column for is_visible, column in columns if is_visible]
 
 
 def _fields(rows: Sequence[Result], optima: Optima | None) -> dict[str, Callable[[Result], object]]:

@@ -444,14 +444,14 @@ def _table(
         raise ParameterError(
             f"there is no task that all of {', '.join(names)} have played; leave some out with agents=[...]"
         )
-    kept = {(name, task): table[name, task] for name in names for task in tasks}
-    for (name, task), entry in kept.items():
+    subset = {(name, task): table[name, task] for name in names for task in tasks}
+    for (name, task), entry in subset.items():
         if entry.correct is None:
             raise ParameterError(
                 f"of {name} on {describe_task(task)} only counts are known, and the bootstrap needs each run; "
                 "give what bai_gym.compare returns"
             )
-    return names, tasks, [task for task in every if task not in tasks], kept
+    return names, tasks, [task for task in every if task not in tasks], subset
 
 
 def _first(entry: Evaluation, runs: int) -> Evaluation:

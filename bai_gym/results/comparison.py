@@ -113,7 +113,7 @@ class Comparison(Sequence[Result]):
             UnknownNameError: If there is no such result.
             ParameterError: If there are several.
         """
-        found = [
+        matches = [
             result
             for result in (self.final if checkpoint is None else self.results)
             if result.agent == agent
@@ -121,21 +121,21 @@ class Comparison(Sequence[Result]):
             and env in (None, result.env)
             and checkpoint in (None, result.checkpoint)
         ]
-        if not found:
+        if not matches:
             known = dict.fromkeys(result.agent for result in self.results)
             cells = sorted({(result.env, result.budget) for result in self.results})
             there = ", ".join(f"{env} with budget {pulls}" for env, pulls in cells)
             if agent in known and checkpoint is not None:
                 points = sorted({result.checkpoint for result in self.results if result.checkpoint is not None})
-                shown = ", ".join(map(str, points[:20])) + (", ..." if len(points) > 20 else "")
-                raise UnknownNameError(f"no result of {agent} after {checkpoint} pulls; there are: {shown or 'none'}")
+                text = ", ".join(map(str, points[:20])) + (", ..." if len(points) > 20 else "")
+                raise UnknownNameError(f"no result of {agent} after {checkpoint} pulls; there are: {text or 'none'}")
             if agent in known:
                 asked = f"{env or 'any environment'} with {'any budget' if budget is None else f'budget {budget}'}"
                 raise UnknownNameError(f"no result of {agent} on {asked}; there are: {there}")
             raise unknown_name("result", agent, known, f"agents compared: {', '.join(known)}; on {there}")
-        if len(found) > 1:
-            raise ParameterError(f"there are {len(found)} results of {agent}: say which budget (and env) is meant")
-        return found[0]
+        if len(matches) > 1:
+            raise ParameterError(f"there are {len(matches)} results of {agent}: say which budget (and env) is meant")
+        return matches[0]
 
     def paired(
         self,
@@ -375,7 +375,7 @@ def against_fewest(
     settings: dict[tuple[str, int], dict[str, npt.NDArray[np.int64]]] = {}
     for (agent, env, budget), values in pulls.items():
         settings.setdefault((env, budget), {})[agent] = np.asarray(values)
-    found = []
+    comparisons = []
     for (env, budget), agents in settings.items():
         if not any(np.ptp(values) for values in agents.values()):
             continue
@@ -385,5 +385,5 @@ def against_fewest(
             for agent, values in agents.items()
             if agent != reference and values.size == agents[reference].size
         ]
-        found += sorted(rows, key=lambda row: row.test.difference)
-    return found
+        comparisons += sorted(rows, key=lambda row: row.test.difference)
+    return comparisons

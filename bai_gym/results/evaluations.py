@@ -88,20 +88,20 @@ def collect(source: Source) -> list[Evaluation]:
     Raises:
         ParameterError: If there are no results, a wrong type, a duplicate, or a result that contradicts its outcomes.
     """
-    found: dict[tuple[str, str, int], Evaluation] = {}
+    evaluations: dict[tuple[str, str, int], Evaluation] = {}
     for item in _items(source):
         rows, outcomes = (item.final, item.outcomes) if isinstance(item, Comparison) else ((item,) * item.at_end, {})
         for row in rows:
             key = row.agent, row.env, row.budget
-            if key in found:
+            if key in evaluations:
                 raise ParameterError(
                     f"{row.agent} has two results on {describe_task((row.env, row.budget))}; leave one out, "
                     "or give the agents different names"
                 )
-            found[key] = _entry(row, outcomes.get(key))
-    if not found:
+            evaluations[key] = _entry(row, outcomes.get(key))
+    if not evaluations:
         raise ParameterError("there are no results; give what bai_gym.compare returns, or a list of that")
-    return [found[key] for key in sorted(found)]
+    return [evaluations[key] for key in sorted(evaluations)]
 
 
 def describe_task(task: Task) -> str:

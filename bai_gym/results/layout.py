@@ -253,21 +253,21 @@ def group_notes(notes: Iterable[str]) -> dict[str, str]:
     """
     by_words: dict[str, dict[str, tuple[str, str]]] = {}  # what stands in place of single notes: notes, (name, values)
     for note in dict.fromkeys(notes):
-        name, colon, words = note.partition(": ")
+        name, colon, rest = note.partition(": ")
         if chosen := _CHOSEN.fullmatch(note):
             by_words.setdefault(f"{chosen[3]}: ", {})[note] = chosen[1], chosen[2]
         else:
-            by_words.setdefault(f"{colon}{words}" if colon else note, {})[note] = name, ""
+            by_words.setdefault(f"{colon}{rest}" if colon else note, {})[note] = name, ""
     joined: dict[str, str] = {}
-    for words, members in by_words.items():
+    for rest, members in by_words.items():
         by_values: dict[str, list[str]] = {}
         for name, values in members.values():
             by_values.setdefault(values, []).append(name)
         lists = {values: ", ".join(names) for values, names in by_values.items()}
-        if words.endswith(": "):
-            text = words + "; ".join(f"{values} ({names})" for values, names in lists.items())
+        if rest.endswith(": "):
+            text = rest + "; ".join(f"{values} ({names})" for values, names in lists.items())
         else:
-            text = f"{lists['']}{words}"
+            text = f"{lists['']}{rest}"
         joined |= {note: text if len(members) > 1 else note for note in members}
     return joined
 
@@ -322,6 +322,6 @@ def estimate_fields(name: str, read: Callable[[Row], Estimate | None]) -> dict[s
     """Return the fields of an estimate and the ends of its interval; those of an unknown one are empty."""
 
     def field_of(end: str) -> Callable[[Row], object]:
-        return lambda row: "" if (found := read(row)) is None else exact(getattr(found, end))
+        return lambda row: "" if (estimate := read(row)) is None else exact(getattr(estimate, end))
 
     return {name: field_of("value"), f"{name}_lower": field_of("lower"), f"{name}_upper": field_of("upper")}

@@ -47,7 +47,7 @@ def merge_results(folders: Sequence[str | Path], out: str | Path) -> ResultTable
             if not copy.exists():
                 with write_atomically(copy) as draft:
                     shutil.copyfile(part, draft)
-        found = gather(source / RESULTS, ())
-        merged = gather(target / RESULTS, found.results, found.command, found.optima)
+        table = gather(source / RESULTS, ())
+        merged = gather(target / RESULTS, table.results, table.command, table.optima)
         writer.save_results(merged.results, optima=merged.optima, facts={"command": merged.command})
     return merged

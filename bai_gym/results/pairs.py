@@ -71,7 +71,7 @@ def pairs_table(results: Sequence[Result], outcomes: Outcomes, level: float = 0.
     ]
     return Table(
         rows,
-        [column for shown, column in columns if shown],
+        [column for is_visible, column in columns if is_visible],
         {
             "agent_a": lambda row: row.agent_a,
             "agent_b": lambda row: row.agent_b,
@@ -93,9 +93,9 @@ def pairs_table(results: Sequence[Result], outcomes: Outcomes, level: float = 0.
 def _pairs(results: Sequence[Result], outcomes: Outcomes, setting: tuple[str, int], level: float) -> Iterable[Pair]:
     agents = [result.agent for result in results if (result.env, result.budget) == setting]
     wrong = {agent: ~outcomes[agent, *setting].correct for agent in agents}
-    found = [(a, b, compare_paired(wrong[a], wrong[b], level)) for a, b in combinations(agents, 2)]
-    adjusted = holm([test.p_value for _, _, test in found])
-    return [Pair(a, b, *setting, test, float(p)) for (a, b, test), p in zip(found, adjusted, strict=True)]
+    comparisons = [(a, b, compare_paired(wrong[a], wrong[b], level)) for a, b in combinations(agents, 2)]
+    adjusted = holm([test.p_value for _, _, test in comparisons])
+    return [Pair(a, b, *setting, test, float(p)) for (a, b, test), p in zip(comparisons, adjusted, strict=True)]
 
 
 def _difference(row: Pair) -> str:

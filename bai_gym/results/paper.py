@@ -75,8 +75,8 @@ def paper_table(
     def notes_of(agent: str) -> list[str]:
         results = rows[agent].values()
         knows = sorted({word for result in results for word in result.knows})
-        said = [f"is given oracle knowledge: {format_knowledge(knows)}"] if knows else []
-        return [*said, *dict.fromkeys(note for result in results for note in result.notes)]
+        facts = [f"is given oracle knowledge: {format_knowledge(knows)}"] if knows else []
+        return [*facts, *dict.fromkeys(note for result in results for note in result.notes)]
 
     return Table(
         list(rows),

@@ -115,19 +115,19 @@ def gather(path: Path, results: Iterable[Result], command: str = "", optima: Opt
         except OutputError as error:
             warnings.warn(f"{error}; its earlier results are lost, but not their chunks", stacklevel=2)
     current = {_played(row): row.digest for row in results}
-    kept = {
+    rows = {
         _place(row): row
         for row in (earlier.results if earlier is not None else ())
         if _played(row) not in current or current[_played(row)] == row.digest and not row.digest.startswith("?")
     }
-    commands = earlier.command.splitlines() if earlier is not None and kept else []
+    commands = earlier.command.splitlines() if earlier is not None and rows else []
     for row in results:
-        other = kept.get(_place(row))
+        other = rows.get(_place(row))
         if other is None or other.precedence <= row.precedence:
-            kept[_place(row)] = row
+            rows[_place(row)] = row
     known = earlier.optima if earlier is not None else {}
     lines = dict.fromkeys((*commands, *command.splitlines()))
-    return ResultTable(path, tuple(kept.values()), command="\n".join(lines), optima={**known, **(optima or {})})
+    return ResultTable(path, tuple(rows.values()), command="\n".join(lines), optima={**known, **(optima or {})})
 
 
 def _played(row: Result) -> tuple[str, str, int, int | None]:
@@ -151,21 +151,21 @@ def read_outcomes(folder: str | Path, results: Iterable[Result]) -> dict[tuple[s
         SchemaError: If a newer version of this library wrote a file.
     """
     folder = _check_folder(folder)
-    wanted = {(row.agent, row.env, row.budget): row for row in results if row.at_end}
-    found: dict[tuple[str, str, int], Runs] = {}
+    rows = {(row.agent, row.env, row.budget): row for row in results if row.at_end}
+    outcomes: dict[tuple[str, str, int], Runs] = {}
     cells: dict[Path, dict[tuple[int, int], Path]] = {}
     for path in _parts(folder, "chunks"):
         cells.setdefault(path.parent, {})[_number_and_runs(path)] = path
     for chunks in cells.values():
         name = _read(next(iter(chunks.values())), _address, "outcomes")
-        row = wanted.get(name)
+        row = rows.get(name)
         paths = [] if row is None else _of_runs(chunks, row.runs)
         if row is None or not paths:
             continue
         episodes = Runs.joined([_read(path, read_chunk, "outcomes") for path in paths])
         if _gives(episodes, row):
-            found[name] = episodes
-    return found
+            outcomes[name] = episodes
+    return outcomes
 
 
 def read_recordings(folder: str | Path) -> list[Recording]:

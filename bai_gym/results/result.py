@@ -326,10 +326,10 @@ def summed(tallies: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 def _recommended(episodes: Runs) -> tuple[int, ...]:
     """Return the number of runs that recommend each arm, where one arm or a set of arms is recommended."""
-    num_arms, found = episodes.pulls.size, episodes.recommendation
-    if found.ndim == 1:
-        return tuple(np.bincount(found, minlength=num_arms).tolist())
-    return tuple(found.sum(axis=0).tolist()) if found.shape[1] == num_arms else ()
+    num_arms, recommendation = episodes.pulls.size, episodes.recommendation
+    if recommendation.ndim == 1:
+        return tuple(np.bincount(recommendation, minlength=num_arms).tolist())
+    return tuple(recommendation.sum(axis=0).tolist()) if recommendation.shape[1] == num_arms else ()
 
 
 def _by_rank(episodes: Runs) -> tuple[float, ...]:

@@ -20,8 +20,8 @@ def metadata_now() -> dict[str, str]:
 
 def schema_of(metadata: Mapping[bytes, bytes] | None) -> int | None:
     """Return the version that the metadata of a Parquet file name, or None if it is not a file of results."""
-    found = (metadata or {}).get(b"schema", b"")
-    return int(found) if found.isdigit() else None
+    text = (metadata or {}).get(b"schema", b"")
+    return int(text) if text.isdigit() else None
 
 
 def check_schema(path: Path, metadata: Mapping[bytes, bytes]) -> None:
@@ -31,11 +31,11 @@ def check_schema(path: Path, metadata: Mapping[bytes, bytes]) -> None:
         SchemaError: If a newer version wrote it.
         ValueError: If it is not a file of results.
     """
-    found = schema_of(metadata)
-    if found is not None and found > SCHEMA_VERSION:
+    version = schema_of(metadata)
+    if version is not None and version > SCHEMA_VERSION:
         raise SchemaError(
-            f"{path} was written by a newer bai-gym (schema {found}; this one reads {SCHEMA_VERSION}): update bai-gym, "
-            "or choose another folder"
+            f"{path} was written by a newer bai-gym (schema {version}; this one reads {SCHEMA_VERSION}): "
+            "update bai-gym, or choose another folder"
         )
-    if found != SCHEMA_VERSION:
+    if version != SCHEMA_VERSION:
         raise ValueError("no schema of bai-gym in its metadata")

@@ -359,8 +359,8 @@ def _folder_name(cell: CellKey) -> str:
 
     Without ``=``, which would make pyarrow read columns out of names.
     """
-    words = re.sub("[^A-Za-z0-9.-]+", "_", f"{cell.env}_{cell.agent}_n={cell.budget}")[:80].strip("_")
-    return f"{words}_{cell.fingerprint}"
+    name = re.sub("[^A-Za-z0-9.-]+", "_", f"{cell.env}_{cell.agent}_n={cell.budget}")[:80].strip("_")
+    return f"{name}_{cell.fingerprint}"
 
 
 def _constant(text: str, rows: int) -> pa.Array:

@@ -99,10 +99,10 @@ class BestCandidate(Task):
 
         Those within rounding error of the best one are equal to it.
         """
-        found = means @ self.combinations.T
+        values = means @ self.combinations.T
         scale = np.abs(means).max(axis=-1, keepdims=True) * np.abs(self.combinations).sum(axis=1).max()
-        best = found.max(axis=-1, keepdims=True)
-        return np.asarray(np.where(found >= best - ROUNDING * scale, best, found))
+        best = values.max(axis=-1, keepdims=True)
+        return np.asarray(np.where(values >= best - ROUNDING * scale, best, values))
 
     @override
     def correct_recommendation(self, means: FloatArray) -> IntArray:

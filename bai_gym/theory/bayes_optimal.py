@@ -195,11 +195,11 @@ def _solve(num_arms: int, budget: int, objective: str, alpha: float, beta: float
         begin, begins = 0, []
         for parts in partitions(pulls, most_parts):
             box = tuple(part + 1 for part in parts)
-            found = recommending(parts) if pulls == budget else _pulling(parts, values, arms, num_arms)
-            best = functools.reduce(np.maximum, found)
+            result = recommending(parts) if pulls == budget else _pulling(parts, values, arms, num_arms)
+            best = functools.reduce(np.maximum, result)
             end = begin + math.prod(box)
             target = layer[begin:end].reshape(box)
-            for bit, value in enumerate(found):
+            for bit, value in enumerate(result):
                 target |= (value >= best - SAME).astype(layer.dtype) << np.array(bit, layer.dtype)
             earlier[parts] = np.broadcast_to(best, box)
             begins.append(begin)
@@ -231,16 +231,16 @@ def _pulling(parts: Parts, values: Mapping[Parts, FloatArray], arms: BetaArms, n
     Returns:
         Boxes.
     """
-    found = []
+    values_of_arms = []
     for arm, pulls in enumerate(parts):
         # Among arms with equally many pulls, the one that gets another comes first.
         place = parts.index(pulls)
         after = (*parts[:place], pulls + 1, *parts[place:arm], *parts[arm + 1 :])
         box = np.moveaxis(values[after], place, arm)
-        found.append(_expected(box, arm, arms.success(pulls)))
+        values_of_arms.append(_expected(box, arm, arms.success(pulls)))
     if len(parts) < num_arms:
-        found.append(_expected(values[(*parts, 1)], len(parts), arms.success(0))[..., 0])
-    return found
+        values_of_arms.append(_expected(values[(*parts, 1)], len(parts), arms.success(0))[..., 0])
+    return values_of_arms
 
 
 def _expected(box: FloatArray, axis: int, success: FloatArray) -> FloatArray:

@@ -80,8 +80,8 @@ class BetaArms:
         """
         axes = len(parts)
         shapes = [tuple(-1 if axis == arm else 1 for axis in range(axes)) for arm in range(axes)]
-        found = [self.success(pulls).reshape(shape) for pulls, shape in zip(parts, shapes, strict=True)]
-        return found + [self.success(0).reshape((1,) * axes)] * (axes < self._num_arms)
+        factors = [self.success(pulls).reshape(shape) for pulls, shape in zip(parts, shapes, strict=True)]
+        return factors + [self.success(0).reshape((1,) * axes)] * (axes < self._num_arms)
 
     def best_probabilities(self, parts: Sequence[int]) -> list[FloatArray]:
         """Return the posterior probability of being the best arm, as :meth:`means` does the mean.
@@ -93,14 +93,14 @@ class BetaArms:
         """
         idle = self._num_arms - len(parts)
         weights = self._weights * self._masses[0][0] ** idle
-        found = []
+        probabilities = []
         for best in range(len(parts)):
             tables = [(self._densities if arm == best else self._masses)[pulls] for arm, pulls in enumerate(parts)]
-            found.append(_integrals(tables, weights))
+            probabilities.append(_integrals(tables, weights))
         if idle:
             weights = self._weights * self._densities[0][0] * self._masses[0][0] ** (idle - 1)
-            found.append(_integrals([self._masses[pulls] for pulls in parts], weights))
-        return found
+            probabilities.append(_integrals([self._masses[pulls] for pulls in parts], weights))
+        return probabilities
 
 
 def _integrals(tables: Sequence[FloatArray], weights: FloatArray) -> FloatArray:

@@ -71,9 +71,9 @@ def optimal_ratios(
 ) -> float:
     """Write the ratios x_a to ``x``, except that of the best arm, and return y; see :func:`optimal_proportions`."""
     if bernoulli and beta == 0.0 and y > 0.0:
-        found = nearby_ratios(means, best, x, y, variances)
-        if found > 0.0:
-            return found
+        ratios = nearby_ratios(means, best, x, y, variances)
+        if ratios > 0.0:
+            return ratios
         for arm in range(means.size):
             x[arm] = 1.0
     low, high = 0.0, np.inf  # y is below all d(mu_1, mu_a)

@@ -95,9 +95,9 @@ def _divisions(pulls: int, arms: int) -> Iterator[tuple[int, ...]]:
 
 def _terms(num_arms: int, sizes: Sequence[int]) -> float:
     """Return about how many terms are added up: in all boxes, for all divisions of the next stage."""
-    total, made = 0.0, 0
+    total, num_pulls = 0.0, 0
     for size in sizes:
-        boxes = math.comb(made + 2 * num_arms - 1, made) / math.factorial(num_arms)
+        boxes = math.comb(num_pulls + 2 * num_arms - 1, num_pulls) / math.factorial(num_arms)
         total += boxes * math.comb(size + num_arms - 1, size) * (size / num_arms + 1.0) * num_arms
-        made += size
+        num_pulls += size
     return total

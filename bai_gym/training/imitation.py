@@ -102,12 +102,12 @@ def watch(teacher: str, env: BestArmEnv, episodes: int, rng: np.random.Generator
     steps = env.budget + 1
     weights = np.ones((steps, episodes), np.float32)
     weights[-1] = max(1.0, RECOMMENDATION * steps)
-    seen = {
+    fields = {
         name: torch.as_tensor(np.concatenate([one[name] for one in observations]).astype(np.float32))
         for name in observations[0]
     }
     return Watched(
-        seen,
+        fields,
         torch.as_tensor(np.concatenate(actions)),
         torch.as_tensor(np.tile(rewards.astype(np.float32), steps)),
         torch.as_tensor(weights.reshape(-1)),

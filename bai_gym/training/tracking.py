@@ -40,8 +40,8 @@ class Values(KVWriter):
     @override
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
         """Pass on the numbers that TensorBoard gets."""
-        shown = {name: value for name, value in key_values.items() if "tensorboard" not in (key_excluded[name] or ())}
-        self._on_values({name: float(value) for name, value in shown.items() if isinstance(value, _NUMBERS)}, step)
+        values = {name: value for name, value in key_values.items() if "tensorboard" not in (key_excluded[name] or ())}
+        self._on_values({name: float(value) for name, value in values.items() if isinstance(value, _NUMBERS)}, step)
 
     @override
     def close(self) -> None:

@@ -140,9 +140,9 @@ class Network(torch.nn.Module):
     def leave_out(self, features: Sequence[str]) -> None:
         """Set the weights of some features to 0, and keep them there in training."""
         for layer, names in ((self.arm, ARM_FEATURES), (self.state, STATE_FEATURES)):
-            kept = torch.tensor([float(name not in features) for name in names], device=layer.weight.device)
-            layer.weight.data *= kept
-            layer.weight.register_hook(kept.mul)  # type: ignore[no-untyped-call]
+            mask = torch.tensor([float(name not in features) for name in names], device=layer.weight.device)
+            layer.weight.data *= mask
+            layer.weight.register_hook(mask.mul)  # type: ignore[no-untyped-call]
 
     @override
     def forward(self, state: State, left: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -153,17 +153,17 @@ class Network(torch.nn.Module):
             left: ``(N, 1)`` pulls that are left.
         """
         if self.rewards == "binary":
-            seen = binary_moments(state.pulls, state.means, torch)
+            moments_of_arms = binary_moments(state.pulls, state.means, torch)
         else:
-            seen = moments(state.pulls, state.means, state.variances, torch)
-        shown = view(state.pulls, seen, left, torch)
-        hidden = torch.relu(self.arm(shown.arms) + self.state(shown.state).unsqueeze(-2))
+            moments_of_arms = moments(state.pulls, state.means, state.variances, torch)
+        inputs = view(state.pulls, moments_of_arms, left, torch)
+        hidden = torch.relu(self.arm(inputs.arms) + self.state(inputs.state).unsqueeze(-2))
         hidden = torch.relu(self.encoder(hidden))
-        weight = shown.arms[..., WEIGHT : WEIGHT + 1]
+        weight = inputs.arms[..., WEIGHT : WEIGHT + 1]
         among = (hidden * weight).sum(-2) / weight.sum(-2)
         pooled = self.mean(hidden.mean(-2)) + self.max(hidden.amax(-2)) + self.contenders(among)
         out = self.out(torch.relu(self.own(hidden) + pooled.unsqueeze(-2)))
-        return shown.pulls + out[..., 0], shown.recommendation + out[..., 1]
+        return inputs.pulls + out[..., 0], inputs.recommendation + out[..., 1]
 
 
 class Networks(torch.nn.Module):
@@ -239,14 +239,14 @@ def _loss(network: Network, group: Group, stages: int, random: torch.Generator) 
 
 def error_probability(networks: Networks, groups: list[Group], seed: int) -> np.ndarray:
     """Return the estimated error probability on each part of each group, ``(G, P)``."""
-    found = []
+    errors = []
     for number, group in enumerate(groups):
         network = networks.of(group.kind)
         random = _random(network.out.bias.device, seed, "validation", number)
         with torch.no_grad():
             logits, best = play(network, group, STAGES_AT_PLAY, random)
-        found.append((logits.argmax(1) != best).double().reshape(len(group.budgets), -1).mean(1).cpu().numpy())
-    return np.stack(found)
+        errors.append((logits.argmax(1) != best).double().reshape(len(group.budgets), -1).mean(1).cpu().numpy())
+    return np.stack(errors)
 
 
 def train_universal(
@@ -423,11 +423,11 @@ def _write_curve(
     networks = Networks(recipe.width).to(place)
     networks.load_state_dict(average)
     errors = error_probability(networks, validation, 1)
-    found = {"step": done, "error": round(errors.mean(), 5), "log_error": round(np.log(errors + EASY).mean(), 4)}
+    point = {"step": done, "error": round(errors.mean(), 5), "log_error": round(np.log(errors + EASY).mean(), 4)}
     for name in ("error", "log_error"):
-        log(f"validation/{name}", found[name], done)
+        log(f"validation/{name}", point[name], done)
     with write_atomically(path) as draft:
-        draft.write_text("\n".join([*lines, json.dumps(found)]) + "\n", encoding="utf-8", newline="\n")
+        draft.write_text("\n".join([*lines, json.dumps(point)]) + "\n", encoding="utf-8", newline="\n")
 
 
 def _export(path: Path, recipe: dict[str, Any], done: int, average: Any) -> None:

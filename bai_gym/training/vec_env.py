@@ -259,8 +259,8 @@ def _check(batch: Any, num_envs: int | None = None, keywords: dict[str, Any] | N
             f"env must be a registered id or a BestArmVectorEnv without other wrappers, not a {type(batch).__name__}"
         )
     if num_envs is not None or keywords:
-        words = ", ".join([*(["num_envs"] if num_envs is not None else []), *(keywords or {})])
-        raise ParameterError(f"{words} cannot be given with a batch: make it with them")
+        names = ", ".join([*(["num_envs"] if num_envs is not None else []), *(keywords or {})])
+        raise ParameterError(f"{names} cannot be given with a batch: make it with them")
     if batch.metadata["autoreset_mode"] is not AutoresetMode.SAME_STEP or not batch.copy:
         raise ParameterError("the batch must be made with autoreset_mode='SameStep' and copy=True (the default)")
     return batch

@@ -220,12 +220,12 @@ class BAISearchCV(BaseSearchCV):
         """Make the fits that the study asks for; return the scores and times of each."""
         base = clone(self.estimator)
         at_a_time = study.budget if allocates(agent_source(self.agent).make()) else effective_n_jobs(self.n_jobs)
-        found: dict[tuple[int, int], dict[str, float] | str] = {}
+        scores_by_pull: dict[tuple[int, int], dict[str, float] | str] = {}
         untold: list[tuple[PendingPull, dict[str, float] | str]] = []  # until a fit says which scores there are
-        seen, lowest = "", math.inf
+        name, lowest = "", math.inf
         with Parallel(n_jobs=self.n_jobs, pre_dispatch=self.pre_dispatch) as parallel:
             while pulls := study.ask(at_a_time):
-                made = parallel(
+                results = parallel(
                     delayed(_fit)(
                         _candidate(base, candidates[pull.arm], pull.item.seed),
                         X,
@@ -238,17 +238,19 @@ class BAISearchCV(BaseSearchCV):
                     )
                     for pull in pulls
                 )
-                untold += zip(pulls, made, strict=True)
-                found |= {(pull.arm, pull.item_number or 0): scores for pull, scores in zip(pulls, made, strict=True)}
-                if not seen:
-                    seen = next((self._score_name(scores) for scores in made if not isinstance(scores, str)), "")
-                if seen:
-                    values = [float(self.error_score if isinstance(s, str) else s[seen]) for _, s in untold]
+                untold += zip(pulls, results, strict=True)
+                scores_by_pull |= {
+                    (pull.arm, pull.item_number or 0): scores for pull, scores in zip(pulls, results, strict=True)
+                }
+                if not name:
+                    name = next((self._score_name(scores) for scores in results if not isinstance(scores, str)), "")
+                if name:
+                    values = [float(self.error_score if isinstance(s, str) else s[name]) for _, s in untold]
                     lowest = min([lowest, *filter(math.isfinite, values)])
                     for (pull, _), value in zip(untold, values, strict=True):
                         study.tell(pull, value if math.isfinite(value) else lowest if math.isfinite(lowest) else 0.0)
                     untold.clear()
-        return self._complete(found)
+        return self._complete(scores_by_pull)
 
     def _complete(self, found: Mapping[tuple[int, int], dict[str, float] | str]) -> _Fits:
         """Return the scores of all fits, ``error_score`` for those that failed, with a warning."""
@@ -286,8 +288,8 @@ class BAISearchCV(BaseSearchCV):
         if callable(self.refit):
             self.best_index_ = self._select_best_index(self.refit, "score", self.cv_results_)
         else:
-            seen = self.refit if self.multimetric_ else "score"
-            self.best_score_ = float(self.cv_results_[f"mean_test_{seen}"][self.best_index_])
+            name = self.refit if self.multimetric_ else "score"
+            self.best_score_ = float(self.cv_results_[f"mean_test_{name}"][self.best_index_])
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         if self.refit:
             self.best_estimator_ = _candidate(clone(self.estimator), self.best_params_, None)
@@ -301,12 +303,12 @@ class BAISearchCV(BaseSearchCV):
 def _fit(estimator: Any, X: Any, y: Any, split: _Split, **keywords: Any) -> dict[str, float] | str:
     """Return the scores and times of one fit; the error, if it fails and ``error_score`` is a number."""
     try:
-        made = cross_validate(estimator, X, y, cv=split, **keywords)
+        results = cross_validate(estimator, X, y, cv=split, **keywords)
     except ValueError as error:
         if not str(error).startswith("\nAll the 1 fits failed"):  # what cross_validate says of a number
             raise
         return str(error).rpartition("failed with the following error:")[2].strip()
-    return {name: float(values[0]) for name, values in made.items()}
+    return {name: float(values[0]) for name, values in results.items()}
 
 
 def _candidate(base: Any, parameters: Mapping[str, Any], seed: int | None) -> Any:

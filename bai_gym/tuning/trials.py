@@ -132,8 +132,8 @@ def identify_trial(
     def pull(name: str, *item: Any) -> float:
         return sign * objective(FixedTrial(parameters[name]), *item)
 
-    found = identify(pull, arms=list(arms), budget=budget, items=items, **keywords)
-    return arms[found.name], found
+    result = identify(pull, arms=list(arms), budget=budget, items=items, **keywords)
+    return arms[result.name], result
 
 
 def _sign(study: Study) -> int:

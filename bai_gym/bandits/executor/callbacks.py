@@ -220,7 +220,7 @@ class _Process:
 
     def _ask(self, message: bytes, timeout: float | None) -> Any:
         assert self._process is not None and self._process.stdin is not None
-        wanted, self._number = (self._number, self._process.pid), self._number + 1
+        request, self._number = (self._number, self._process.pid), self._number + 1
         try:
             write(self._process.stdin, message)
             reply = self._replies.get(timeout=timeout)
@@ -236,7 +236,7 @@ class _Process:
             code = self._stop()
             raise FailedPullError(f"its process died ({_cause(code)})")
         *source, content = pickle.loads(reply)
-        if tuple(source) != wanted:
+        if tuple(source) != request:
             self.close()
             raise FailedPullError("its process sent the reply of another pull; the function may have forked")
         return pickle.loads(content)

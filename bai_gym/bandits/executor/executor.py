@@ -123,11 +123,11 @@ class Executor:
             except (Exception, SystemExit) as error:
                 cause = error
         own = isinstance(cause, FailedPullError)
-        shown = one_line(str(cause) if own else f"{type(cause).__name__}: {cause}".removesuffix(": "))
+        text = one_line(str(cause) if own else f"{type(cause).__name__}: {cause}".removesuffix(": "))
         tried = f" in each of {self._attempts} attempts" if self._attempts > 1 else ""
         if self._worst is None:
-            raise PullError(f"{what} (arm {arm}) failed{tried}: {shown}") from cause
-        return Outcome(self._worst, shown)
+            raise PullError(f"{what} (arm {arm}) failed{tried}: {text}") from cause
+        return Outcome(self._worst, text)
 
     def close(self) -> None:
         """End the worker process, if there is one; the next pull starts a new one."""

@@ -118,8 +118,8 @@ class Functions:
                 return Outcome(reward(value[0], "reward"), cost=real(value[1], "cost", least=0, most=LARGEST))
             return Outcome(reward(value, "reward"))
         except ParameterError:
-            wanted = f"{REWARD}, or a pair of that and a cost of 0 to {LARGEST:g}" if self._priced else REWARD
-            raise FailedPullError(f"it returned {one_line(repr(value), 60)}, and not {wanted}") from None
+            rule = f"{REWARD}, or a pair of that and a cost of 0 to {LARGEST:g}" if self._priced else REWARD
+            raise FailedPullError(f"it returned {one_line(repr(value), 60)}, and not {rule}") from None
 
 
 def one_line(text: str, length: int = _SHOWN) -> str:

@@ -65,10 +65,10 @@ class AutoMLProblem(FixedProblem):
             raise DataError("not a single model could be trained on these data; the log says why")
         if failed.any():
             names = [models[arm].name for arm in np.flatnonzero(failed.any(axis=0)).tolist()]
-            shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+            text = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
             notes = (
                 *notes,
-                f"{failed.sum()} of {failed.size} trainings failed and count as the worst score: {shown}",
+                f"{failed.sum()} of {failed.size} trainings failed and count as the worst score: {text}",
             )
         splits, num_arms = scores.shape
         self.models = tuple(models)
@@ -125,5 +125,5 @@ def automl_problem(
 
 def _shipped() -> FloatArray:
     """Return the ``(50, 160)`` scores on the diabetes data that come with the library."""
-    with resources.files(__package__).joinpath(SHIPPED).open("rb") as file, np.load(file, allow_pickle=False) as kept:
-        return np.asarray(kept["scores"], np.float64)
+    with resources.files(__package__).joinpath(SHIPPED).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        return np.asarray(arrays["scores"], np.float64)

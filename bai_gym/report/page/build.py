@@ -99,10 +99,10 @@ def _fitting(recordings: tuple[Recording, ...], space: int) -> tuple[list[dict[s
         for episode, (entry, (form, text)) in zip(episodes, forms, strict=True):
             packed[id(episode)] = ({**entry, **form}, text)
             chosen.add(id(episode))
-    kept = [recording for recording in recordings if id(recording) in chosen]
+    choice = [recording for recording in recordings if id(recording) in chosen]
     return (
-        [packed[id(recording)][0] | {"instance": instance(recording)} for recording in kept],
-        [packed[id(recording)][1] for recording in kept],
+        [packed[id(recording)][0] | {"instance": instance(recording)} for recording in choice],
+        [packed[id(recording)][1] for recording in choice],
         _sentence(missing, len(recordings)),
     )
 
@@ -113,10 +113,10 @@ def _draws(recordings: Sequence[Recording]) -> dict[int, int]:
     A chunk draws its instances in one pass, so in evaluations with different numbers of runs, a run may have different
     ones.
     """
-    found: dict[tuple[str, int, int], dict[bytes, int]] = {}
+    counts: dict[tuple[str, int, int], dict[bytes, int]] = {}
     numbers = {}
     for recording in recordings:
-        instances = found.setdefault((recording.env, recording.seed, recording.run), {})
+        instances = counts.setdefault((recording.env, recording.seed, recording.run), {})
         drawn = recording.means.tobytes() + recording.variances.tobytes()
         numbers[id(recording)] = instances.setdefault(drawn, len(instances))
     return numbers
@@ -128,11 +128,11 @@ def _sentence(missing: Mapping[tuple[str, int], int], count: int) -> str:
     smallest: dict[str, int] = {}
     for env, budget in missing:
         smallest[env] = min(budget, smallest.get(env, budget))
-    words = [f"{env} with budget {budget:,} and more" for env, budget in sorted(smallest.items())]
-    shown = "; ".join(words[:3]) + (f"; and {len(words) - 3} more environments" if len(words) > 3 else "")
+    settings = [f"{env} with budget {budget:,} and more" for env, budget in sorted(smallest.items())]
+    text = "; ".join(settings[:3]) + (f"; and {len(settings) - 3} more environments" if len(settings) > 3 else "")
     return (
         f"{sum(missing.values()):,} of {count:,} recorded episodes are left out to keep the page small, "
-        f"of the largest budgets first ({shown}); a larger --size-limit brings them back."
+        f"of the largest budgets first ({text}); a larger --size-limit brings them back."
     )
 
 

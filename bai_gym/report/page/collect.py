@@ -39,8 +39,8 @@ def collect(tables: Iterable[ResultTable], recordings: Iterable[Recording] = ())
     for seed, members in sweeps.items():
         envs = list(dict.fromkeys(result.env for table in members for result in table.results))
         title = envs[0] if len(envs) == 1 else f"{len(envs)} environments"
-        words = "" if len(sweeps) == 1 else ", seed unknown" if seed is None else f", seed {seed}"
-        groups.append(_group(title + words, members, notes))
+        text = "" if len(sweeps) == 1 else ", seed unknown" if seed is None else f", seed {seed}"
+        groups.append(_group(title + text, members, notes))
     episodes = {(r.agent, r.env, r.budget, r.run, r.seed): r for r in recordings}
     order = sorted(episodes, key=lambda key: (key[1], key[2], key[4], key[3]))  # stable: agents as they came
     return Content((*groups, *panels), tuple(episodes[key] for key in order), tuple(notes))
@@ -61,7 +61,7 @@ def _by_seed(table: ResultTable) -> Iterator[ResultTable]:
 
 
 def _group(title: str, tables: Sequence[ResultTable], notes: list[str]) -> Group:
-    found: dict[tuple[str, str, int, int], Result] = {}
+    by_place: dict[tuple[str, str, int, int], Result] = {}
     optima: Optima = {}
     twice = 0
     for table in tables:
@@ -69,12 +69,12 @@ def _group(title: str, tables: Sequence[ResultTable], notes: list[str]) -> Group
         for result in table.results:
             # The end of the runs is one row, whether or not the command asked for checkpoints, too.
             key = result.agent, result.env, result.budget, result.checkpoint or result.budget
-            other = found.get(key)
+            other = by_place.get(key)
             if other is not None and (other.runs, other.errors) != (result.runs, result.errors):
                 twice += 1
             if other is None or result.precedence > other.precedence:
-                found[key] = result
+                by_place[key] = result
     if twice:
         rows = f"{twice} rows stand" if twice > 1 else "1 row stands"
         notes.append(f"{title}: {rows} in several of the folders, with different runs; those with more runs are shown.")
-    return Group(title, tuple(found.values()), optima, tuple(tables))
+    return Group(title, tuple(by_place.values()), optima, tuple(tables))

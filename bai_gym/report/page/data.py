@@ -70,8 +70,8 @@ def _group_json(group: Group, standings: Standings, order: Sequence[str]) -> dic
         optimum = group.optima.get((result.env, result.budget))
         gap: tuple[float | None, ...] = (None, None, None)
         if optimum is not None and last:
-            found = excess_error(result.error_probability, result.interval, optimum)
-            gap = (short(found.value), short(found.lower), short(found.upper))
+            excess = excess_error(result.error_probability, result.interval, optimum)
+            gap = (short(excess.value), short(excess.lower), short(excess.upper))
         pulls = result.mean_pulls.sum()
         regret_low, regret_high = normal(result.simple_regret, result.simple_regret_se)
         rows.append(
@@ -123,8 +123,8 @@ def _group_json(group: Group, standings: Standings, order: Sequence[str]) -> dic
         "arms": [arms[env] for env in envs.things],
         "rewards": [kinds[env] for env in envs.things],
         "armNames": [list(named.get(env, ())) for env in envs.things],
-        "best": {env: words for env in named for words in best_arm_remarks(r for r in group.results if r.env == env)},
-        "knows": [list(words) for words in knows.things],
+        "best": {env: text for env in named for text in best_arm_remarks(r for r in group.results if r.env == env)},
+        "knows": [list(text) for text in knows.things],
         "notes": notes.things,
         "reruns": commands.things,
         "commands": list(dict.fromkeys(line for table in group.tables for line in table.command.splitlines())),

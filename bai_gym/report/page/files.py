@@ -38,19 +38,19 @@ def save_tables(content: Content, ranked: Sequence[Standings], folder: Path) -> 
         OutputError: If the disk rejects it.
     """
     paths = []
-    for (name, group), found in zip(_named(content), ranked, strict=True):
+    for (name, group), standings in zip(_named(content), ranked, strict=True):
         tables: dict[str, Table[Any]] = {
             name: results_table(group.results, group.optima),
-            f"{name}-leaderboard": leaderboards_table(found.boards, best_arm_remarks(group.results)),
+            f"{name}-leaderboard": leaderboards_table(standings.boards, best_arm_remarks(group.results)),
         }
         arms = arms_tables(group.results)
         tables |= {f"{name}-arms{f'-{number}' * (len(arms) > 1)}": table for number, table in enumerate(arms, start=1)}
-        if found.paper is not None:
-            tables[f"{name}-paper"] = found.paper
-        if found.pulls:
-            tables[f"{name}-pulls"] = pulls_table(found.pulls)
-        if found.aggregate is not None:
-            tables[f"{name}-scores"] = aggregate_table(found.aggregate)
+        if standings.paper is not None:
+            tables[f"{name}-paper"] = standings.paper
+        if standings.pulls:
+            tables[f"{name}-pulls"] = pulls_table(standings.pulls)
+        if standings.aggregate is not None:
+            tables[f"{name}-scores"] = aggregate_table(standings.aggregate)
         for file, table in tables.items():
             for suffix, text in ((".md", table.markdown()), (".csv", table.csv()), (".tex", table.latex())):
                 path = folder / f"{file}{suffix}"
@@ -76,17 +76,17 @@ def save_figures(
         OutputError: If the disk rejects it.
     """
     jobs: list[Callable[[], Path]] = []
-    for (name, group), found in zip(_named(content), ranked, strict=True):
+    for (name, group), standings in zip(_named(content), ranked, strict=True):
         for own, title, rows, x in _curves(name, group):
             jobs.append(partial(_draw_curves, folder / own, rows, x, title, content.agents))
-        for env, budget in dict.fromkeys((env, budget) for _, env, budget in found.spent):
+        for env, budget in dict.fromkeys((env, budget) for _, env, budget in standings.spent):
             rows = [row for row in group.results if row.at_end and (row.env, row.budget) == (env, budget)]
             path = folder / f"{name if len(group.envs) == 1 else f'{name}-{slug(env)}'}-pulls-{budget}"
-            jobs.append(partial(_draw_stopping, path, rows, found, content.agents))
-        if found.aggregate is not None:
+            jobs.append(partial(_draw_stopping, path, rows, standings, content.agents))
+        if standings.aggregate is not None:
             scores = folder / f"{name}-scores"
-            jobs.append(partial(_draw, aggregate_intervals, found.aggregate, scores, group.title, content.agents))
-            for profile in found.profiles:
+            jobs.append(partial(_draw, aggregate_intervals, standings.aggregate, scores, group.title, content.agents))
+            for profile in standings.profiles:
                 path = folder / f"{name}-profile-{profile.of}"
                 jobs.append(partial(_draw, performance_profiles, profile, path, group.title, content.agents))
     paths: list[Path] = []
@@ -104,8 +104,8 @@ def _draw_curves(path: Path, rows: Sequence[Result], x: Axis, title: str, agents
 
 def _draw_stopping(path: Path, rows: Sequence[Result], found: Standings, agents: Sequence[str]) -> Path:
     stopped = {row.agent: found.spent[key] for row in rows if (key := (row.agent, row.env, row.budget)) in found.spent}
-    shown = [row for row in rows if row.agent in stopped]
-    return stopping_times(shown, stopped, f"{path}{ALL_FORMATS}", agents=agents)
+    subset = [row for row in rows if row.agent in stopped]
+    return stopping_times(subset, stopped, f"{path}{ALL_FORMATS}", agents=agents)
 
 
 def _draw(figure: Callable[..., Path], what: Any, path: Path, title: str, agents: Sequence[str]) -> Path:

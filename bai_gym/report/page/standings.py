@@ -63,8 +63,8 @@ class Standings:
         if spent is None or not result.at_end:
             return None
         at, share = survival(spent, result.truncated, result.budget)
-        kept = np.unique(np.linspace(0, at.size - 1, PLACES).round().astype(int))
-        return [[short(value) for value in values[kept]] for values in (at, share)]
+        places = np.unique(np.linspace(0, at.size - 1, PLACES).round().astype(int))
+        return [[short(value) for value in values[places]] for values in (at, share)]
 
     @cached_property
     def profiles(self) -> tuple[Profile, ...]:
@@ -111,15 +111,15 @@ class Standings:
 
     def scores(self, agents: Sequence[str]) -> dict[str, Any] | None:
         """Return the scores over environments and budgets, for the page's script."""
-        found = self.aggregate
-        if found is None:
+        aggregate = self.aggregate
+        if aggregate is None:
             return {"reason": self.reason} if self.reason else None
         return {
-            "description": found.description,
-            "tasks": len(found.tasks),
-            "leftOut": len(found.left_out),
-            "without": [agent for agent in agents if agent not in found.agents],
-            "runs": [min(found.runs), max(found.runs)],
+            "description": aggregate.description,
+            "tasks": len(aggregate.tasks),
+            "leftOut": len(aggregate.left_out),
+            "without": [agent for agent in agents if agent not in aggregate.agents],
+            "runs": [min(aggregate.runs), max(aggregate.runs)],
             "rows": [
                 {
                     "agent": agents.index(row.agent),
@@ -128,7 +128,7 @@ class Standings:
                     "median": _estimate(row.median),
                     "gap": _estimate(row.optimality_gap),
                 }
-                for row in found
+                for row in aggregate
             ],
             "profiles": [_profile(profile, agents) for profile in self.profiles],
         }

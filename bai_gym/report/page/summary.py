@@ -101,8 +101,8 @@ def _by_error(boards: Sequence[Leaderboard]) -> list[str]:
     error = with_interval(best.error_probability, *best.interval)
     average = f", averaged over {len(board.budgets)} budgets" if board.overall else ""
     rivals, _ = _compared(board, best.agent)
-    words = f"{named(best.agent, best.knows)} has the lowest error probability, {error}{average}"
-    first = f"{words}, but cannot be told apart from {_listed(rivals)}." if rivals else f"{words}."
+    text = f"{named(best.agent, best.knows)} has the lowest error probability, {error}{average}"
+    first = f"{text}, but cannot be told apart from {_listed(rivals)}." if rivals else f"{text}."
     return [
         first,
         *(_places(best.agent, [b for b in boards if b is not board]) if board.overall else []),
@@ -123,13 +123,13 @@ def _places(agent: str, boards: Sequence[Leaderboard]) -> list[str]:
     tied, behind = [], []
     for board in places:
         rivals, better = _compared(board, agent)
-        words = board.env if several else f"{board.budgets[0]:,} pulls"
+        setting = board.env if several else f"{board.budgets[0]:,} pulls"
         if several and sum(other.env == board.env for other in places) > 1:
-            words += f" with {board.budgets[0]:,} pulls"
+            setting += f" with {board.budgets[0]:,} pulls"
         if better:
-            behind.append(f"{words} ({_listed(better)})")
+            behind.append(f"{setting} ({_listed(better)})")
         elif rivals:
-            tied.append(f"{words} ({_listed(rivals)})")
+            tied.append(f"{setting} ({_listed(rivals)})")
     preposition = "on" if several else "with"
     sentences = []
     if tied:
@@ -169,5 +169,5 @@ def _many(number: int, one: str) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     """Write "A, B and C", or "A, B, C and 4 more"."""
-    shown = list(names) if len(names) <= LISTED + 1 else [*names[:LISTED], f"{len(names) - LISTED} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    items = list(names) if len(names) <= LISTED + 1 else [*names[:LISTED], f"{len(names) - LISTED} more"]
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
