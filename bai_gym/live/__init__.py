@@ -2,9 +2,11 @@
 
 ``Study`` hands out pulls and takes their rewards, and ``identify`` is a study whose pulls are calls of functions;
 ``evidence`` is the result, with ``estimates`` of the means and a ``posterior``; ``summary`` words its web page, which
-``page`` draws, and ``terminal`` has the live table. Everything that happens is an entry (``entries``) of a log,
-which ``journal`` keeps in a file and ``database`` in a database (``storage`` opens either), so that a killed experiment
-can resume, and several processes can work on one study; ``overview`` reads it from outside.
+``page`` draws, and ``terminal`` has the live table. The checked arguments of a study are an ``experiment``, with its
+budget (``funds``) and its ``items``. Everything that happens is an entry (``entries``) of a log, which ``replay`` turns
+into the state, with the ``leases`` of outstanding pulls. ``journal`` keeps the log in a file and ``database`` in a
+database (``storage`` opens either), so that a killed experiment can resume, and several processes can work on one
+study; ``overview`` reads it from outside.
 """
 
 from bai_gym.live.estimates import Pull

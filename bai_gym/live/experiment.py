@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bai_gym.api import agent_source
 from bai_gym.bandits.features import check_features
 from bai_gym.benchmark.protocol import (
     describe,
@@ -27,11 +26,11 @@ from bai_gym.live.funds import Funds
 from bai_gym.live.items import Items
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import REAL, Rewards
-from bai_gym.seeding import check_seed, generator
+from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray, Statistics
 from bai_gym.validation import integer
 
-__all__ = ["Experiment", "check_names", "kind_of"]
+__all__ = ["Experiment", "check_arms", "check_matrix", "check_names", "kind_of"]
 
 _FROM_PARAMETERS = frozenset({"prior"})  # knowledge that the agent has from its parameters, which users provide
 
@@ -49,61 +48,41 @@ class Experiment:
     Attributes:
         names: Names of the arms.
         source: Source of the agent.
-        agent: Its name, with parameters.
-        stops: Whether the agent may end the study by a rule of its own.
         seed: Seed of the agent and of the order of the items.
         rewards: Kind of rewards.
-        funds: The budget.
         features: ``(1, K, d)``, or None.
         earlier: ``(1, K)`` statistics of earlier results, or None.
         items: The items, or None.
+        funds: The budget.
+
+    Raises:
+        ParameterError: If there are both items and earlier results.
+        AgentError: If the agent cannot start from earlier results.
     """
 
     names: tuple[str, ...]
     source: AgentSource
-    agent: str
-    stops: bool
     seed: int
     rewards: Rewards
-    funds: Funds
     features: FloatArray | None
     earlier: Statistics | None
     items: Items | None
+    funds: Funds
 
-    @classmethod
-    def of(
-        cls,
-        arms: int | Iterable[str] | None,
-        budget: float,
-        agent: Any,
-        *,
-        seed: int,
-        features: object,
-        costs: Mapping[str, float] | Sequence[float] | None,
-        earlier: Any,
-        arm_column: str,
-        reward_column: str,
-        rewards: Rewards | str | None,
-        items: Iterable[Any] | None,
-    ) -> Experiment:
-        """Check the arguments of :class:`bai_gym.Study`, which says what they are and what is raised."""
-        seed = check_seed(seed)
-        kind = kind_of(rewards, earlier, arm_column, reward_column)
-        names, statistics = _arms(arms, earlier, arm_column, reward_column, kind)
-        source = agent_source(agent)
-        matrices = _features(features, len(names))
-        played_on = None if items is None else Items(items, seed)
-        if played_on is not None and statistics is not None:
+    def __post_init__(self) -> None:
+        """Check what belongs together."""
+        if self.items is not None and self.earlier is not None:
             raise ParameterError("earlier results were not played on items: give items or earlier, not both")
-        player = source.make()
-        if statistics is not None and not starts_from_earlier(player):
+        if self.earlier is not None and not starts_from_earlier(self.source.prototype):
             raise AgentError(
-                f"{describe(player)} cannot start from earlier results: it decides by the pulls of its phases; take an "
-                "agent that decides by all statistics, such as TTTS, UCB1, OCBA or LUCB"
+                f"{self.agent} cannot start from earlier results: it decides by the pulls of its phases; take an agent "
+                "that decides by all statistics, such as TTTS, UCB1, OCBA or LUCB"
             )
-        funds = Funds.of(budget, costs, names, player, None if played_on is None else len(played_on))
-        stops = bool(getattr(player, "stops", False))
-        return cls(names, source, describe(player), stops, seed, kind, funds, matrices, statistics, played_on)
+
+    @property
+    def agent(self) -> str:
+        """Name of the agent, with its parameters."""
+        return describe(self.source.prototype)
 
     def facts(self, *, kept: bool) -> dict[str, Any]:
         """Return what identifies the experiment, as JSON values.
@@ -154,7 +133,7 @@ class Experiment:
                 f"{self.agent} asked for arm {self.names[exhausted]} once more than there are items, which ended the "
                 "study: more items would use the rest of the budget"
             )
-        elif self.stops and stopped:
+        elif stopped and getattr(player, "stops", False):
             said.append(f"{self.agent} was stopped by the budget of {self.funds}: its confidence was not reached")
         prior = (f"{self.agent} uses a prior, given by its parameters",) if knowledge(player) & _FROM_PARAMETERS else ()
         known: Any = _UnknownArms(self.rewards, len(self.names), None if self.items is None else len(self.items))
@@ -223,7 +202,7 @@ def check_names(arms: int | Iterable[str] | None) -> tuple[str, ...]:
     return names
 
 
-def _arms(
+def check_arms(
     arms: int | Iterable[str] | None, earlier: Any, arm_column: str, reward_column: str, kind: Rewards
 ) -> tuple[tuple[str, ...], Statistics | None]:
     """Return the names of the arms, and ``(1, K)`` statistics of earlier results.
@@ -282,7 +261,7 @@ def _check_knowledge(agent: Any) -> frozenset[str]:
     return wanted & _FROM_PARAMETERS
 
 
-def _features(features: object, num_arms: int) -> FloatArray | None:
+def check_matrix(features: object, num_arms: int) -> FloatArray | None:
     """Return the features as ``(1, K, d)``, read-only.
 
     Raises:

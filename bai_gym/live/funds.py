@@ -15,6 +15,7 @@ from bai_gym.benchmark.protocol import starts_from_earlier, uses_costs
 from bai_gym.costs import TOLERANCE, Costs, check_costs, common_cost
 from bai_gym.envs.specification import check_budget
 from bai_gym.errors import BudgetError
+from bai_gym.live.items import Items
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import real
 
@@ -49,7 +50,7 @@ class Funds:
         costs: Mapping[str, float] | Sequence[float] | None,
         names: Sequence[str],
         player: Any,
-        items: int | None,
+        items: Items | None,
     ) -> Funds:
         """Check a budget.
 
@@ -58,14 +59,14 @@ class Funds:
             costs: Cost of a pull of each arm, in order or by name; None: the budget counts pulls.
             names: Names of the arms.
             player: The agent.
-            items: Number of items that all arms are played on, each once; None: there are none.
+            items: What all arms are played on, each once; None: there are none.
 
         Raises:
             BudgetError: If it is no such budget, or exceeds one pull of each arm on each item.
             ParameterError: If costs are not one positive number for each arm.
         """
         checked = check_costs(costs, len(names), names)
-        on_items = sys.maxsize if items is None else items * len(names)
+        on_items = sys.maxsize if items is None else len(items) * len(names)
         if checked is None:
             pulls = check_budget(budget)
             funds = cls(pulls, pulls, None, priced=False, most=pulls)
@@ -79,11 +80,11 @@ class Funds:
             # Where the agent plans with it, the money alone ends the study: pulls may turn out cheaper than expected.
             funds = cls(total, pulls, prices, priced, most=on_items if priced else pulls)
         if items is not None:
-            most = on_items if funds.costs is None else items * float(funds.costs.sum())
+            most = on_items if funds.costs is None else len(items) * float(funds.costs.sum())
             if funds.total > most * (1.0 + TOLERANCE):
                 raise BudgetError(
-                    f"budget {funds.total:g} is more than {len(names)} arms can use on {items} items, each once: give "
-                    f"{most:g} or less, or more items"
+                    f"budget {funds.total:g} is more than {len(names)} arms can use on {len(items)} items, each once: "
+                    f"give {most:g} or less, or more items"
                 )
         return funds
 

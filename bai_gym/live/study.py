@@ -18,14 +18,18 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from bai_gym.api import agent_source
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 from bai_gym.live.entries import Entry, Overtaken
 from bai_gym.live.estimates import Pull
 from bai_gym.live.evidence import Identification
-from bai_gym.live.experiment import Experiment
+from bai_gym.live.experiment import Experiment, check_arms, check_matrix, kind_of
+from bai_gym.live.funds import Funds
+from bai_gym.live.items import Items
 from bai_gym.live.replay import State
 from bai_gym.live.storage import open_log
 from bai_gym.rewards import Rewards
+from bai_gym.seeding import check_seed
 from bai_gym.validation import LARGEST, integer, real
 from bai_gym.validation import reward as check_reward
 
@@ -147,23 +151,18 @@ class Study:
         exclusive: bool = False,
     ) -> None:
         """Check everything, and read the log."""
-        self._experiment = Experiment.of(
-            arms,
-            budget,
-            agent,
-            seed=seed,
-            features=features,
-            costs=costs,
-            earlier=earlier,
-            arm_column=arm_column,
-            reward_column=reward_column,
-            rewards=rewards,
-            items=items,
-        )
-        self.names, self.agent = self._experiment.names, self._experiment.agent
-        self.seed, self.rewards = self._experiment.seed, self._experiment.rewards
-        self.budget = self._experiment.funds.pulls  # of money, how many it pays for at most
+        self.seed = check_seed(seed)
+        self.rewards = kind_of(rewards, earlier, arm_column, reward_column)
+        self.names, statistics = check_arms(arms, earlier, arm_column, reward_column, self.rewards)
+        source = agent_source(agent)
+        matrix = check_matrix(features, len(self.names))
         self._lease = None if lease is None else real(lease, "lease", above=0, rule="a number of seconds above 0")
+        played_on = None if items is None else Items(items, self.seed)
+        funds = Funds.of(budget, costs, self.names, source.prototype, played_on)
+        given = self.names, source, self.seed, self.rewards, matrix, statistics, played_on, funds
+        self._experiment = Experiment(*given)
+        self.agent = self._experiment.agent
+        self.budget = funds.pulls  # of money, how many it pays for at most
         facts = self._experiment.facts(kept=journal is not None or storage is not None)
         self._state = State(self._experiment)
         self._lock = threading.RLock()
