@@ -24,7 +24,7 @@ class MyAgent:
         {body}
 """
 SOLUTIONS = {  # code of the student's cell, points, and words of the first test
-    "better": ("from bai_gym.agents import TTTS as MyAgent", 14.0, ""),
+    "better": ("from bai_gym.agents import TTTS as MyAgent", 12.0, ""),
     "guesses": (MINE.format(body="return np.zeros(len(observation['means']), int)"), 3.0, ""),
     "slow": (MINE.format(body="time.sleep(1000)"), 0.0, "the agent took longer than the time limit"),
     "crashes": (MINE.format(body="os._exit(1)"), 0.0, "process ended by itself, with exit code 1"),
@@ -35,7 +35,7 @@ SOLUTIONS = {  # code of the student's cell, points, and words of the first test
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_otter_makes_and_grades_the_assignment(tmp_path: Path) -> None:
-    """With fewer episodes and less time than a student has."""
+    """With fewer episodes, too few for the bonus, and less time than a student has."""
     pytest.importorskip("otter", reason="otter-grader is not installed: pip install otter-grader")
     folder = tmp_path / "assignment"
     shutil.copytree(ASSIGNMENT, folder, ignore=shutil.ignore_patterns("__pycache__"))
