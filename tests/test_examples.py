@@ -16,7 +16,7 @@ import pytest
 FOLDER = Path(__file__).resolve().parents[1] / "examples"
 EXAMPLES = sorted([*FOLDER.glob("*.py"), *FOLDER.glob("*.ipynb")])
 # Those of the lessons are run by tests/lessons/.
-NOTEBOOKS = [path for path in sorted(FOLDER.rglob("*.ipynb")) if ".ipynb_checkpoints" not in path.parts]
+NOTEBOOKS = sorted([*FOLDER.glob("*.ipynb"), *FOLDER.glob("lessons/*.ipynb")])
 NEEDED = ("matplotlib", "stable_baselines3", "tensorboard")  # of the extras, where an example mentions them
 
 

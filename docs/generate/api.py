@@ -23,6 +23,7 @@ MODULES: dict[str, str] = {
     "bai_gym.designs": "optimal designs and their roundings",
     "bai_gym.regression": "estimates from pulls and features",
     "bai_gym.gaussian_process": "priors and posteriors of correlated arms",
+    "bai_gym.apart": "an agent in a process of its own",
     "bai_gym.results.result": "outcomes of single runs, and results",
     "bai_gym.results.comparison": "comparisons of agents on the same instances",
     "bai_gym.results.leaderboard": "leaderboards: ranks with confidence",

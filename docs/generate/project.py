@@ -37,7 +37,7 @@ def outside_page(file: Path) -> str:
 def example_files(root: Path) -> list[Path]:
     """Return the examples: programs, notebooks and lessons."""
     folder = root / EXAMPLES
-    return sorted([*folder.glob("*.py"), *folder.rglob("*.ipynb")])
+    return sorted([*folder.glob("*.py"), *folder.glob("*.ipynb"), *folder.glob("lessons/*.ipynb")])
 
 
 def examples_text(root: Path) -> str:

@@ -17,7 +17,7 @@ from generate.colab import CELLS, repository, with_colab  # noqa: E402
 from generate.notebooks import notebook_page  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = sorted((ROOT / "examples").rglob("*.ipynb"))
+NOTEBOOKS = sorted([*(ROOT / "examples").glob("*.ipynb"), *(ROOT / "examples" / "lessons").glob("*.ipynb")])
 ADDRESS = "https://github.com/someone/bai-gym"
 
 

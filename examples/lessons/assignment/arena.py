@@ -3,6 +3,7 @@
 import functools
 
 import bai_gym
+import bai_gym.errors
 from bai_gym.apart import Apart
 
 PARTS = {
@@ -16,14 +17,23 @@ SECONDS = 120.0  # for all answers of the agent in a part
 LEVEL = 0.01  # of each significance test
 
 
+_failures = {}  # what an agent that has failed in a part is told in all tests; under None, for all parts
+
+
 @functools.cache
 def play(agent, part, seed):
     """Return the comparison of an agent with all rivals."""
+    for known in (part, None):
+        assert (agent, known) not in _failures, _failures[agent, known]
     env, budget = PARTS[part]
-    with Apart(agent, SECONDS, shuffled=True) as apart:
-        assert not apart.knows, f"it declares to know {', '.join(sorted(apart.knows))}; here agents know nothing"
-        apart.label = "your agent"
-        return bai_gym.compare([apart, *RIVALS], env, budgets=[budget], runs=RUNS, seed=seed, progress=False)
+    try:
+        with Apart(agent, SECONDS, shuffled=True) as apart:
+            assert not apart.knows, f"it declares to know {', '.join(sorted(apart.knows))}; here agents know nothing"
+            apart.label = "your agent"
+            return bai_gym.compare([apart, *RIVALS], env, budgets=[budget], runs=RUNS, seed=seed, progress=False)
+    except bai_gym.errors.BaiGymError as error:
+        _failures[agent, None if "time limit" in str(error) else part] = f"{part}: {error}"
+        raise
 
 
 def plays(agent, part, seed):
