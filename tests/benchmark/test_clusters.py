@@ -104,9 +104,10 @@ def test_a_command_without_shard_plays_what_the_shards_have_left(tmp_path: Path,
 
 @pytest.fixture
 def client() -> Any:
-    """A Dask cluster of two workers."""
+    """A Dask cluster of two workers, which itself repeats nothing that a killed worker has not finished."""
     distributed = pytest.importorskip("distributed")
     with (
+        pytest.importorskip("dask").config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
