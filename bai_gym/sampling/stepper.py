@@ -235,7 +235,7 @@ class Stepper:
         rows = np.arange(len(left))
         for _ in range(pulls):
             slots = block.next_slots(left)
-            ended = left[rows, slots] == 0  # only where rewards arrive late
+            ended = left[rows, slots] <= 0  # only where rewards arrive late
             left[rows, slots] -= 1
             yield np.where(ended, STOP, _named(slots, block.arms))
         return block.outcome(before, Statistics.of(self._seen.now))
