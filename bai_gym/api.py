@@ -21,9 +21,8 @@ from bai_gym.benchmark.protocol import check_agent, describe
 from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import OnChunk, check_runs, run_cells
 from bai_gym.benchmark.sources import AgentSource, EnvSource
-from bai_gym.costs import check_money
+from bai_gym.costs import check_budget
 from bai_gym.envs.scalar import BestArmEnv
-from bai_gym.envs.specification import check_budget
 from bai_gym.errors import AgentError, ParameterError, unknown_name
 from bai_gym.progress import progress_bars
 from bai_gym.rerun import rerun_command
@@ -206,7 +205,7 @@ def make_cells(
     pulls: list[Any] = [source.built.budget]
     if budgets is not None:
         given = _listed(budgets, "budgets")
-        pulls = [check_budget(budget) if costs is None else check_money(budget, costs) for budget in given]
+        pulls = [check_budget(budget, costs) for budget in given]
     for pull in pulls:
         if pulls.count(pull) > 1:
             raise ParameterError(f"budget {pull} is given twice; give each budget once")

@@ -13,7 +13,7 @@ import numpy as np
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.merged import MergedStatistics
 from bai_gym.benchmark.protocol import act_of, tally, uses_pairs
-from bai_gym.costs import spent_on
+from bai_gym.costs import Budget
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
@@ -25,8 +25,6 @@ from bai_gym.sampling import (
     Engine,
     Outcome,
     Sequential,
-    check_money,
-    check_priced_request,
     check_request,
     late_plan,
     start,
@@ -95,12 +93,11 @@ class Rollout:
 def play_blocks(
     agent: Any,
     bandit: Bandit,
-    budget: float,
+    budget: int | Budget,
     rng: np.random.Generator,
     task: Task | None = None,
     checkpoints: Sequence[int] = (),
     earlier: Statistics | None = None,
-    costs: FloatArray | None = None,
     rounds: Rounds = AT_ONCE,
 ) -> Rollout:
     """Draw the outcomes of the agent's requests directly, from the exact distribution of their statistics.
@@ -108,19 +105,18 @@ def play_blocks(
     Args:
         agent: Already reset for ``bandit.batch`` episodes.
         bandit: The instances.
-        budget: Pulls of each episode; an agent that stops early leaves some unspent.
+        budget: Pulls of each episode; an agent that stops early leaves some unspent. With a budget of money episodes
+            may make different numbers of pulls, except before a sequential request; there are no checkpoints then.
         rng: Source of the rewards.
         task: What is to be recommended; None: the best arm.
         checkpoints: Pull counts, ascending and below the budget, after which the agent recommends too.
         earlier: ``(1, K)`` statistics from which the agent starts; None: it starts from nothing.
-        costs: ``(K,)`` costs of the arms, and the budget is money: episodes may make different numbers of pulls, except
-            before a sequential request. There are no checkpoints then. None: the budget counts pulls.
         rounds: When rewards arrive; where they arrive late, there are no checkpoints either.
 
     Raises:
         AgentError: If the agent makes an impossible request.
     """
-    return _BlockPlayer(agent, bandit, budget, rng, task or BestArm(), checkpoints, earlier, costs, rounds).play()
+    return _BlockPlayer(agent, bandit, budget, rng, task or BestArm(), checkpoints, earlier, rounds).play()
 
 
 class _BlockPlayer:
@@ -130,16 +126,15 @@ class _BlockPlayer:
         self,
         agent: Any,
         bandit: Bandit,
-        budget: Any,
+        budget: int | Budget,
         rng: np.random.Generator,
         task: Task,
         checkpoints: Sequence[int],
         earlier: Statistics | None,
-        costs: FloatArray | None,
         rounds: Rounds,
     ) -> None:
-        self._agent, self._bandit, self._budget, self._rng, self._task = agent, bandit, budget, rng, task
-        self._checkpoints, self._costs, self._rounds = checkpoints, costs, rounds
+        self._agent, self._bandit, self._rng, self._task = agent, bandit, rng, task
+        self._checkpoints, self._rounds = checkpoints, rounds
         self._scored: list[RolloutCheckpoint] = []
         variances = bool(getattr(agent, "uses_variances", True))
         self._merged = MergedStatistics(
@@ -149,9 +144,9 @@ class _BlockPlayer:
             variances=variances,
             features=bandit.features,
             earlier=earlier,
-            costs=costs,
             pairs_of=bandit if uses_pairs(agent) else None,
         )
+        self._budget = self._merged.funds.total
         self._earlier = _pulls(earlier)
 
     def play(self) -> Rollout:
@@ -168,10 +163,7 @@ class _BlockPlayer:
             except StopIteration as end:
                 recommendation = self._task.check(end.value, bandit.batch, bandit.num_arms)
                 break
-            if self._costs is not None:
-                outcome = self._play_for_money(asked, self._costs)
-                continue
-            request, pulls = check_request(asked, bandit.batch, bandit.num_arms, merged.left)
+            request, pulls = check_request(asked, bandit.batch, bandit.num_arms, merged.left, merged.funds)
             made = self._budget - merged.left
             points = [point - made for point in self._checkpoints if made < point < made + pulls]
             if isinstance(request, Block):
@@ -211,33 +203,11 @@ class _BlockPlayer:
                     there, Statistics(*(values.take(there) for values in (made.pulls, made.means, made.variances)))
                 )
 
-    def _play_for_money(self, asked: object, costs: FloatArray) -> Statistics | Outcome:
-        """Execute a request where arms have costs."""
-        merged, bandit = self._merged, self._bandit
-        left = merged.left[:, 0]
-        request = check_priced_request(asked, bandit.batch, bandit.num_arms, left, costs, self._budget)
-        if isinstance(request, Block):
-            made = bandit.pull_block(
-                request.counts, self._rng, arms=request.arms, variances=merged.has_variances, order=request.order
-            )
-            merged.add(request.arms, made)
-            merged.spend(spent_on(request.counts, costs if request.arms is None else costs[request.arms]))
-            return made
-        before = merged.pulls
-        totals = before.sum(axis=1)
-        if (totals != totals[0]).any():
-            raise AgentError("a sequential request needs equally many pulls before it in every episode of a batch")
-        outcome = self._played(request, int(totals[0]))
-        spent = spent_on(merged.pulls - before, costs)
-        check_money(spent, left, self._budget)
-        merged.spend(spent)
-        return outcome
-
     def _recommend(self, then: MergedStatistics) -> None:
         recommendation = self._task.check(self._agent.recommend(then), self._bandit.batch, self._bandit.num_arms)
         self._scored.append(RolloutCheckpoint(self._budget - then.left, recommendation, then.pulls - self._earlier))
 
-    def _block(self, block: Block, pulls: int, points: Sequence[int]) -> Statistics:
+    def _block(self, block: Block, pulls: Any, points: Sequence[int]) -> Statistics:
         """Pull a block, in one pass or in the parts between checkpoints."""
         merged, bandit, variances = self._merged, self._bandit, self._merged.has_variances
         if not points:
@@ -259,10 +229,12 @@ class _BlockPlayer:
 
     def _sequential(self, request: Sequential, points: Sequence[int]) -> Outcome:
         """Play a rule, and count its pulls."""
-        merged = self._merged
-        made = self._budget - merged.left
+        merged, before = self._merged, self._merged.pulls
+        made = merged.funds.pulls_made(merged.left, before.sum(axis=1) - np.sum(self._earlier))
         played = self._played(request, made + int(np.sum(self._earlier)), points)
-        merged.spend(self._steps_made)
+        amount = merged.funds.cost(merged.pulls - before)
+        merged.funds.check_spent(amount, merged.left)
+        merged.spend(amount)
         return played
 
     def _played(self, request: Sequential, made: int, points: Sequence[int] = ()) -> Outcome:
@@ -289,7 +261,6 @@ class _BlockPlayer:
             merged.set(arms, played.statistics)
         else:
             merged.add(arms, played.statistics, since)
-        self._steps_made = engine.steps_made
         return played
 
 

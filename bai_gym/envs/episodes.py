@@ -11,11 +11,10 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from bai_gym.bandits import Bandit, PairStatistics
-from bai_gym.costs import TOLERANCE
 from bai_gym.envs.pending import PendingRewards
 from bai_gym.envs.spaces import observation_space
 from bai_gym.envs.specification import EpisodeSpec
-from bai_gym.errors import BudgetError, InstanceError, ParameterError
+from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.problems import Problem, ProblemInfo, build
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import BestCandidate
@@ -56,7 +55,7 @@ class Episodes:
         remaining: ``(N, 1)`` pulls left, int64, or money left, float64, where arms have costs; updated in place.
         over: ``(N,)`` whether the recommendation has been given.
         features: ``(N, K, d)`` features of the current instances, read-only; None where the problem has none.
-        costs: ``(K,)`` costs of the arms, read-only; None: there are none, and the budget counts pulls.
+        funds: The budget, of pulls or of money.
         pairs: Statistics of the differences on common items, None if they are not observed.
         pending: Rewards that have not arrived; None where every reward arrives before the next pull.
     """
@@ -88,10 +87,8 @@ class Episodes:
         self.batch = batch
         self._first = np.arange(batch) * self.num_arms
         self.statistics = Statistics.zeros((batch, self.num_arms))
-        self.costs: FloatArray | None = None if spec.costs is None else np.array(spec.costs)
-        self.remaining: npt.NDArray[Any] = np.zeros((batch, 1), np.int64 if self.costs is None else np.float64)
-        if self.costs is not None:
-            self.costs.flags.writeable = False
+        self.funds = spec.funds
+        self.remaining: npt.NDArray[Any] = np.zeros((batch, 1), self.funds.dtype)
         self.over: npt.NDArray[np.bool_] = np.ones(batch, dtype=bool)
         self.features: FloatArray | None = None
         self.pairs = PairStatistics(batch, self.num_arms) if pairs else None
@@ -121,31 +118,11 @@ class Episodes:
     @property
     def pulls_left(self) -> IntArray:
         """``(N,)`` pulls that are left, at most: those of the cheapest arm, where arms have costs."""
-        left: IntArray = self.remaining[:, 0]
-        if self.costs is None:
-            return left
-        pulls: IntArray = np.floor((left + TOLERANCE * self.episode_spec.budget) / self.costs.min()).astype(np.int64)
-        return pulls
+        return self.funds.pulls_left(self.remaining[:, 0])
 
-    def check_affordable(self, rows: IntArray, arms: IntArray) -> None:
-        """Raise :class:`BudgetError` unless each of ``(R,)`` episodes has the money to pull its ``(R,)`` arm."""
-        if self.costs is None:
-            return
-        left, prices = self.remaining[rows, 0], self.costs[arms]
-        lacking = np.flatnonzero(prices > left + TOLERANCE * self.episode_spec.budget)
-        if lacking.size:
-            first = lacking[0]
-            raise BudgetError(
-                f"a pull of arm {arms[first]} costs {prices[first]:g}, and {left[first]:g} is left: pull a cheaper "
-                "arm, or recommend"
-            )
-
-    def _spend(self, rows: Any, arms: IntArray | int) -> None:
+    def _spend(self, rows: Any, arms: Any) -> None:
         """Count a pull of each of the given episodes."""
-        if self.costs is None:
-            self.remaining[rows] -= 1
-        else:
-            self.remaining[rows, 0] = np.maximum(self.remaining[rows, 0] - self.costs[arms], 0.0)
+        self.remaining[rows, 0] = self.funds.spend(self.remaining[rows, 0], self.funds.price(arms))
 
     def pull_all(self, arms: IntArray, rng: np.random.Generator) -> None:
         """Pull one arm in every episode; all have pulls left, or the money for any arm."""
@@ -171,10 +148,7 @@ class Episodes:
             self.pairs.add_one(arm, rewards, self.statistics.pulls[0])
         else:
             self.statistics.add(arm, float(self.bandit.pull(flat, rng)[0]))
-        if self.costs is None:
-            self.remaining[0, 0] -= 1
-        else:
-            self._spend(slice(None), arm)
+        self._spend(0, arm)
 
     def pull_rows(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> None:
         """Pull one arm in each of the given episodes."""
@@ -213,7 +187,7 @@ class Episodes:
         task, means = self.episode_spec.task, self.bandit.means[rows]
         recommendations = task.check(recommendations, rows.size, self.num_arms, "the recommendation", ParameterError)
         self.over[rows] = True
-        unspent = {} if self.costs is None else {"unspent": self.remaining[rows, 0]}
+        unspent = {"unspent": self.remaining[rows, 0]} if self.funds.facts else {}
         if not self.problem.known:
             estimates = self._estimates(rows, recommendations)
             return estimates, {"estimate": estimates, **unspent}
@@ -264,10 +238,9 @@ class Episodes:
         spec, pairs = self.episode_spec, self.pairs is not None
         return observation_space(
             self.num_arms,
-            spec.budget,
+            self.funds,
             self.problem.num_features,
             earlier,
-            spec.costs,
             pairs=pairs,
             rounds=spec.rounds,
             task=spec.task,
@@ -286,8 +259,7 @@ class Episodes:
         if isinstance(self.episode_spec.task, BestCandidate):
             candidates = self.episode_spec.task.candidates
             arrays["candidates"] = np.broadcast_to(candidates, (self.batch, *candidates.shape))
-        if self.costs is not None:
-            arrays["costs"] = np.broadcast_to(self.costs, (self.batch, self.num_arms))
+        arrays |= {name: np.broadcast_to(fact, (self.batch, fact.size)) for name, fact in self.funds.facts.items()}
         if self.pending is not None:
             arrays["pending"] = self.pending.counts
         if self.pairs is not None:

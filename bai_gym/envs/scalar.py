@@ -233,16 +233,11 @@ class BestArmEnv(gym.Env[Observation, Any]):
         if recommendation is None:
             if self._masked:
                 self.action_encoding.check_pulls(np.array([arm]))
-            price = 1.0
-            if self.episode_spec.costs is None:
-                self._episode.pull_one(arm, self.np_random)
-                self._left -= 1
-            else:
-                self._episode.check_affordable(np.zeros(1, np.int64), np.array([arm]))
-                self._episode.pull_one(arm, self.np_random)
-                self._left, price = int(self._episode.pulls_left[0]), self.episode_spec.costs[arm]
+            self._episode.funds.check_affordable(self._episode.remaining[0], [arm])
+            self._episode.pull_one(arm, self.np_random)
+            self._left = self._episode.pulls_left.item()
             self._last_arm = arm
-            reward = 0.0 - self.episode_spec.pull_cost * price  # 0 - 0 is 0, -0.0 is not
+            reward = 0.0 - self.episode_spec.pull_cost * self._episode.funds.price(arm)  # 0 - 0 is 0, -0.0 is not
             info: dict[str, Any] = {"phase": "explore" if self._left else "recommend"}
             if self._left == 0 and self.episode_spec.fixed_confidence:
                 self._left, truncated, info = -1, True, {"phase": "done"}
@@ -300,8 +295,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             observation["features"] = episode.features[0].copy()
         if isinstance(self.episode_spec.task, BestCandidate):
             observation["candidates"] = self.episode_spec.task.candidates.copy()
-        if episode.costs is not None:
-            observation["costs"] = episode.costs.copy()
+        observation |= {name: fact.copy() for name, fact in episode.funds.facts.items()}
         if episode.pending is not None:
             observation["pending"] = episode.pending.counts[0].copy()
         if episode.pairs is not None:
@@ -343,7 +337,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             recommendation=self._recommendation,
             correct=self._correct,
             truncated=self._left < 0 and self._recommendation is None,
-            cheapest=None if self._episode.costs is None else float(self._episode.costs.min()),
+            cheapest=self._episode.funds.cheapest,
             threshold=getattr(self.episode_spec.task, "threshold", None),
         )
         if self.render_mode == "ansi":

@@ -10,7 +10,7 @@ from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
-from bai_gym.costs import Costs, pulls_for
+from bai_gym.costs import Budget
 from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.tasks import BestCandidate, Task, TopM
 
@@ -19,10 +19,9 @@ __all__ = ["ArmAndRecommendation", "action_space", "observation_space"]
 
 def observation_space(
     num_arms: int,
-    budget: float,
+    budget: int | Budget,
     num_features: int | None = None,
     earlier: int = 0,
-    costs: Costs | None = None,
     *,
     pairs: bool = False,
     rounds: Rounds = AT_ONCE,
@@ -52,24 +51,23 @@ def observation_space(
 
     Args:
         num_arms: K.
-        budget: Pulls of the episode; money where arms have costs.
+        budget: Pulls of the episode, or its budget of money.
         num_features: d; None: arms have no features.
         earlier: The most pulls of an arm before the episode.
-        costs: Costs of the arms; None: there are none.
         pairs: Whether the differences on common items are observed.
         rounds: When rewards arrive.
         task: What is to be recommended; None: arms.
     """
     arms = (num_arms,)
-    most = int(budget if costs is None else pulls_for(budget, min(costs), budget))
+    funds = Budget.given(budget)
+    most = funds.most_pulls
     parts: dict[str, spaces.Space[Any]] = {
         "pulls": spaces.Box(0, most + earlier, arms, np.int64),
         "means": spaces.Box(-np.inf, np.inf, arms, np.float64),
         "variances": spaces.Box(0.0, np.inf, arms, np.float64),
-        "remaining": spaces.Box(0, budget, (1,), np.int64 if costs is None else np.float64),
+        "remaining": spaces.Box(0, funds.total, (1,), funds.dtype),
     }
-    if costs is not None:
-        parts["costs"] = spaces.Box(0.0, np.inf, arms, np.float64)
+    parts |= {name: spaces.Box(0.0, np.inf, arms, np.float64) for name in funds.facts}
     if num_features is not None:
         parts["features"] = spaces.Box(-np.inf, np.inf, (num_arms, num_features), np.float64)
     if isinstance(task, BestCandidate):

@@ -35,9 +35,8 @@ from bai_gym.benchmark.protocol import (
     uses_costs,
     uses_pairs,
 )
-from bai_gym.costs import check_costs, common_cost
+from bai_gym.costs import Budget, check_budget, check_costs, common_cost
 from bai_gym.datasets import read_table
-from bai_gym.envs.specification import check_budget
 from bai_gym.errors import (
     AgentError,
     BudgetError,
@@ -604,12 +603,12 @@ class _State:
         self._made = [0] * len(names)  # pulls of each arm
         allowed = None if costs is None and items is None else self._allowed
         self._plans_money = plans_money
-        priced = (costs, total or 0.0) if plans_money else (None, 0.0)
         if plans_money:  # the money alone ends it: pulls may turn out cheaper than expected
             budget = sys.maxsize if items is None else len(items) * len(names)
         played = player, allocates(player), len(names), budget, features, earlier, allowed
         compared = 0 if items is None or not uses_pairs(player) else len(items)
-        self._dispatcher = Dispatcher(*played, *priced, compared)
+        funds = Budget.of(total, tuple(costs.tolist())) if plans_money and costs is not None else None
+        self._dispatcher = Dispatcher(*played, funds, compared)
 
     @property
     def arms(self) -> list[int]:

@@ -12,7 +12,7 @@ from bai_gym.sampling.index import (
 )
 from bai_gym.sampling.late import late_plan, with_assumed
 from bai_gym.sampling.plans import Plan, allocations, start
-from bai_gym.sampling.requests import Request, check_money, check_priced_request, check_request
+from bai_gym.sampling.requests import Request, check_request
 from bai_gym.sampling.sequential import Outcome, Rule, Sequential
 from bai_gym.sampling.state import PerArm, State, States, Vector
 from bai_gym.sampling.stepper import Stepper, batched
@@ -42,8 +42,6 @@ __all__ = [
     "allocations",
     "arm_of_largest_index",
     "batched",
-    "check_money",
-    "check_priced_request",
     "check_request",
     "check_tie_rule",
     "larger",

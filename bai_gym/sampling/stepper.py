@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from bai_gym.costs import common_cost, pulls_for
+from bai_gym.costs import Budget
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.rewards import REAL, Rewards
@@ -19,7 +19,7 @@ from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import STOP
 from bai_gym.sampling.late import late_plan
 from bai_gym.sampling.plans import start
-from bai_gym.sampling.requests import Request, check_priced_request, check_request
+from bai_gym.sampling.requests import check_request
 from bai_gym.sampling.sequential import Outcome, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics, exact_means
 
@@ -98,7 +98,7 @@ class Stepper:
         self._engine: Engine | None = None
         self._starts_from_earlier = bool(getattr(agent, "stops", False) or getattr(agent, "anytime", False))
         self._earlier: Statistics | None = None  # what the first observation has
-        self._money: float | None = None  # that the first observation has
+        self._funds: Budget | None = None  # that the first observation has
         self.idle: IntArray | None = None
         self.requests = 0
 
@@ -147,8 +147,9 @@ class Stepper:
 
     def _own(self, observation: Observation) -> Observation:
         """Return the observation as the agent sees it."""
-        if "costs" in observation:
-            observation = self._in_pulls(observation)
+        if self._funds is None:
+            self._funds = Budget.observed(observation)
+        observation = self._funds.observe(observation)
         if self._starts_from_earlier:
             return observation
         if self._earlier is None:
@@ -157,15 +158,6 @@ class Stepper:
             return observation
         own = Statistics.of(observation).since(self._earlier)
         return {**observation, "pulls": own.pulls, "means": own.means, "variances": own.variances}
-
-    def _in_pulls(self, observation: Observation) -> Observation:
-        """Return the observation with pulls left and without costs, where all pulls cost the same."""
-        self._money = float(observation["remaining"].max()) if self._money is None else self._money
-        cost, money = common_cost(observation["costs"][0]), self._money
-        if cost is None:
-            return observation
-        left = np.array([[pulls_for(left, cost, money)] for left in observation["remaining"][:, 0].tolist()])
-        return {**{name: value for name, value in observation.items() if name != "costs"}, "remaining": left}
 
     def _next(self, observation: Observation) -> npt.NDArray[Any]:
         episodes = len(observation["pulls"])
@@ -235,34 +227,26 @@ class Stepper:
             plan = late_plan(self._agent, self._seen, budget, self._rounds, self._rewards)
         else:
             plan = start(self._agent, self._seen)
+        funds = Budget.observed(self._seen)
         outcome: Statistics | Outcome | None = None
         while True:
             try:
                 wanted = plan.send(outcome)
             except StopIteration as end:
                 return end.value
-            episodes, arms = self._seen["pulls"].shape
-            request, pulls = self._checked(wanted, episodes, arms)
+            left = self._seen["remaining"].max().item()  # the same in all episodes
+            request, _ = check_request(wanted, *self._seen["pulls"].shape, left, funds, unequal=self._rounds.late)
             self.requests += 1
             self._candidates, self._engine = request.arms, None
             if isinstance(request, Block):
-                outcome = yield from self._block(request, pulls)
+                outcome = yield from self._block(request)
             else:
                 outcome = yield from self._sequential(request)
 
-    def _checked(self, wanted: object, episodes: int, arms: int) -> tuple[Request, int]:
-        """Return the request, and its pulls in every episode (at most); with costs there is one episode."""
-        left = self._seen["remaining"]
-        if "costs" not in self._seen:
-            return check_request(wanted, episodes, arms, int(left.flat[0]), unequal=self._rounds.late)
-        budget = float(left.max()) if self._money is None else self._money
-        request = check_priced_request(wanted, episodes, arms, left[:, 0], self._seen["costs"][0], budget)
-        return request, int(request.counts.sum()) if isinstance(request, Block) else request.steps
-
-    def _block(self, block: Block, pulls: int) -> Generator[IntArray, None, Statistics]:
+    def _block(self, block: Block) -> Generator[IntArray, None, Statistics]:
         before, left = self._seen.statistics.copy(), block.counts.copy()
         rows = np.arange(len(left))
-        for _ in range(pulls):
+        for _ in range(int(block.counts.sum(axis=1).max())):
             slots = block.next_slots(left)
             ended = left[rows, slots] == 0  # only where rewards arrive late
             left[rows, slots] -= 1
