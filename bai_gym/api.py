@@ -21,7 +21,7 @@ from bai_gym.benchmark.protocol import check_agent, describe
 from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import OnChunk, check_runs, run_cells
 from bai_gym.benchmark.sources import AgentSource, EnvSource
-from bai_gym.costs import check_budget
+from bai_gym.budget import check_budget
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, ParameterError, unknown_name
 from bai_gym.progress import progress_bars

@@ -38,7 +38,7 @@ class SequentialHalving(HalvingAgent):
             effect. Neither split is better throughout.
         cap: ``"budget"`` (default): the budget alone limits the pulls of an arm. ``"items"``: where rewards are those
             of a number of items, drawn without replacement, no arm is pulled more often than there are items. Once the
-            active arms have been, all samples rank them, and pulls that this saves are not made.
+            active arms have been, all samples rank them, and pulls that this saves are not made. Not with costs.
 
     Requires no oracle knowledge. Minimum budget: K ceil(log2 K).
     """
@@ -49,7 +49,11 @@ class SequentialHalving(HalvingAgent):
 
     name: ClassVar[str] = "SH"
     uses_variances: ClassVar[bool] = False
-    uses_costs: ClassVar[bool] = True
+
+    @property
+    @override
+    def uses_costs(self) -> bool:  # type: ignore[override]
+        return self.cap == "budget"
 
     @override
     def begin(self, info: ProblemInfo) -> None:
@@ -66,7 +70,7 @@ class SequentialHalving(HalvingAgent):
         for share in shares(self, num_stages(self.num_arms), self.leftover):
             counts = buys(self, share, active, split=self.costs, rounding=self.rounding, most=room)
             made = yield Block(counts, candidates(self, active))
-            room -= counts.max()
+            room -= counts[0].max()  # the same in every episode
             active = self.better_half(active, made if room else all_samples(self, active))
         return active[:, 0]
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.bandits import Bandit, PairStatistics
-from bai_gym.costs import Budget
+from bai_gym.budget import Budget
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["MergedStatistics"]

@@ -13,7 +13,7 @@ import numpy as np
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.merged import MergedStatistics
 from bai_gym.benchmark.protocol import act_of, tally, uses_pairs
-from bai_gym.costs import Budget
+from bai_gym.budget import Budget
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv

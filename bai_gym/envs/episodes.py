@@ -120,10 +120,6 @@ class Episodes:
         """``(N,)`` pulls that are left, at most: those of the cheapest arm, where arms have costs."""
         return self.funds.pulls_left(self.remaining[:, 0])
 
-    def _spend(self, rows: Any, arms: Any) -> None:
-        """Count a pull of each of the given episodes."""
-        self.remaining[rows, 0] = self.funds.spend(self.remaining[rows, 0], self.funds.price(arms))
-
     def pull_all(self, arms: IntArray, rng: np.random.Generator) -> None:
         """Pull one arm in every episode; all have pulls left, or the money for any arm."""
         if self.pending is not None:
@@ -134,7 +130,7 @@ class Episodes:
         else:
             flat = self._first + arms
             self.statistics.add(flat, self.bandit.pull(flat, rng))
-        self._spend(slice(None), arms)
+        self.funds.pay(self.remaining, slice(None), arms)
 
     def pull_one(self, arm: int, rng: np.random.Generator) -> None:
         """Pull an arm of the only episode: :meth:`pull_all` without the time that arrays of one take."""
@@ -148,7 +144,7 @@ class Episodes:
             self.pairs.add_one(arm, rewards, self.statistics.pulls[0])
         else:
             self.statistics.add(arm, float(self.bandit.pull(flat, rng)[0]))
-        self._spend(0, arm)
+        self.funds.pay(self.remaining, 0, arm)
 
     def pull_rows(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> None:
         """Pull one arm in each of the given episodes."""
@@ -159,7 +155,7 @@ class Episodes:
             self.pending.add(rows, flat, self.bandit.pull(flat, rng), self.statistics)
         else:
             self.statistics.add(flat, self.bandit.pull(flat, rng))
-        self._spend(rows, arms[rows])
+        self.funds.pay(self.remaining, rows, arms[rows])
 
     def _pull_pairs(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> None:
         """Pull ``(R,)`` arms whose differences to others are observed."""

@@ -233,11 +233,12 @@ class BestArmEnv(gym.Env[Observation, Any]):
         if recommendation is None:
             if self._masked:
                 self.action_encoding.check_pulls(np.array([arm]))
-            self._episode.funds.check_affordable(self._episode.remaining[0], [arm])
+            funds, remaining = self._episode.funds, self._episode.remaining
+            funds.check_affordable(remaining, arm)
             self._episode.pull_one(arm, self.np_random)
-            self._left = self._episode.pulls_left.item()
+            self._left = funds.pulls_left(remaining).item()
             self._last_arm = arm
-            reward = 0.0 - self.episode_spec.pull_cost * self._episode.funds.price(arm)  # 0 - 0 is 0, -0.0 is not
+            reward = 0.0 - self.episode_spec.pull_cost * funds.price(arm)  # 0 - 0 is 0, -0.0 is not
             info: dict[str, Any] = {"phase": "explore" if self._left else "recommend"}
             if self._left == 0 and self.episode_spec.fixed_confidence:
                 self._left, truncated, info = -1, True, {"phase": "done"}
@@ -295,7 +296,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
             observation["features"] = episode.features[0].copy()
         if isinstance(self.episode_spec.task, BestCandidate):
             observation["candidates"] = self.episode_spec.task.candidates.copy()
-        observation |= {name: fact.copy() for name, fact in episode.funds.facts.items()}
+        for name, fact in episode.funds.facts.items():
+            observation[name] = fact.copy()
         if episode.pending is not None:
             observation["pending"] = episode.pending.counts[0].copy()
         if episode.pairs is not None:

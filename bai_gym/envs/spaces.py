@@ -10,7 +10,7 @@ from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
-from bai_gym.costs import Budget
+from bai_gym.budget import Budget
 from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.tasks import BestCandidate, Task, TopM
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, cast, get_args
 
 from bai_gym.bandits import Bandit
-from bai_gym.costs import Budget, Costs, check_budget, check_costs
+from bai_gym.budget import Budget, Costs, check_budget, check_costs
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rounds import AT_ONCE, Rounds

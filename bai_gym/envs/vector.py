@@ -220,7 +220,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         last: dict[str, Any] = {}
         rows = np.flatnonzero(ended)
         self.action_encoding.check_pulls(decoded.arms[pulling])
-        episodes.funds.check_affordable(episodes.remaining[pulling, 0], decoded.arms[pulling])
+        episodes.funds.check_affordable(episodes.remaining[pulling], decoded.arms[pulling])
         if rows.size:  # first, because it rejects invalid recommendations
             rewards[rows], scored = episodes.recommend(rows, decoded.recommendations[rows])
             last = self._scored(scored, rows, ended)

@@ -35,7 +35,7 @@ from bai_gym.benchmark.protocol import (
     uses_costs,
     uses_pairs,
 )
-from bai_gym.costs import Budget, check_budget, check_costs, common_cost
+from bai_gym.budget import Budget, check_budget, check_costs, common_cost
 from bai_gym.datasets import read_table
 from bai_gym.errors import (
     AgentError,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from bai_gym.bandits import Bandit
-from bai_gym.costs import Budget, Costs
+from bai_gym.budget import Budget, Costs
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.rewards import REAL, Rewards

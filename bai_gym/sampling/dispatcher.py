@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.bandits import PairStatistics
-from bai_gym.costs import Budget
+from bai_gym.budget import Budget
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block

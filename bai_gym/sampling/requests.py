@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.costs import PULLS, Budget
+from bai_gym.budget import PULLS, Budget
 from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.sequential import Sequential

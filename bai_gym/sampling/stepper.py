@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from bai_gym.costs import Budget
+from bai_gym.budget import Budget
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.rewards import REAL, Rewards

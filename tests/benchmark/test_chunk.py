@@ -259,4 +259,4 @@ def test_rewards_differ_between_agents_and_budgets() -> None:
 def test_what_a_cell_says_of_its_agent() -> None:
     small = cell("SH-Reuse(allow_small_budget=True)", budget=20)
     assert small.describe_agent() == ((), ("SH-Reuse(allow_small_budget=True): budget below its minimum of 160",))
-    assert cell("SHVar(samples=all)").describe_agent() == (("variances",), ())
+    assert cell("SHVar-Reuse").describe_agent() == (("variances",), ())

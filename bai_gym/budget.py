@@ -94,11 +94,15 @@ class Budget:
         """Return how many pulls of any arms leave enough for one more of any arm, or nothing at all."""
         return int(left)
 
-    def check_affordable(self, left: npt.NDArray[Any], arms: IntArray) -> None:
-        """Raise :class:`BudgetError` unless what is left in each of ``(R,)`` episodes pays for its ``(R,)`` arm.
+    def check_affordable(self, left: npt.NDArray[Any], arms: Any) -> None:
+        """Raise :class:`BudgetError` unless what is left in each of R episodes, ``(R, 1)``, pays for its ``(R,)`` arm.
 
         A pull that is left pays for any arm.
         """
+
+    def pay(self, left: npt.NDArray[Any], rows: Any, arms: Any) -> None:
+        """Take a pull of one arm in each of some episodes from what is left, ``(N, 1)``, in place."""
+        left[rows, 0] -= 1
 
     def spend(self, left: Any, amount: Any) -> Any:
         """Return what is left after spending an amount, see :meth:`cost`."""
@@ -242,15 +246,19 @@ class Money(Budget):
         return max(int(left / self.prices.max()) - 1, 0)
 
     @override
-    def check_affordable(self, left: npt.NDArray[Any], arms: IntArray) -> None:
-        prices = self.prices[arms]
-        lacking = np.flatnonzero(prices > left + self._slack)
+    def check_affordable(self, left: npt.NDArray[Any], arms: Any) -> None:
+        numbers = np.atleast_1d(arms)
+        lacking = np.flatnonzero(self.prices[numbers] > left[:, 0] + self._slack)
         if lacking.size:
-            first = lacking[0]
+            arm, left_there = numbers[lacking[0]], left[lacking[0], 0]
             raise BudgetError(
-                f"a pull of arm {arms[first]} costs {prices[first]:g}, and {left[first]:g} is left: pull a cheaper "
-                "arm, or recommend"
+                f"a pull of arm {arm} costs {self.prices[arm]:g}, and {left_there:g} is left: pull a cheaper arm, or "
+                "recommend"
             )
+
+    @override
+    def pay(self, left: npt.NDArray[Any], rows: Any, arms: Any) -> None:
+        left[rows, 0] = self.spend(left[rows, 0], self.prices[arms])
 
     @override
     def spend(self, left: Any, amount: Any) -> Any:
