@@ -40,7 +40,7 @@ class Budget:
     """
 
     costs: Costs | None = None
-    dtype: npt.DTypeLike = np.int64
+    dtype: Any = np.int64
     facts: Mapping[str, FloatArray] = {}
     cheapest: float | None = None
 

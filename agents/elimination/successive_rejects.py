@@ -78,6 +78,7 @@ class SuccessiveRejects(Agent):
             # Arms with equally many pulls are in the order of their sums; only in the last phase they may differ.
             values = sums / np.maximum(before + counts, 1) if size == 2 else sums
             kept = keep_best(values, size - 1, self.tie, self.rng)
-            active, sums = (rows[kept].reshape(self.batch, size - 1) for rows in (active, sums))
+            active = active[kept].reshape(self.batch, size - 1)
+            sums = sums[kept].reshape(self.batch, size - 1)
             before = before + counts[:, :1]
         return active[:, 0]

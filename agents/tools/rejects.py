@@ -8,7 +8,7 @@ import numpy as np
 
 from bai_gym.agents.base import Agent
 from bai_gym.agents.tools.choosing import spread_evenly
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray
+from bai_gym.statistics import ROUNDING, IntArray
 from bai_gym.theory.complexity import log_bar
 
 __all__ = ["Schedule", "phase_ends", "phase_lengths", "rejection_times"]
@@ -32,7 +32,7 @@ class Schedule:
         self._room: Any = most  # with money, ``(N,)`` pulls of an arm that are left
         self._sizes = np.arange(agent.num_arms, 1, -1)  # K + 1 - k
         priced = agent.funds.costs is not None
-        self._ends: FloatArray = 1.0 / self._sizes if priced else phase_lengths(agent.num_arms, agent.budget, most)
+        self._ends: Any = 1.0 / self._sizes if priced else phase_lengths(agent.num_arms, agent.budget, most)
 
     def counts(self, active: IntArray) -> IntArray:
         """Return the ``(N, k)`` pulls of the active arms in the next phase."""

@@ -29,10 +29,10 @@ from bai_gym.benchmark.protocol import (
     uses_costs,
 )
 from bai_gym.benchmark.sources import AgentSource, EnvSource
+from bai_gym.budget import Costs
 from bai_gym.content.library import library_digest
 from bai_gym.content.sources import sources_digest
 from bai_gym.content.values import UnknownContentError, Values
-from bai_gym.budget import Costs
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.parallel import check_memory

@@ -208,7 +208,7 @@ class Study:
             )
         self._total = None if self._costs is None else real(budget, "budget", above=0, error=BudgetError)
         if self._costs is None or self._total is None:
-            self.budget = check_budget(budget)
+            self.budget: int = check_budget(budget)
         else:  # 1e-9: ten pulls at a cost of 0.1 are affordable with 1.0
             least = float((self._costs.min if any_time or self._plans_money else self._costs.max)())
             self.budget = check_budget(math.floor(self._total / least * (1.0 + 1e-9)))

@@ -235,7 +235,8 @@ class Stepper:
             except StopIteration as end:
                 return end.value
             left = self._seen["remaining"].max().item()  # the same in all episodes
-            request, _ = check_request(wanted, *self._seen["pulls"].shape, left, funds, unequal=self._rounds.late)
+            episodes, arms = self._seen["pulls"].shape
+            request, _ = check_request(wanted, episodes, arms, left, funds, unequal=self._rounds.late)
             self.requests += 1
             self._candidates, self._engine = request.arms, None
             if isinstance(request, Block):
