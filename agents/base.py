@@ -172,7 +172,7 @@ class Agent(ABC):
                 "(`bai-gym list envs`), or an agent that ignores features"
             )
         self.funds: Budget = info.funds
-        self.funds.check_agent(self.label, self.uses_costs)
+        self.funds.check_agent(self.name, self.uses_costs)
         least = self.least_budget(info.num_arms, info.num_features)
         self.funds.check_least(least, self.name, info.num_arms, allow_small=self.allow_small_budget)
         self.num_arms: int = info.num_arms

@@ -201,11 +201,10 @@ def make_cells(
             f"the budget is given twice, as {budgets!r} and as {source.keywords['budget']!r} in the keywords of the "
             "environment: leave one of them out"
         )
-    costs = source.built.episode_spec.costs
     pulls: list[Any] = [source.built.budget]
     if budgets is not None:
         given = _listed(budgets, "budgets")
-        pulls = [check_budget(budget, costs) for budget in given]
+        pulls = [check_budget(budget, source.built.episode_spec.costs) for budget in given]
     for pull in pulls:
         if pulls.count(pull) > 1:
             raise ParameterError(f"budget {pull} is given twice; give each budget once")
