@@ -311,8 +311,8 @@ class Money(Budget):
         if not uses_costs:
             raise AgentError(
                 f"{name} takes no account of costs, and a pull costs from {self.prices.min():g} to "
-                f"{self.prices.max():g} here: choose an agent that does (uses_costs = True), such as SH with cap='budget', "
-                "or leave costs out"
+                f"{self.prices.max():g} here: choose an agent that does (uses_costs = True), such as SH with "
+                "cap='budget', or leave costs out"
             )
 
     @override
