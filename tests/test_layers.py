@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # `__init__` the front page of the library.
 LAYERS: dict[str, frozenset[str]] = {
     "core": frozenset(
-        {"analysis", "content", "costs", "errors", "lazy", "parallel", "rewards", "rounds", "seeding"}
+        {"analysis", "budget", "content", "errors", "lazy", "parallel", "rewards", "rounds", "seeding"}
         | {"statistics", "validation"}
     ),
     "models": frozenset(
@@ -59,7 +59,7 @@ HEIGHT = {package: height for height, packages in enumerate(LAYERS.values()) for
 # What packages import within their layer.
 BESIDE: dict[str, set[str]] = {
     "analysis": {"errors", "seeding", "statistics", "validation"},
-    "costs": {"errors", "statistics", "validation"},
+    "budget": {"errors", "statistics", "validation"},
     "parallel": {"content", "errors", "validation"},
     "rewards": {"errors", "statistics", "validation"},
     "seeding": {"validation"},

@@ -170,7 +170,7 @@ def test_an_episode_that_has_ended_requests_no_more_pulls() -> None:
     agent, rng = agents.make("KL-LUCB"), np.random.default_rng(0)
     agent.reset(ProblemInfo(3, 150, 4, truth=bandit, rounds=rounds), rng)
     late = {"batch_size": rounds.batch_size, "delay": rounds.delay}
-    env = BestArmVectorEnv(GivenInstances(bandit), 4, budget=150, autoreset_mode="Disabled", **late)
+    env = make_vec_env(GivenInstances(bandit), 4, budget=150, autoreset_mode="Disabled", **late)
     observation, ended = env.reset(seed=0)[0], np.zeros(4, np.int64)
     for _ in range(150):
         observation, *_ = env.step(agent.act(observation))
