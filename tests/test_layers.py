@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS: dict[str, frozenset[str]] = {
     "core": frozenset(
         {"analysis", "budget", "content", "errors", "lazy", "parallel", "rewards", "rounds", "seeding"}
-        | {"statistics", "validation"}
+        | {"statistics", "validation", "wings"}
     ),
     "models": frozenset(
         {"bandits", "datasets", "designs", "gaussian_process", "problems", "regression", "tasks", "theory"}
@@ -42,15 +42,18 @@ LAYERS: dict[str, frozenset[str]] = {
             "auditing",
             "cli",
             "experiments",
+            "linear",
             "live",
             "official",
             "offline",
+            "paired",
             "planning",
             "progress",
             "report",
             "rerun",
             "training",
             "tuning",
+            "wing",
         }
     ),
 }
@@ -74,6 +77,7 @@ BESIDE: dict[str, set[str]] = {
     "api": {"progress", "rerun"},
     "auditing": {"api", "progress"},
     "apart": {"api"},
+    "experiments": {"wing"},
     "live": {"api"},
     "offline": {"api"},
     "official": {"api", "apart"},
