@@ -220,8 +220,9 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
 
     def _pull_rewards(self, arms: IntArray) -> FloatArray:
         """Return the ``(R,)`` rewards of pulls of ``(R,)`` arms."""
-        costs: FloatArray = np.full(arms.size, self.episode_spec.pull_cost) * self._episodes.funds.price(arms)
-        return 0.0 - costs
+        if self.episode_spec.pull_cost == 0.0:
+            return np.zeros(arms.size)
+        return np.full(arms.size, -self.episode_spec.pull_cost * self._episodes.funds.price(arms))
 
     def _phase_names(self, over: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
         names = np.where(self._episodes.pulls_left > 0, self._phases["explore"], self._phases["recommend"])
