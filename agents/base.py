@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bai_gym.agents.restrictions import check_arms
-from bai_gym.costs import TOLERANCE
+from bai_gym.budget import Budget
 from bai_gym.envs.actions import ActionEncoding
-from bai_gym.errors import AgentError, BudgetError
+from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations, check_tie_rule
@@ -171,24 +171,12 @@ class Agent(ABC):
                 f"{self.name} needs arms with features, and these have none: use an environment that has them "
                 "(`bai-gym list envs`), or an agent that ignores features"
             )
-        if info.costs is not None and not self.uses_costs:
-            raise AgentError(
-                f"{self.name} takes no account of costs, and a pull costs from {min(info.costs):g} to "
-                f"{max(info.costs):g} here: choose an agent that does, such as SH, or leave costs out"
-            )
+        self.funds: Budget = info.funds
+        self.funds.check_agent(self.name, self.uses_costs)
         least = self.least_budget(info.num_arms, info.num_features)
-        if info.costs is not None and info.budget < (money := least * float(np.mean(info.costs))) * (1.0 - TOLERANCE):
-            raise BudgetError(
-                f"budget {info.budget:g} is below the minimum of {self.name} for these costs: give at least {money:g}"
-            )
-        if info.costs is None and info.budget < least and not self.allow_small_budget:
-            raise BudgetError(
-                f"budget {info.budget} is below the minimum of {self.name} for {info.num_arms} arms: "
-                f"give at least {least}, or make the agent with allow_small_budget=True"
-            )
+        self.funds.check_least(least, self.name, info.num_arms, allow_small=self.allow_small_budget)
         self.num_arms: int = info.num_arms
-        self.budget: int = info.most_pulls
-        self._arm_costs: FloatArray | None = None if info.costs is None else np.array(info.costs)
+        self.budget: int = self.funds.most_pulls
         self.batch: int = info.batch
         self.rng: np.random.Generator = np.random.default_rng() if rng is None else rng
         self.task: Task = info.task
@@ -246,13 +234,8 @@ class Agent(ABC):
         return Statistics.of(self._seen)
 
     @property
-    def arm_costs(self) -> FloatArray | None:
-        """``(K,)`` different costs of the arms; None before :meth:`reset`, and where the budget counts pulls."""
-        return getattr(self, "_arm_costs", None)
-
-    @property
-    def money_left(self) -> FloatArray:
-        """``(N,)`` money left, where arms have costs."""
+    def left(self) -> FloatArray:
+        """``(N,)`` pulls left or, where arms have different costs, money: what :attr:`funds` are now."""
         return np.array(self._seen["remaining"][:, 0], np.float64)
 
     @property

@@ -9,13 +9,12 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, spread_evenly
-from bai_gym.costs import spent_on
+from bai_gym.agents.tools.choosing import best_mean, best_recommendation, shuffled_arms, spread_evenly
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Outcome, Rule, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
-__all__ = ["SequentialAgent", "first_block"]
+__all__ = ["SequentialAgent", "few_pulls", "first_block", "in_random_order"]
 
 
 @dataclass(kw_only=True)
@@ -23,8 +22,7 @@ class SequentialAgent(Agent):
     """Pulls every arm at least once, then follows a rule; recommends the arm of largest sample mean by default.
 
     A subclass sets :attr:`rule`, and in :meth:`begin` the initial :attr:`values` of its state. If a budget too small
-    for the first pulls is allowed, arms share it as equally as possible. Where arms have costs, the rule's state is a
-    :class:`bai_gym.agents.tools.spending.PricedState`.
+    for the first pulls is allowed, arms share it as equally as possible.
 
     Args:
         plain: If True, the rule is played as it is stated in the paper; if False (default), in its fast form, where
@@ -77,11 +75,7 @@ class SequentialAgent(Agent):
             steps: Their number.
             **options: Further fields of :class:`bai_gym.sampling.Sequential`.
         """
-        values = self.values
-        if self.arm_costs is not None:
-            spent = spent_on(self.statistics.pulls, self.arm_costs)
-            values = {**values, "cost": self.arm_costs, "money": self.money_left + spent}
-        return Sequential(self.chosen_rule, steps, self.tie, self.rng, values, agent=self.name, **options)
+        return Sequential(self.chosen_rule, steps, self.tie, self.rng, self.values, agent=self.name, **options)
 
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the final recommendation: that of :meth:`recommend` on the final statistics."""
@@ -98,8 +92,18 @@ class SequentialAgent(Agent):
 
 def first_block(agent: Agent, pulls: int) -> Block:
     """Return a block that shares pulls equally; in random order if a checkpoint falls within it."""
-    counts = spread_evenly(agent.batch, agent.num_arms, pulls, agent.tie, agent.rng)
-    if agent.tie == "first" or not any(point < pulls for point in agent.checkpoints):
+    return in_random_order(agent, spread_evenly(agent.batch, agent.num_arms, pulls, agent.tie, agent.rng))
+
+
+def few_pulls(agent: Agent) -> Plan:
+    """Share all pulls, fewer than one or two of every arm, and return the arm of largest mean."""
+    made = yield Block(spread_evenly(agent.batch, agent.num_arms, agent.budget, agent.tie, agent.rng))
+    return best_mean(made, agent.tie, agent.rng)
+
+
+def in_random_order(agent: Agent, counts: IntArray) -> Block:
+    """Return a block of ``(N, K)`` pulls of all arms; in random order if a checkpoint falls within it."""
+    if agent.tie == "first" or not any(point < counts[0].sum() for point in agent.checkpoints):
         return Block(counts)
     arms = shuffled_arms(agent.batch, agent.num_arms, agent.tie, agent.rng)
     return Block(np.take_along_axis(counts, arms, 1), arms)

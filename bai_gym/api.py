@@ -23,9 +23,8 @@ from bai_gym.benchmark.protocol import check_agent, describe
 from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import OnChunk, check_runs, run_cells
 from bai_gym.benchmark.sources import AgentSource, EnvSource
-from bai_gym.costs import check_money
+from bai_gym.budget import check_budget
 from bai_gym.envs.scalar import BestArmEnv
-from bai_gym.envs.specification import check_budget
 from bai_gym.errors import AgentError, ParameterError, unknown_name
 from bai_gym.parallel import Workers, check_executor
 from bai_gym.progress import progress_bars
@@ -205,11 +204,10 @@ def make_cells(
             f"the budget is given twice, as {budgets!r} and as {source.keywords['budget']!r} in the keywords of the "
             "environment: leave one of them out"
         )
-    costs = source.built.episode_spec.costs
     pulls: list[Any] = [source.built.budget]
     if budgets is not None:
         amounts = _listed(budgets, "budgets")
-        pulls = [check_budget(budget) if costs is None else check_money(budget, costs) for budget in amounts]
+        pulls = [check_budget(budget, source.built.episode_spec.costs) for budget in amounts]
     for pull in pulls:
         if pulls.count(pull) > 1:
             raise ParameterError(f"budget {pull} is given twice; give each budget once")

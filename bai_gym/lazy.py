@@ -36,7 +36,12 @@ def lazily(package: str, hint: str = "") -> tuple[Callable[[str], Any], Callable
         if name not in homes():
             raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
         home = homes()[name]
-        return import_module(f"{package}.{name}") if home == package else getattr(import_module(home), name)
+        if home == package:
+            return import_module(f"{package}.{name}")
+        module, own = import_module(home), home.removeprefix(f"{package}.")
+        if homes().get(own) == home:  # the import has made the module an attribute, in place of what has its name
+            setattr(sys.modules[package], own, getattr(module, own))
+        return getattr(module, name)
 
     def names() -> list[str]:
         return sorted({*vars(sys.modules[package]), *homes()})

@@ -25,8 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 # `__init__` the front page of the library.
 LAYERS: dict[str, frozenset[str]] = {
     "core": frozenset(
-        {"analysis", "content", "costs", "errors", "lazy", "parallel", "rewards", "rounds", "seeding"}
-        | {"statistics", "validation"}
+        {"analysis", "budget", "content", "errors", "lazy", "parallel", "rewards", "rounds", "seeding"}
+        | {"statistics", "validation", "wings"}
     ),
     "models": frozenset(
         {"bandits", "datasets", "designs", "gaussian_process", "problems", "regression", "tasks", "theory"}
@@ -42,15 +42,18 @@ LAYERS: dict[str, frozenset[str]] = {
             "auditing",
             "cli",
             "experiments",
+            "linear",
             "live",
             "official",
             "offline",
+            "paired",
             "planning",
             "progress",
             "report",
             "rerun",
             "training",
             "tuning",
+            "wing",
         }
     ),
 }
@@ -59,7 +62,7 @@ HEIGHT = {package: height for height, packages in enumerate(LAYERS.values()) for
 # What packages import within their layer.
 BESIDE: dict[str, set[str]] = {
     "analysis": {"errors", "seeding", "statistics", "validation"},
-    "costs": {"errors", "statistics", "validation"},
+    "budget": {"errors", "statistics", "validation"},
     "parallel": {"content", "errors", "validation"},
     "rewards": {"errors", "statistics", "validation"},
     "seeding": {"validation"},
@@ -74,6 +77,7 @@ BESIDE: dict[str, set[str]] = {
     "api": {"progress", "rerun"},
     "auditing": {"api", "progress"},
     "apart": {"api"},
+    "experiments": {"wing"},
     "live": {"api"},
     "offline": {"api"},
     "official": {"api", "apart"},

@@ -10,11 +10,11 @@ from typing_extensions import override
 
 from bai_gym.agents.base import Plan
 from bai_gym.agents.elimination.shvar import greedy_counts
-from bai_gym.agents.tools.halving import FORGETS, Stage, num_stages, run_stages
+from bai_gym.agents.tools.halving import FORGETS, all_samples, every_arm, num_stages, survivors
 from bai_gym.agents.tools.normal_prior import PriorAgent, shrunk_means
+from bai_gym.agents.tools.spending import shares
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
-from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.validation import choice
 
 __all__ = ["BayesElim"]
@@ -63,18 +63,14 @@ class BayesElim(PriorAgent):
 
     @override
     def plan(self) -> Plan:
-        active = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
+        active = every_arm(self)
         if self.budget < self.num_arms:
-            yield from self._pull_stage(active, self.budget)
+            yield Block(greedy_counts(self.noise, self.budget, self.tie, self.rng), active)
             return self.best_posterior(self.statistics)
-        return (yield from run_stages(self, active, 2, self.samples, "drop", self._pull_stage, self._posterior_means))
-
-    def _pull_stage(self, active: IntArray, pulls: int) -> Stage:
-        """Pull in proportion to the variances."""
-        noise = np.take_along_axis(self.noise, active, -1)
-        statistics: Statistics = yield Block(greedy_counts(noise, pulls, self.tie, self.rng), active)
-        return statistics
-
-    def _posterior_means(self, active: IntArray, estimates: Statistics) -> FloatArray:
-        noise = np.take_along_axis(self.noise, active, -1)
-        return shrunk_means(self.prior.mean[0, active], self.prior.variance[0, active], noise, estimates)
+        for pulls in shares(self, num_stages(self.num_arms)):
+            noise = np.take_along_axis(self.noise, active, -1)
+            made = yield Block(greedy_counts(noise, pulls, self.tie, self.rng), active)
+            estimates = all_samples(self, active) if self.samples == "all" else made
+            means = shrunk_means(self.prior.mean[0, active], self.prior.variance[0, active], noise, estimates)
+            active = survivors(self, active, means, -(-active.shape[1] // 2))
+        return active[:, 0]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.scanning import arm_of_largest
-from bai_gym.agents.tools.spending import PricedState, can_pay
+from bai_gym.agents.tools.spending import PricedState, affordable, prices
 from bai_gym.agents.tools.variances import (
     VarianceState,
     estimate_variances,
@@ -20,7 +20,7 @@ from bai_gym.agents.tools.variances import (
 )
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, PerArm, Rule, total
+from bai_gym.sampling import Episode, PerArm, Rule, Sequential, total
 from bai_gym.statistics import ROUNDING
 
 __all__ = ["OCBA", "OCBAPCS"]
@@ -38,31 +38,12 @@ class OCBAState(VarianceState):
     part: PerArm  # terms of a sum over the arms
 
 
-def pull_farthest_behind(e: Episode, s: OCBAState, w: OCBAState, rng: np.random.Generator) -> int:
-    """Pull the arm of largest (t + 1) R_i / (sum of all R) - T_i, with R_i = v_i / d_i^2 of all arms but the best."""
-    estimate_variances(e, s, SMALLEST_VARIANCE, w.variance)
-    value, part = w.value, w.part
-    best = arm_of_largest(e.mean, e, rng)
-    if is_tied(e, best):
-        return least_pulled_best(e, s, w, best, rng)
-    for arm in range(e.num_arms):
-        gap, variance = distance(e, best, arm), w.variance[arm] * (arm != best)
-        weight = 1.0 / (gap * gap)
-        value[arm] = variance * weight  # R_i
-        part[arm] = variance * weight * weight  # R_i^2 / v_i
-    of_best = np.sqrt(w.variance[best] * total(part))  # R_b
-    everything, after = total(value) + of_best, e.made + 1.0
-    for arm in range(e.num_arms):  # times the sum of all R, which saves a division
-        value[arm] = after * (of_best if arm == best else value[arm]) - e.pulls[arm] * everything
-    return arm_of_largest(value, e, rng)
-
-
 class PricedOCBAState(OCBAState, PricedState):
-    """What the rule of OCBA uses where arms have costs."""
+    """What the rule of OCBA uses."""
 
 
-def pull_farthest_behind_for_money(e: Episode, s: PricedOCBAState, w: PricedOCBAState, rng: np.random.Generator) -> int:
-    """Do as :func:`pull_farthest_behind` with R_b = (sigma_b / sqrt(c_b)) sqrt(sum of c_i R_i^2 / v_i).
+def pull_farthest_behind(e: Episode, s: PricedOCBAState, w: PricedOCBAState, rng: np.random.Generator) -> int:
+    """Pull the arm of largest (t + 1) R_i / (sum of all R) - T_i, with R_i = v_i / d_i^2 of all arms but the best.
 
     The episode ends at the first pull that the money left does not pay for.
     """
@@ -70,8 +51,7 @@ def pull_farthest_behind_for_money(e: Episode, s: PricedOCBAState, w: PricedOCBA
     value, part = w.value, w.part
     best = arm_of_largest(e.mean, e, rng)
     if is_tied(e, best):
-        arm = least_pulled_best(e, s, w, best, rng)
-        return arm if can_pay(e, s, w, arm) else STOP
+        return affordable(e, s, w, least_pulled_best(e, s, w, best, rng))
     for arm in range(e.num_arms):
         gap, variance = distance(e, best, arm), w.variance[arm] * (arm != best)
         weight = 1.0 / (gap * gap)
@@ -79,10 +59,9 @@ def pull_farthest_behind_for_money(e: Episode, s: PricedOCBAState, w: PricedOCBA
         part[arm] = w.cost[arm] * variance * weight * weight  # c_i R_i^2 / v_i
     of_best = np.sqrt(w.variance[best] / w.cost[best] * total(part))  # R_b
     everything, after = total(value) + of_best, e.made + 1.0
-    for arm in range(e.num_arms):
+    for arm in range(e.num_arms):  # times the sum of all R, which saves a division
         value[arm] = after * (of_best if arm == best else value[arm]) - e.pulls[arm] * everything
-    arm = arm_of_largest(value, e, rng)
-    return arm if can_pay(e, s, w, arm) else STOP
+    return affordable(e, s, w, arm_of_largest(value, e, rng))
 
 
 def pull_steepest(e: Episode, s: OCBAState, w: OCBAState, rng: np.random.Generator) -> int:
@@ -138,10 +117,6 @@ def slack(top: float) -> float:
     return max(SMALLEST_GAP, ROUNDING * abs(top))
 
 
-FREE = Rule(choose=pull_farthest_behind, state=OCBAState)
-PRICED = Rule(choose=pull_farthest_behind_for_money, state=PricedOCBAState)
-
-
 @dataclass(kw_only=True)
 class OCBA(SequentialAgent):
     """Pulls the arm that is farthest behind the proportions that are best for the estimated means and variances.
@@ -172,20 +147,14 @@ class OCBA(SequentialAgent):
 
     name: ClassVar[str] = "OCBA"
     uses_costs: ClassVar[bool] = True
-    other_rules: ClassVar[dict[str, Rule]] = {"different costs": PRICED}
+    rule: ClassVar[Rule] = Rule(choose=pull_farthest_behind, state=PricedOCBAState)
     choices = variance_choice
     unmet_assumptions = normal_assumption
 
     @property
     @override
-    def rule(self) -> Rule:  # type: ignore[override]
-        """The rule, with or without costs."""
-        return FREE if self.arm_costs is None else PRICED
-
-    @property
-    @override
     def first_pulls(self) -> int:  # type: ignore[override]
-        if self.n0 is None and self.arm_costs is not None:
+        if self.n0 is None and self.funds.costs is not None:
             return 2
         return max(2, min(5, self.budget // (2 * self.num_arms))) if self.n0 is None else self.n0
 
@@ -199,6 +168,11 @@ class OCBA(SequentialAgent):
         self.values = {"estimate": variance_estimate(self)}
         if self.n0 is not None and self.n0 < 2:
             raise ParameterError(f"n0 of {self.name} must be at least 2, for a variance, not {self.n0}")
+
+    @override
+    def sequential(self, steps: int, **options: Any) -> Sequential:
+        self.values |= prices(self)
+        return super().sequential(steps, **options)
 
 
 @dataclass(kw_only=True)

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.tools.choosing import best_mean, best_remaining, largest, spread_evenly
+from bai_gym.agents.sequential import few_pulls
+from bai_gym.agents.tools.choosing import best_remaining, largest
 from bai_gym.agents.tools.halving import all_samples, num_stages
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
@@ -59,8 +60,7 @@ class BatchHalving(Agent):
         """Pull round by round, and recommend the best of the arms that are left."""
         targets = target_pulls(self.num_arms, self.budget, advance_first=self.advance_first)
         if self.budget < self.num_arms or not targets:
-            made = yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
-            return best_mean(made, self.tie, self.rng)
+            return (yield from few_pulls(self))
         arms = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
         for begin in range(0, len(targets), self.round_size):
             seen = all_samples(self, arms)

@@ -9,8 +9,11 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.agents.base import Plan
+from bai_gym.agents.sequential import few_pulls
 from bai_gym.agents.tools.choosing import spread_evenly
-from bai_gym.agents.tools.halving import HalvingAgent, Stage
+from bai_gym.agents.tools.halving import HalvingAgent, candidates, every_arm, num_stages
+from bai_gym.agents.tools.spending import shares
 from bai_gym.agents.tools.variances import (
     VarianceState,
     estimated_variance,
@@ -20,8 +23,7 @@ from bai_gym.agents.tools.variances import (
     variance_estimate,
 )
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import NEVER, Block, Episode, Outcome, Rule, Sequential
-from bai_gym.statistics import IntArray, Statistics
+from bai_gym.sampling import NEVER, Block, Episode, Rule, Sequential
 from bai_gym.validation import probability
 
 __all__ = ["SHAdaVar", "SHAdaVarReuse"]
@@ -66,8 +68,7 @@ class SHAdaVar(HalvingAgent):
             paper mentions and does not analyse).
         variance: Estimate of the variances: ``"jeffreys"``, ``"floor"``, ``"sample"`` or None (default), by the kind of
             rewards, see :mod:`bai_gym.agents.tools.variances`.
-        samples: ``"stage"`` (default) or ``"all"``, for the means that decide who survives.
-        leftover: ``"drop"`` (default) or ``"last"``.
+        leftover: ``"drop"`` (default) or ``"last"``, see :class:`bai_gym.agents.tools.halving.HalvingAgent`.
 
     Requires no oracle knowledge. Minimum budget: K ceil(log2 K), twice that with ``ucb=False``.
     """
@@ -97,40 +98,32 @@ class SHAdaVar(HalvingAgent):
         self._cyclic_share = 4.0 * self._log + 1.0 if self.ucb else 2.0
 
     @override
-    def pull_stage(self, active: IntArray, pulls: int) -> Stage:
-        """Pull cyclically, then greedily by U / pulls."""
-        size = active.shape[-1]
-        candidates = self.candidates(active)
-        cyclic = min(pulls, math.floor(size * self._cyclic_share))
-        made: Statistics = yield Block(spread_evenly(self.batch, size, cyclic, self.tie, self.rng), candidates)
-        if pulls == cyclic:
-            return made
-        outcome: Outcome = yield Sequential(
-            self.rule,
-            pulls - cyclic,
-            self.tie,
-            self.rng,
-            {"log": self._log, "estimate": self._estimate},
-            arms=candidates,
-            window=made,
-            agent=self.name,
-        )
-        return outcome.statistics
+    def plan(self) -> Plan:
+        if self.budget < self.num_arms:
+            return (yield from few_pulls(self))
+        active = every_arm(self)
+        for pulls in shares(self, num_stages(self.num_arms), self.leftover):
+            size, arms = active.shape[1], candidates(self, active)
+            cyclic = min(pulls, math.floor(size * self._cyclic_share))
+            made = yield Block(spread_evenly(self.batch, size, cyclic, self.tie, self.rng), arms)
+            if pulls > cyclic:  # then greedily by U / pulls
+                values = {"log": self._log, "estimate": self._estimate}
+                steps = pulls - cyclic, self.tie, self.rng, values
+                outcome = yield Sequential(self.rule, *steps, arms=arms, window=made, agent=self.name)
+                made = outcome.statistics
+            active = self.better_half(active, made)
+        return active[:, 0]
 
 
 @dataclass(kw_only=True)
 class SHAdaVarReuse(SHAdaVar):
     """SHAdaVar that keeps its samples: means are of all rewards of an arm, not of the last stage alone.
 
-    It is SHAdaVar with ``samples="all"``: variances are still estimated within a stage, and so its pulls are those of
-    SHAdaVar. The theorem of Lalitha et al. (2023) is about SHAdaVar, not about this form.
+    Variances are still estimated within a stage, and so its pulls are those of SHAdaVar. The theorem of Lalitha et al.
+    (2023) is about SHAdaVar, not about this form.
 
-    Args:
-        samples: ``"all"`` (default) or ``"stage"``, for the means that decide who survives.
-
-    Requires no oracle knowledge. See :class:`SHAdaVar` for the other parameters and the minimum budget.
+    Requires no oracle knowledge. See :class:`SHAdaVar` for the parameters and the minimum budget.
     """
 
-    samples: str = "all"
-
     name: ClassVar[str] = "SHAdaVar-Reuse"
+    keeps_samples: ClassVar[bool] = True

@@ -10,10 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from bai_gym.agents.tools.halving import HalvingAgent, Stage
+from bai_gym.agents.base import Plan
+from bai_gym.agents.sequential import few_pulls
+from bai_gym.agents.tools.halving import HalvingAgent, candidates, every_arm, num_stages
+from bai_gym.agents.tools.spending import shares
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, TieRule
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["SHVar", "SHVarReuse", "greedy_counts", "variance_index"]
 
@@ -30,8 +33,7 @@ class SHVar(HalvingAgent):
     Paper: Lalitha et al. (2023), Algorithms 1 and 3. For equal variances it is sequential halving.
 
     Args:
-        samples: ``"stage"`` (default) or ``"all"``, see :class:`bai_gym.agents.tools.halving.HalvingAgent`.
-        leftover: ``"drop"`` (default) or ``"last"``.
+        leftover: ``"drop"`` (default) or ``"last"``, see :class:`bai_gym.agents.tools.halving.HalvingAgent`.
 
     Knows the true variances. Minimum budget: K ceil(log2 K).
     """
@@ -47,30 +49,29 @@ class SHVar(HalvingAgent):
         self._variances = info.variances
 
     @override
-    def pull_stage(self, active: IntArray, pulls: int) -> Stage:
-        """Pull greedily by sigma^2 / pulls."""
-        candidates = self.candidates(active)
-        variances = self._variances if candidates is None else np.take_along_axis(self._variances, active, -1)
-        made: Statistics = yield Block(greedy_counts(variances, pulls, self.tie, self.rng), candidates, variances)
-        return made
+    def plan(self) -> Plan:
+        if self.budget < self.num_arms:
+            return (yield from few_pulls(self))
+        active = every_arm(self)
+        for pulls in shares(self, num_stages(self.num_arms), self.leftover):
+            variances = np.take_along_axis(self._variances, active, 1)
+            counts = greedy_counts(variances, pulls, self.tie, self.rng)
+            made = yield Block(counts, candidates(self, active), variances)
+            active = self.better_half(active, made)
+        return active[:, 0]
 
 
 @dataclass(kw_only=True)
 class SHVarReuse(SHVar):
     """SHVar that keeps its samples: means are of all rewards of an arm, not of the last stage alone.
 
-    It is SHVar with ``samples="all"``: the pulls of a stage are the same. The theorems of Lalitha et al. (2023) are
-    about SHVar, not about this form.
+    The pulls of a stage are those of SHVar. The theorems of Lalitha et al. (2023) are about SHVar, not about this form.
 
-    Args:
-        samples: ``"all"`` (default) or ``"stage"``, see :class:`bai_gym.agents.tools.halving.HalvingAgent`.
-
-    Knows the true variances. See :class:`SHVar` for the other parameters and the minimum budget.
+    Knows the true variances. See :class:`SHVar` for the parameters and the minimum budget.
     """
 
-    samples: str = "all"
-
     name: ClassVar[str] = "SHVar-Reuse"
+    keeps_samples: ClassVar[bool] = True
 
 
 def variance_index(variances: FloatArray, pulls: npt.NDArray[np.number]) -> FloatArray:

@@ -10,10 +10,10 @@ from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import random_subset, spread_evenly
-from bai_gym.agents.tools.halving import FORGETS, Stage, num_stages, observed_means, run_stages
+from bai_gym.agents.tools.halving import FORGETS, num_stages, observed_means, survivors
+from bai_gym.agents.tools.spending import shares
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
-from bai_gym.statistics import IntArray, Statistics
 from bai_gym.validation import integer
 
 __all__ = ["SubsetHalving", "largest_subset"]
@@ -63,13 +63,11 @@ class SubsetHalving(Agent):
         if size == 1:
             yield Block(np.full(active.shape, self.budget), active)
             return active[:, 0]
-        return (yield from run_stages(self, active, 2, "stage", "drop", self.pull_stage, observed_means))
-
-    def pull_stage(self, active: IntArray, pulls: int) -> Stage:
-        """Pull the active arms in cyclic order."""
-        counts = spread_evenly(self.batch, active.shape[1], pulls, self.tie, self.rng)
-        made: Statistics = yield Block(counts, active)
-        return made
+        for pulls in shares(self, num_stages(size)):
+            counts = spread_evenly(self.batch, active.shape[1], pulls, self.tie, self.rng)
+            made = yield Block(counts, active)
+            active = survivors(self, active, observed_means(made), -(-active.shape[1] // 2))
+        return active[:, 0]
 
 
 def largest_subset(num_arms: int, budget: int) -> int:

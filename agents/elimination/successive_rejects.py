@@ -9,11 +9,13 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.tools.choosing import best_mean, keep_best, pulls_of_an_arm, spread_evenly
-from bai_gym.agents.tools.rejects import phase_lengths
+from bai_gym.agents.sequential import few_pulls
+from bai_gym.agents.tools.choosing import keep_best, pulls_of_an_arm
+from bai_gym.agents.tools.halving import candidates, every_arm
+from bai_gym.agents.tools.rejects import Schedule
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray, exact_sums
+from bai_gym.statistics import FloatArray, IntArray, exact_sums
 from bai_gym.validation import choice
 
 __all__ = ["SuccessiveRejects"]
@@ -63,51 +65,20 @@ class SuccessiveRejects(Agent):
     @override
     def plan(self) -> Plan:
         if self.budget <= self.num_arms:
-            made = yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
-            return best_mean(made, self.tie, self.rng)
-        active = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
-        if self.arm_costs is not None:
-            return (yield from self.plan_for_money(active, self.arm_costs))
+            return (yield from few_pulls(self))
+        active, schedule = every_arm(self), Schedule(self, self.most, self.leftover)
         sums: FloatArray = np.zeros(active.shape)
-        left, before = self.budget, 0
-        for length in phase_lengths(self.num_arms, self.budget, self.most).tolist():
-            size = active.shape[-1]
-            each = length - before
-            counts = np.full((self.batch, size), each, np.int64)
-            if size == 2 and self.leftover == "last":
-                pulls = left if self.most is None else min(left, size * (self.most - before))
-                counts = spread_evenly(self.batch, size, pulls, self.tie, self.rng)
-            pulls = int(counts[0].sum())
-            if pulls:  # n_k does not grow in every phase
-                made = yield Block(counts, active if size < self.num_arms else None)
+        before: IntArray = np.zeros((self.batch, 1), np.int64)  # pulls of every active arm
+        while (size := active.shape[1]) > 1:
+            counts = schedule.counts(active)  # n_k - n_(k-1)
+            if counts.any():  # n_k does not grow in every phase
+                made = yield Block(counts, candidates(self, active))
                 sums += made.sums
                 exact_sums(sums)  # so that equal sums of whole rewards are equal
-            # Arms with equally many pulls are in the order of their sums.
-            values = sums if pulls == each * size else sums / (counts + before)
+            # Arms with equally many pulls are in the order of their sums; only in the last phase they may differ.
+            values = sums / np.maximum(before + counts, 1) if size == 2 else sums
             kept = keep_best(values, size - 1, self.tie, self.rng)
             active = active[kept].reshape(self.batch, size - 1)
             sums = sums[kept].reshape(self.batch, size - 1)
-            left, before = left - pulls, length
-        return active[:, 0]
-
-    def plan_for_money(self, active: IntArray, costs: FloatArray) -> Plan:
-        """Run the phases where arms have costs: phase k has n_k - n_(k-1) pulls of each of its K + 1 - k arms.
-
-        Args:
-            active: ``(N, K)`` all arms.
-            costs: ``(K,)`` their costs.
-        """
-        sizes = np.arange(self.num_arms, 1, -1)
-        growth = np.diff(1.0 / sizes, prepend=0.0)  # n_k - n_(k-1), up to the factor
-        sums: FloatArray = np.zeros(active.shape)
-        for phase, size in enumerate(sizes.tolist()):
-            schedule = (growth[phase:] * sizes[phase:]).sum() * costs[active].mean(axis=-1)
-            each = np.floor(self.money_left * growth[phase] / schedule * (1.0 + ROUNDING))
-            counts = np.broadcast_to(each[:, None], active.shape).astype(np.int64)
-            made = yield Block(counts, active if size < self.num_arms else None)
-            sums += made.sums
-            exact_sums(sums)
-            kept = keep_best(sums, size - 1, self.tie, self.rng)  # all have equally many pulls
-            active = active[kept].reshape(self.batch, size - 1)
-            sums = sums[kept].reshape(self.batch, size - 1)
+            before = before + counts[:, :1]
         return active[:, 0]

@@ -9,9 +9,10 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.sequential import first_block
+from bai_gym.agents.sequential import in_random_order
 from bai_gym.agents.tools.choosing import best_recommendation, pulls_of_an_arm
-from bai_gym.agents.tools.spending import bought_counts, check_split
+from bai_gym.agents.tools.halving import every_arm
+from bai_gym.agents.tools.spending import buys, check_split, shares
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Observation, Statistics
@@ -29,7 +30,7 @@ class Uniform(Agent):
         mode: ``"cycle"`` (default): round-robin in random order, so that pulls differ by at most one. ``"random"``:
             every pull goes to an arm drawn uniformly.
         costs: Where arms have different costs: ``"equal"`` (default): equally many pulls of all arms, or ``"sqrt"``:
-            in proportion to 1 / sqrt(cost). ``mode`` has no effect then.
+            in proportion to 1 / sqrt(cost). ``mode="random"`` takes no account of costs.
         cap: ``"budget"`` (default): all pulls are made. ``"items"``, with ``mode="cycle"``: where rewards are those of
             a number of items, drawn without replacement, no arm is pulled more often than there are items.
 
@@ -44,30 +45,32 @@ class Uniform(Agent):
     uses_variances: ClassVar[bool] = False
     tasks: ClassVar[frozenset[str]] = frozenset(TASKS)
     anytime: ClassVar[bool] = True
-    uses_costs: ClassVar[bool] = True
     quick: ClassVar[bool] = True
+
+    @property
+    @override
+    def uses_costs(self) -> bool:  # type: ignore[override]
+        return self.mode == "cycle"
 
     @override
     def begin(self, info: ProblemInfo) -> None:
         choice(self.mode, ("cycle", "random"), f"mode of {self.name}")
         check_split(self.costs, self.name)
-        most = pulls_of_an_arm(self.cap, info, self.name)
+        self.most = pulls_of_an_arm(self.cap, info, self.name)
         if self.mode == "random":
             choice(self.cap, ("budget",), f"cap of {self.name} with mode='random'")
-        self.pulls = self.budget if most is None else min(self.budget, most * self.num_arms)
 
     @override
     def plan(self) -> Plan:
         """Spend the whole budget in one request."""
-        if self.arm_costs is not None:
-            costs = np.broadcast_to(self.arm_costs, (self.batch, self.num_arms))
-            yield Block(bought_counts(self.money_left, costs, self.costs))
-        elif self.mode == "cycle":
-            yield first_block(self, self.pulls)
-        else:
+        if self.mode == "random":
             ends = [*(point for point in self.checkpoints if point < self.budget), self.budget]
             for pulls in np.diff(ends, prepend=0):  # in a block the order of the pulls is not random
                 yield Block(self.rng.multinomial(pulls, np.full(self.num_arms, 1.0 / self.num_arms), size=self.batch))
+        else:
+            (everything,) = shares(self, stages=1)
+            counts = buys(self, everything, every_arm(self), split=self.costs, most=self.most)
+            yield in_random_order(self, counts)
         return self.recommend(self._seen)
 
     @override
@@ -77,6 +80,5 @@ class Uniform(Agent):
         Ties go to the arm of more pulls; where arms have costs, to none, since that would be the cheapest one.
         """
         statistics = Statistics.of(observation)
-        if self.arm_costs is not None:
-            statistics = Statistics(np.minimum(statistics.pulls, 1), statistics.means, statistics.variances)
+        statistics.pulls = self.funds.tie_pulls(statistics.pulls)
         return best_recommendation(statistics, self.task, self.tie, self.rng)

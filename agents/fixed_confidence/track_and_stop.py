@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -18,9 +18,9 @@ from bai_gym.agents.fixed_confidence.stopping import (
 )
 from bai_gym.agents.tools.divergences import inside, variance_of
 from bai_gym.agents.tools.scanning import arm_of_largest, largest
-from bai_gym.agents.tools.spending import PricedState, can_pay
+from bai_gym.agents.tools.spending import PricedState, affordable, prices
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, PerArm, Rule
+from bai_gym.sampling import Episode, PerArm, Rule, Sequential
 from bai_gym.theory.proportions import optimal_proportions
 from bai_gym.validation import choice, real
 
@@ -29,13 +29,16 @@ __all__ = ["TrackAndStop"]
 SMALLEST = 1e-9  # variances in units of the largest squared gap, for w*
 
 
-class TrackingState(ConfidenceState):
+class TrackingState(ConfidenceState, PricedState):
     """What the rules of Track-and-Stop use."""
+
+    bernoulli: bool  # whether w* is that of Bernoulli arms, which is known for equal costs
 
     lazy: float  # share by which t grows before w* is computed again
     due: float  # t at which w* is computed next
     y: float  # where the search for w* starts, see `optimal_proportions`
-    share: PerArm  # of the arm in the pulls: w* of the sample means
+    money_share: PerArm  # of the arm in the money: w* of the sample means
+    share: PerArm  # of the arm in the pulls; the same for equal costs
     total: PerArm  # sums of the weights over time (C-tracking)
     behind: PerArm  # how far the pulls of an arm lag behind
     mean: PerArm  # means and variances for which w* is computed
@@ -45,28 +48,18 @@ class TrackingState(ConfidenceState):
 def d_tracking(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Generator) -> int:
     """Pull an arm of at most sqrt(t) - K/2 pulls, or else the arm furthest behind t w* (section 3.1)."""
     find_proportions(e, s, w)
-    return furthest_behind(e, s, w, rng)
-
-
-def furthest_behind(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Generator) -> int:
-    """Return the arm of D-tracking."""
     few = math.sqrt(float(e.made)) - 0.5 * e.num_arms
     for arm in range(e.num_arms):
         w.behind[arm] = -e.pulls[arm]
     if -largest(w.behind) > few:
         for arm in range(e.num_arms):
             w.behind[arm] = e.made * w.share[arm] - e.pulls[arm]
-    return arm_of_largest(w.behind, e, rng)
+    return affordable(e, s, w, arm_of_largest(w.behind, e, rng))
 
 
 def c_tracking(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Generator) -> int:
     """Pull the arm furthest behind the sum over time of w*, moved to at least 1 / (2 sqrt(K^2 + t)) (section 3.1)."""
     find_proportions(e, s, w)
-    return furthest_behind_sums(e, s, w, rng)
-
-
-def furthest_behind_sums(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Generator) -> int:
-    """Return the arm of C-tracking."""
     least = 0.5 / math.sqrt(e.num_arms**2 + e.made)
     above = 0.0
     for arm in range(e.num_arms):
@@ -75,66 +68,35 @@ def furthest_behind_sums(e: Episode, s: TrackingState, w: TrackingState, rng: np
         w.total[arm] = w.total[arm] if e.pulled >= 0 else e.pulls[arm]
         w.total[arm] += least + max(w.share[arm] - least, 0.0) * (1.0 - e.num_arms * least) / above
         w.behind[arm] = w.total[arm] - e.pulls[arm]
-    return arm_of_largest(w.behind, e, rng)
+    return affordable(e, s, w, arm_of_largest(w.behind, e, rng))
 
 
 def find_proportions(e: Episode, s: TrackingState, w: TrackingState) -> None:
-    """Compute w* of the sample means (Theorem 5), if t has grown enough since the last time."""
+    """Compute w* of the sample means (Theorem 5), if t has grown enough since the last time.
+
+    They are shares of the money, for variances c_a v_a; pulls are in proportion to w*_a / c_a.
+    """
     if e.made < s.due:
         return
     s.due = e.made * (1.0 + s.lazy)
     top, widest = largest(e.mean), 0.0
     for arm in range(e.num_arms):
-        w.share[arm] = w.share[arm] if s.y > 0.0 else 1.0 / e.num_arms
-        w.mean[arm] = inside(e.mean[arm]) if s.family == BERNOULLI else e.mean[arm]
-        widest = max(widest, (top - e.mean[arm]) ** 2)
-    for arm in range(e.num_arms):
-        w.variance[arm] = max(variance_of(e, s, w, arm), SMALLEST * widest)
-    s.y = optimal_proportions(w.mean, w.variance, s.family == BERNOULLI, 0.0, w.share, s.y)
-
-
-class PricedTrackingState(TrackingState, PricedState):
-    """What the rules of Track-and-Stop use where arms have costs."""
-
-    money_share: PerArm  # of the arm in the money spent
-
-
-def priced_d_tracking(e: Episode, s: PricedTrackingState, w: PricedTrackingState, rng: np.random.Generator) -> int:
-    """Pull as :func:`d_tracking`, with proportions that are optimal for the money; end where it is spent."""
-    find_priced_proportions(e, s, w)
-    arm = furthest_behind(e, s, w, rng)
-    return arm if can_pay(e, s, w, arm) else STOP
-
-
-def priced_c_tracking(e: Episode, s: PricedTrackingState, w: PricedTrackingState, rng: np.random.Generator) -> int:
-    """Pull as :func:`c_tracking`, with proportions that are optimal for the money; end where it is spent."""
-    find_priced_proportions(e, s, w)
-    arm = furthest_behind_sums(e, s, w, rng)
-    return arm if can_pay(e, s, w, arm) else STOP
-
-
-def find_priced_proportions(e: Episode, s: PricedTrackingState, w: PricedTrackingState) -> None:
-    """Compute the shares of the money w* for variances c_a v_a, and pulls in proportion to w*_a / c_a, if due."""
-    if e.made < s.due:
-        return
-    s.due = e.made * (1.0 + s.lazy)
-    top, widest, total = largest(e.mean), 0.0, 0.0
-    for arm in range(e.num_arms):
         w.money_share[arm] = w.money_share[arm] if s.y > 0.0 else 1.0 / e.num_arms
+        w.mean[arm] = inside(e.mean[arm]) if s.bernoulli else e.mean[arm]
         widest = max(widest, (top - e.mean[arm]) ** 2)
     for arm in range(e.num_arms):
         m = inside(e.mean[arm])
         variance = m * (1.0 - m) if s.family == BERNOULLI else variance_of(e, s, w, arm)
-        w.mean[arm], w.variance[arm] = e.mean[arm], w.cost[arm] * max(variance, SMALLEST * widest)
-    s.y = optimal_proportions(w.mean, w.variance, False, 0.0, w.money_share, s.y)
+        w.variance[arm] = w.cost[arm] * max(variance, SMALLEST * widest)
+    s.y = optimal_proportions(w.mean, w.variance, s.bernoulli, 0.0, w.money_share, s.y)
+    money, pulls = 0.0, 0.0
     for arm in range(e.num_arms):
-        total += w.money_share[arm] / w.cost[arm]
+        money += w.money_share[arm]
+        pulls += w.money_share[arm] / w.cost[arm]
     for arm in range(e.num_arms):
-        w.share[arm] = w.money_share[arm] / w.cost[arm] / total
+        w.share[arm] = w.money_share[arm] / w.cost[arm] / (pulls / money)  # by 1 where all costs are 1
 
 
-PRICED_D = Rule(index=mean_of, choose=priced_d_tracking, stops=is_separated, state=PricedTrackingState)
-PRICED_C = Rule(index=mean_of, choose=priced_c_tracking, stops=is_separated, state=PricedTrackingState)
 D_TRACKING = Rule(index=mean_of, choose=d_tracking, stops=is_separated, state=TrackingState)
 C_TRACKING = Rule(index=mean_of, choose=c_tracking, stops=is_separated, state=TrackingState)
 
@@ -169,18 +131,12 @@ class TrackAndStop(ConfidenceAgent):
 
     name: ClassVar[str] = "TrackAndStop"
     uses_costs: ClassVar[bool] = True
-    other_rules: ClassVar[dict[str, Rule]] = {
-        'tracking="C"': C_TRACKING,
-        "different costs": PRICED_D,
-        'tracking="C" and different costs': PRICED_C,
-    }
+    other_rules: ClassVar[dict[str, Rule]] = {'tracking="C"': C_TRACKING}
 
     @property
     @override
     def rule(self) -> Rule:  # type: ignore[override]
         """The rule of the form of tracking."""
-        if self.arm_costs is not None:
-            return PRICED_C if self.tracking == "C" else PRICED_D
         return C_TRACKING if self.tracking == "C" else D_TRACKING
 
     @override
@@ -189,3 +145,9 @@ class TrackAndStop(ConfidenceAgent):
         real(self.lazy, f"lazy of {self.name}", least=0)
         super().begin(info)
         self.values["lazy"] = self.lazy
+        self.values["bernoulli"] = self.values["family"] == BERNOULLI and info.costs is None
+
+    @override
+    def sequential(self, steps: int, **options: Any) -> Sequential:
+        self.values |= prices(self)
+        return super().sequential(steps, **options)

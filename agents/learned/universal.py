@@ -21,7 +21,7 @@ from bai_gym.agents.sequential import first_block
 from bai_gym.agents.tools.choosing import best_recommendation, pulls_of_an_arm, shuffled_arms, whole_counts
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
+from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import integer
 
 __all__ = ["FLOOR", "FORMAT", "SHAPES", "Networks", "Universal", "logits", "stage_sizes", "two_valued"]
@@ -109,10 +109,8 @@ class Universal(Agent):
     @override
     def plan(self) -> Plan:
         """Pull every arm once, then in stages as the network allots them; where arms have costs, stages of money."""
-        costs = self.arm_costs
-        budget = self.budget if costs is None else int(self.budget / costs.mean() * (1.0 + ROUNDING))
-        most = np.inf if self.most is None else self.most
-        budget = int(min(budget, self.num_arms * most))
+        budget = self.funds.mean_pulls
+        budget = int(min(budget, self.num_arms * self.most))
         yield first_block(self, min(self.num_arms, budget))
         if budget > self.num_arms:
             order = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
@@ -121,11 +119,11 @@ class Universal(Agent):
                 if size:
                     statistics = self.statistics.take(order)
                     shares = self._shares(statistics, stage, left)
-                    room = most - statistics.pulls
-                    if costs is None:
+                    room = self.most - statistics.pulls
+                    if self.funds.costs is None:
                         counts = self._whole(within_room(size * shares, room), size, statistics)
                     else:
-                        counts = self._bought(shares, room, costs[order], size / left)
+                        counts = self._bought(shares, room, self.funds.price(order), size / left)
                     # What is cut to the room exactly may be rounded up in its last digit.
                     yield Block(np.minimum(counts, room).astype(np.int64), order)
                     left -= size
@@ -163,7 +161,7 @@ class Universal(Agent):
 
     def _bought(self, shares: FloatArray, room: FloatArray, costs: FloatArray, part: float) -> IntArray:
         """Return ``(N, K)`` whole counts for about this part of the money left: rounded up while all of it lasts."""
-        left = self.money_left[:, None]
+        left = self.left[:, None]
         counts = np.minimum(part * left * shares / (shares * costs).sum(axis=1, keepdims=True), room)
         whole = np.floor(counts)
         more = counts - whole > (0.5 if self.tie == "first" else self.rng.random(counts.shape))

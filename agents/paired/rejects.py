@@ -9,7 +9,8 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.tools.choosing import best_mean, keep_best, pulls_of_an_arm, spread_evenly
+from bai_gym.agents.sequential import few_pulls
+from bai_gym.agents.tools.choosing import best_mean, keep_best, pulls_of_an_arm
 from bai_gym.agents.tools.rejects import phase_lengths
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
@@ -51,8 +52,7 @@ class PairedSR(Agent):
     @override
     def plan(self) -> Plan:
         if self.budget <= self.num_arms:
-            statistics = yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
-            return best_mean(statistics, self.tie, self.rng)
+            return (yield from few_pulls(self))
         active = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
         items = 0
         for length in phase_lengths(self.num_arms, self.budget, self.most).tolist():

@@ -19,7 +19,8 @@ from bai_gym.agents.structured.linear_models import (
     rows_of,
 )
 from bai_gym.agents.tools.choosing import shuffled_arms, spread_evenly
-from bai_gym.agents.tools.halving import Stage, num_stages, run_stages
+from bai_gym.agents.tools.halving import all_samples, num_stages, survivors
+from bai_gym.agents.tools.spending import shares
 from bai_gym.bandits.linear import check_link
 from bai_gym.designs import frank_wolfe, wynn
 from bai_gym.problems import ProblemInfo
@@ -84,15 +85,13 @@ class GSE(Agent):
 
     @override
     def plan(self) -> Plan:
-        arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
-        return (yield from run_stages(self, arms, self._eta, self.samples, self.leftover, self._pull, self._values))
-
-    def _pull(self, active: IntArray, pulls: int) -> Stage:
-        statistics: Statistics = yield Block(self.explore(rows_of(self._features, active), pulls), active)
-        return statistics
-
-    def _values(self, active: IntArray, estimates: Statistics) -> FloatArray:
-        return self.fit(rows_of(self._features, active), estimates)
+        active = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
+        for pulls in shares(self, num_stages(self.num_arms, self._eta), self.leftover):
+            features = rows_of(self._features, active)
+            made = yield Block(self.explore(features, pulls), active)
+            values = self.fit(features, all_samples(self, active) if self.samples == "all" else made)
+            active = survivors(self, active, values, -(-active.shape[1] // self._eta))
+        return active[:, 0]
 
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
         """Return ``(N, k)`` counts, each row with the sum ``pulls``, for active arms with features ``(N, k, d)``.

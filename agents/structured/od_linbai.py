@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -12,11 +13,11 @@ from typing_extensions import override
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.structured.linear_models import ORDERS, in_parts, linear_values, rows_of
 from bai_gym.agents.tools.choosing import keep_best, shuffled_arms
-from bai_gym.agents.tools.halving import Stage, num_stages
+from bai_gym.agents.tools.halving import num_stages
 from bai_gym.agents.tools.lockstep import grouped, in_lockstep
 from bai_gym.designs import ceil_allocation, g_optimal, project, reduce_support, round_design
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Block
+from bai_gym.sampling import Block, Request
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 from bai_gym.validation import choice
 
@@ -127,7 +128,9 @@ def _allocate(features: FloatArray, pulls: int, mass: float, share: bool) -> Int
     return counts
 
 
-def _pull(arms: IntArray, counts: IntArray, pulls: int, shuffle: np.random.Generator | None) -> Stage:
+def _pull(
+    arms: IntArray, counts: IntArray, pulls: int, shuffle: np.random.Generator | None
+) -> Generator[Request, Any, Statistics]:
     """Pull arms ``(m, k)`` as often as ``counts`` says; episodes that need fewer than ``pulls`` make others as well.
 
     All episodes first make as many pulls as the episode with the fewest needs; that includes all of the first

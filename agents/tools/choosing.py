@@ -211,13 +211,14 @@ def keep_best(values: FloatArray, size: int, tie: TieRule, rng: np.random.Genera
     return choice
 
 
-def pulls_of_an_arm(cap: str, info: ProblemInfo, agent: str) -> int | None:
-    """Return the most pulls of an arm by an agent's parameter ``cap``, ``"budget"`` or ``"items"``; None: no limit.
+def pulls_of_an_arm(cap: str, info: ProblemInfo, agent: str) -> float:
+    """Return the most pulls of an arm by an agent's parameter ``cap``, ``"budget"`` or ``"items"``; inf: no limit.
 
     Raises:
         ParameterError: Another cap.
     """
-    return info.num_items if choice(cap, ("budget", "items"), f"cap of {agent}") == "items" else None
+    capped = choice(cap, ("budget", "items"), f"cap of {agent}") == "items"
+    return info.num_items if capped and info.num_items is not None else np.inf
 
 
 def random_subset(batch: int, columns: int, size: int, tie: TieRule, rng: np.random.Generator) -> npt.NDArray[np.bool_]:

@@ -1,28 +1,31 @@
-"""The meta-algorithm of sequential halving, shared by SH, SHVar and SHAdaVar."""
+"""What algorithms share that keep the better part of the arms, stage after stage."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.tools.choosing import best_mean, keep_best, spread_evenly
+from bai_gym.agents.base import Agent
+from bai_gym.agents.tools.choosing import keep_best
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Block, Request
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.validation import choice
 
-__all__ = ["FORGETS", "HalvingAgent", "Stage", "all_samples", "num_stages", "run_stages"]
+__all__ = [
+    "FORGETS",
+    "HalvingAgent",
+    "all_samples",
+    "candidates",
+    "every_arm",
+    "num_stages",
+    "observed_means",
+    "survivors",
+]
 
 FORGETS = "each stage forgets the samples of the stages before, which usually raises the error probability"
-
-Stage = Generator[Request, Any, Statistics]
-"""Yields the requests of one stage, and returns the ``(N, k)`` statistics of its pulls."""
 
 
 def num_stages(num_arms: int, rate: int = 2) -> int:
@@ -42,27 +45,28 @@ class HalvingAgent(Agent):
     """Algorithm 1 of Lalitha et al. (2023): in each of ceil(log2 K) stages the better half of the arms survives.
 
     Every stage has floor(n / stages) pulls. Leftover pulls are not made, unless ``leftover`` says otherwise. A stage's
-    estimates come from its own samples only, unless ``samples`` says otherwise. If a budget n below K is allowed, n
-    arms get one pull each, and the agent recommends the best mean.
+    estimates come from its own samples only, unless the agent keeps those of earlier stages. If a budget n below K is
+    allowed, n arms get one pull each, and the agent recommends the best mean.
 
     Args:
-        samples: ``"stage"`` (default, as published): estimates from the samples of the stage. ``"all"``: from all
-            samples so far.
         leftover: ``"drop"`` (default) or ``"last"``: give pulls left over by rounding to the last stage.
+
+    Attributes:
+        keeps_samples: Whether estimates come from all samples so far.
 
     Minimum budget: K ceil(log2 K), one pull per arm in the first stage.
     """
 
-    samples: str = "stage"
     leftover: str = "drop"
 
     quick: ClassVar[bool] = True
+    keeps_samples: ClassVar[bool] = False
 
     @property
     @override
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """A sentence for tables if stages forget samples."""
-        return () if self.samples == "all" else (f"{self.name}: {FORGETS}; samples=all keeps them",)
+        return () if self.keeps_samples else (f"{self.name}: {FORGETS}; {self.name}-Reuse keeps them",)
 
     @override
     def minimum_budget(self, num_arms: int) -> int:
@@ -71,62 +75,39 @@ class HalvingAgent(Agent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        choice(self.samples, ("stage", "all"), f"samples of {self.name}")
         choice(self.leftover, ("drop", "last"), f"leftover of {self.name}")
 
-    @override
-    def plan(self) -> Plan:
-        if self.budget < self.num_arms:
-            made = yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
-            return best_mean(made, self.tie, self.rng)
-        active = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
-        return (yield from run_stages(self, active, 2, self.samples, self.leftover, self.pull_stage, observed_means))
-
-    @abstractmethod
-    def pull_stage(self, active: IntArray, pulls: int) -> Stage:
-        """Yield the requests of one stage, and return the ``(N, k)`` statistics of its pulls.
+    def better_half(self, active: IntArray, made: Statistics) -> IntArray:
+        """Return the ``(N, ceil(k / 2))`` arms of largest mean.
 
         Args:
-            active: ``(N, k)`` arms of the stage, in the order in which the stages began.
-            pulls: Pulls that the stage has.
+            active: ``(N, k)`` arms of a stage.
+            made: Statistics of its pulls.
         """
-
-    def candidates(self, active: IntArray) -> IntArray | None:
-        """Return the candidate arms for a request: None, which is faster, as long as all arms are active."""
-        return active if active.shape[-1] < self.num_arms else None
+        means = observed_means(all_samples(self, active) if self.keeps_samples else made)
+        return survivors(self, active, means, -(-active.shape[1] // 2))
 
 
-def run_stages(
-    agent: Agent,
-    active: IntArray,
-    rate: int,
-    samples: str,
-    leftover: str,
-    pull_stage: Callable[[IntArray, int], Stage],
-    values: Callable[[IntArray, Statistics], FloatArray],
-) -> Plan:
-    """Keep the best 1 / rate of the arms, rounded up, stage after stage, and return the survivors.
+def every_arm(agent: Agent) -> IntArray:
+    """Return ``(N, K)`` all arms, which are active in the first stage."""
+    return np.broadcast_to(np.arange(agent.num_arms), (agent.batch, agent.num_arms))
+
+
+def candidates(agent: Agent, active: IntArray) -> IntArray | None:
+    """Return the candidate arms for a request: None, which is faster, as long as all arms are active."""
+    return active if active.shape[1] < agent.num_arms else None
+
+
+def survivors(agent: Agent, active: IntArray, values: FloatArray, size: int) -> IntArray:
+    """Return the ``(N, size)`` arms of largest value, in their order; ties are broken by the rule.
 
     Args:
         agent: The agent whose plan this is.
-        active: ``(N, k)`` the arms of the first stage.
-        rate: At least 2.
-        samples: ``"stage"`` or ``"all"``, see :class:`HalvingAgent`.
-        leftover: ``"drop"`` or ``"last"``, likewise.
-        pull_stage: Makes the pulls of a stage, see :meth:`HalvingAgent.pull_stage`.
-        values: Returns the ``(N, k)`` values that rank arms, from the active arms and their statistics.
+        active: ``(N, k)`` arms.
+        values: ``(N, k)``.
+        size: From 1 to k.
     """
-    stages = num_stages(active.shape[-1], rate)
-    stage_budget, rest = divmod(agent.budget, stages)
-    for stage in range(1, stages + 1):
-        last = stage == stages and leftover == "last"
-        estimates = yield from pull_stage(active, stage_budget + rest * last)
-        if samples == "all":
-            estimates = all_samples(agent, active)
-        size = -(-active.shape[-1] // rate)
-        kept = keep_best(values(active, estimates), size, agent.tie, agent.rng)
-        active = active[kept].reshape(agent.batch, size)
-    return active[:, 0]
+    return active[keep_best(values, size, agent.tie, agent.rng)].reshape(agent.batch, size)
 
 
 def all_samples(agent: Agent, active: IntArray) -> Statistics:
@@ -135,7 +116,7 @@ def all_samples(agent: Agent, active: IntArray) -> Statistics:
     return everything.since(Statistics.zeros(active.shape), variances=False)  # exact ties, see `since`
 
 
-def observed_means(active: IntArray, estimates: Statistics) -> FloatArray:
+def observed_means(estimates: Statistics) -> FloatArray:
     """Return the sample means, -inf without a pull."""
     if estimates.pulls.all():
         return estimates.means

@@ -1,14 +1,20 @@
-"""Counts of pulls that some money pays for, where arms have costs."""
+"""What agents buy with their budget: pulls, which they divide as integers, or what money pays for."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
-from bai_gym.sampling import Episode, PerArm, State
+from bai_gym.agents.base import Agent
+from bai_gym.agents.tools.choosing import spread_evenly
+from bai_gym.budget import TOLERANCE
+from bai_gym.sampling import STOP, Episode, PerArm, State
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 from bai_gym.validation import choice
 
-__all__ = ["SPLITS", "PricedState", "bought_counts", "can_pay", "check_split"]
+__all__ = ["SPLITS", "PricedState", "affordable", "bought_counts", "buys", "check_split", "prices", "shares"]
 
 SPLITS = ("equal", "sqrt")
 """How money is split: equally many pulls, or pulls in proportion to 1 / sqrt(cost)."""
@@ -17,6 +23,49 @@ SPLITS = ("equal", "sqrt")
 def check_split(split: str, agent: str) -> None:
     """Raise :class:`ParameterError` unless there is such a split."""
     choice(split, SPLITS, f"costs of {agent}")
+
+
+def shares(agent: Agent, stages: int, leftover: str = "drop") -> Iterator[Any]:
+    """Yield the share of each stage of a plan, all of them equal: pulls, rounded down, or ``(N,)`` money.
+
+    Of money a stage has the part of what is then left, so nothing is lost by rounding.
+
+    Args:
+        agent: The agent whose plan this is.
+        stages: Their number.
+        leftover: Pulls lost by rounding are not made (``"drop"``), or belong to the last stage (``"last"``).
+    """
+    each, rest = divmod(agent.budget, stages)
+    for stage in range(1, stages + 1):
+        if agent.funds.costs is not None:
+            yield agent.left / (stages + 1 - stage)
+        else:
+            yield each + rest * (stage == stages and leftover == "last")
+
+
+def buys(
+    agent: Agent, share: Any, arms: IntArray, *, split: str = "equal", rounding: str = "stage", most: float = np.inf
+) -> IntArray:
+    """Return the pulls of each arm that a share buys, equally many of each.
+
+    Args:
+        agent: The agent whose plan this is.
+        share: Pulls, or ``(N,)`` money, see :func:`shares`.
+        arms: ``(N, k)`` the arms.
+        split: Of money: one of :data:`SPLITS`.
+        rounding: Of pulls: whether the remainder is spread over random arms (``"stage"``), or not made (``"equal"``),
+            unless it is all.
+        most: The most pulls of an arm.
+
+    Returns:
+        ``(N, k)`` counts.
+    """
+    size = arms.shape[1]
+    if agent.funds.costs is not None:
+        return np.minimum(bought_counts(share, agent.funds.price(arms), split), most).astype(np.int64)
+    if rounding == "equal" and share >= size:
+        share -= share % size
+    return spread_evenly(len(arms), size, int(min(share, most * size)), agent.tie, agent.rng)
 
 
 def bought_counts(money: FloatArray, costs: FloatArray, split: str) -> IntArray:
@@ -45,15 +94,21 @@ def bought_counts(money: FloatArray, costs: FloatArray, split: str) -> IntArray:
 
 
 class PricedState(State):
-    """What the rules of sequential agents use where arms have costs."""
+    """What a rule uses that takes account of costs."""
 
     cost: PerArm  # of a pull
-    money: float  # of the episode, and of pulls before it
+    money: float  # left before the pull made last
 
 
-def can_pay(e: Episode, s: PricedState, w: PricedState, arm: int) -> bool:
-    """Return whether the money left pays for a pull of an arm."""
-    left = s.money * (1.0 + ROUNDING)
-    for other in range(e.num_arms):
-        left -= w.cost[other] * e.pulls[other]
-    return bool(w.cost[arm] <= left)
+def prices(agent: Agent) -> dict[str, Any]:
+    """Return the fields of :class:`PricedState`; a budget of pulls ends a rule by its number of steps, not by money."""
+    if agent.funds.costs is None:
+        return {"cost": np.ones(agent.num_arms), "money": np.inf}
+    return {"cost": np.array(agent.funds.costs), "money": agent.left + 0.5 * TOLERANCE * agent.funds.total}
+
+
+def affordable(e: Episode, s: PricedState, w: PricedState, arm: int) -> int:
+    """Return the arm, or ``STOP`` if the money left does not pay for a pull of it; called once for every choice."""
+    if e.pulled >= 0:
+        s.money -= w.cost[e.pulled]
+    return arm if w.cost[arm] <= s.money else STOP

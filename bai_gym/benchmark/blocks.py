@@ -7,32 +7,15 @@ from collections.abc import Generator
 from typing import Any
 
 import numpy as np
-from typing_extensions import override
 
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.draws import Draws
 from bai_gym.benchmark.merged import MergedStatistics
-from bai_gym.costs import spent_on
-from bai_gym.errors import AgentError
 from bai_gym.rounds import Rounds
-from bai_gym.sampling import (
-    Block,
-    Current,
-    Engine,
-    Outcome,
-    Part,
-    Plan,
-    Request,
-    Sequential,
-    Start,
-    check_money,
-    check_priced_request,
-    check_request,
-    execute,
-)
+from bai_gym.sampling import Block, Current, Engine, Outcome, Part, Plan, Sequential, Start, check_request, execute
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["Blocks", "PricedBlocks", "delayed"]
+__all__ = ["Blocks", "delayed"]
 
 
 class Blocks:
@@ -60,8 +43,8 @@ class Blocks:
         """Start before the first pull."""
         self.merged, self.seen = merged, Current(merged)
         self._bandit, self._rng, self._unequal = bandit, rng, unequal
-        self._budget = merged["remaining"].flat[0]
         self._earlier = int(merged.pulls[0].sum())
+        self._before: IntArray  # pulls before a rule
         self._engine: Engine
         self._draws: Draws | None
         self._made: Statistics  # by the parts of a block
@@ -73,7 +56,7 @@ class Blocks:
             AgentError: If the request is impossible.
         """
         yield from ()  # nothing is needed from outside
-        part = asked if isinstance(asked, Part) else Part(*self._checked(asked))
+        part = asked if isinstance(asked, Part) else self._whole(asked)
         request, then = part.whole, self.merged if part.last else self.merged.copy()
         outcome: Statistics | Outcome
         if isinstance(request, Block):
@@ -89,19 +72,19 @@ class Blocks:
         self.seen.now = then
         return outcome
 
-    def _checked(self, asked: object) -> tuple[Request, int]:
-        """Return a request, and its pulls in every episode (at most)."""
-        batch, num_arms = self._bandit.batch, self._bandit.num_arms
-        return check_request(asked, batch, num_arms, self.merged.left, unequal=self._unequal)
+    def _whole(self, asked: object) -> Part:
+        """Return a request, checked, as its only part."""
+        batch, num_arms, merged = self._bandit.batch, self._bandit.num_arms, self.merged
+        return Part(*check_request(asked, batch, num_arms, merged.left, merged.funds, unequal=self._unequal))
 
     def _spent(self, part: Part) -> Any:
-        """Return what a request has taken from the budget so far: its pulls."""
-        rule_ended = part.last and isinstance(part.whole, Sequential)
-        return self._engine.steps_made if rule_ended else part.end
-
-    def _pulls_made(self) -> int:
-        """Return the pulls before a rule, in every episode."""
-        return int(self._budget - self.merged.left) + self._earlier
+        """Return what a request has taken from the budget so far."""
+        if isinstance(part.whole, Block) or not part.last:
+            return part.end
+        funds = self.merged.funds
+        spent = funds.cost(self.merged.pulls - self._before)
+        funds.check_spent(spent, self.merged.left)
+        return spent
 
     def _block(self, part: Part, block: Block) -> Statistics:
         """Pull a block, or what a part has of it."""
@@ -122,7 +105,10 @@ class Blocks:
             begin = request.window
             if begin is None:
                 begin = merged.statistics if arms is None else merged.statistics.take(arms)
-            self._engine = Engine(request, begin, self._pulls_made(), bandit.features, variances=merged.has_variances)
+            self._before = merged.pulls
+            totals = self._before.sum(axis=1) - self._earlier
+            made = merged.funds.pulls_made(merged.left, totals) + self._earlier
+            self._engine = Engine(request, begin, made, bandit.features, variances=merged.has_variances)
             self._draws = bandit.draws()
 
         def pull(rows: IntArray, slots: IntArray) -> FloatArray:
@@ -131,45 +117,6 @@ class Blocks:
 
         self._engine.advance(self._draws, self._rng, part.end, pull)
         return self._engine.outcome
-
-
-class PricedBlocks(Blocks):
-    """The same where arms have costs and the budget is money: episodes may make different numbers of pulls.
-
-    Args:
-        bandit: The instances.
-        merged: Their statistics at the start, and the money.
-        rng: Source of the rewards.
-        costs: ``(K,)`` costs of the arms.
-    """
-
-    def __init__(self, bandit: Bandit, merged: MergedStatistics, rng: np.random.Generator, costs: FloatArray) -> None:
-        """Start before the first pull."""
-        super().__init__(bandit, merged, rng)
-        self._costs = costs
-
-    @override
-    def _checked(self, asked: object) -> tuple[Request, int]:
-        batch, num_arms, left = self._bandit.batch, self._bandit.num_arms, self.merged.left[:, 0]
-        request = check_priced_request(asked, batch, num_arms, left, self._costs, self._budget)
-        return request, 0 if isinstance(request, Block) else request.steps
-
-    @override
-    def _spent(self, part: Part) -> FloatArray:
-        """Return the ``(N,)`` money."""
-        if isinstance(block := part.whole, Block):
-            return spent_on(block.counts, self._costs if block.arms is None else self._costs[block.arms])
-        spent = spent_on(self.merged.pulls - self._before, self._costs)
-        check_money(spent, self.merged.left[:, 0], self._budget)
-        return spent
-
-    @override
-    def _pulls_made(self) -> int:
-        self._before = self.merged.pulls
-        totals = self._before.sum(axis=1)
-        if (totals != totals[0]).any():
-            raise AgentError("a sequential request needs equally many pulls before it in every episode of a batch")
-        return int(totals[0])
 
 
 def delayed(begin: Start, rounds: Rounds) -> Start:

@@ -25,9 +25,9 @@ from bai_gym.benchmark.protocol import (
     uses_costs,
 )
 from bai_gym.benchmark.sources import AgentSource, EnvSource
-from bai_gym.costs import TOLERANCE, Costs, spent_on
+from bai_gym.budget import Costs
 from bai_gym.envs.specification import EpisodeSpec
-from bai_gym.errors import AgentError, BaiGymError, ParameterError
+from bai_gym.errors import BaiGymError, ParameterError
 from bai_gym.problems import FixedProblem
 from bai_gym.results.writer import CHUNK_RUNS, CellKey
 from bai_gym.seeding import generator
@@ -154,12 +154,7 @@ class Cell:
             BaiGymError: If the budget is too small, a parameter is invalid, or the agent reads undeclared knowledge.
         """
         rng = generator(self.seed, "check")
-        costs = self.episode_spec.costs
-        if costs is not None and not uses_costs(self.agent.prototype):
-            raise AgentError(
-                f"{self.label} takes no account of costs, and a pull costs from {min(costs):g} to {max(costs):g} here: "
-                "choose an agent that does (uses_costs = True), such as SH, or leave costs out"
-            )
+        self.episode_spec.funds.check_agent(self.label, uses_costs(self.agent.prototype))
         with self.named_in_errors():
             agent = self.agent.make()
             bandit = self.env.problem.draw(1, rng)
@@ -201,11 +196,7 @@ class Cell:
 
     def ends_at_cap(self, pulls: IntArray) -> npt.NDArray[np.bool_]:
         """Return whether ``(R, K)`` pulls have used up the budget: no more is left than the largest cost."""
-        spec = self.episode_spec
-        if spec.costs is None:
-            return np.asarray(pulls.sum(axis=-1) >= spec.budget)
-        left = spec.budget - spent_on(pulls, np.array(spec.costs))
-        return np.asarray(left < max(spec.costs) - TOLERANCE * spec.budget)
+        return self.episode_spec.funds.is_used_up(pulls)
 
     @property
     def key(self) -> CellKey:

@@ -165,9 +165,8 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
     knows = knowledge(agent)
     if allocates(agent) and cell.path != "steps":
         reset(agent, spec.problem_info(bandit, knows, cell.checkpoints), own)
-        played = agent, bandit, spec.budget, rewards, spec.task, cell.checkpoints, cell.earlier
-        costs = None if spec.costs is None else np.array(spec.costs)
-        return play_blocks(*played, costs, spec.rounds), None
+        played = agent, bandit, spec.funds, rewards, spec.task, cell.checkpoints, cell.earlier
+        return play_blocks(*played, spec.rounds), None
     if not _plays_singly(cell):
         env = make_vec_env(
             GivenInstances(bandit, cell.earlier),

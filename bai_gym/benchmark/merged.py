@@ -15,6 +15,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.bandits import Bandit, PairStatistics
+from bai_gym.budget import Budget
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["MergedStatistics"]
@@ -30,15 +31,15 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
     Args:
         batch: N.
         num_arms: K.
-        budget: Pulls of each episode; money where arms have costs.
+        budget: Pulls of each episode, or its budget of money.
         variances: Whether variances are kept; without them the key is missing.
         features: ``(N, K, d)`` features of the arms; None: there are none, and the key is missing.
         earlier: ``(1, K)`` statistics of earlier pulls, which do not count towards the budget; None: there are none.
-        costs: ``(K,)`` costs of the arms; None: there are none, and the key is missing.
         pairs_of: Paired arms of which differences on common items are kept, fresh ones; None: the keys are missing.
 
     Attributes:
-        left: Pulls left in every episode, or where arms have costs ``(N, 1)`` money left.
+        funds: The budget.
+        left: Pulls left in every episode, or ``(N, 1)`` money.
         has_variances: Whether variances are kept.
     """
 
@@ -46,28 +47,27 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         self,
         batch: int,
         num_arms: int,
-        budget: Any,
+        budget: int | Budget,
         *,
         variances: bool,
         features: FloatArray | None = None,
         earlier: Statistics | None = None,
-        costs: FloatArray | None = None,
         pairs_of: Bandit | None = None,
     ) -> None:
         """Start with the earlier pulls."""
-        self.left: Any = budget if costs is None else np.full((batch, 1), float(budget))
+        self.funds = Budget.given(budget)
+        self.left: Any = self.funds.total
         self.has_variances = variances
         self._statistics = Statistics.zeros((batch, num_arms))
         if earlier is not None:
             self._statistics.pulls[...], self._statistics.means[...] = earlier.pulls, earlier.means
             if variances:
                 self._statistics.variances[...] = earlier.variances
-        self._remaining = np.full((batch, 1), budget, np.int64 if costs is None else np.float64)
-        self._costs = costs
+        self._remaining = np.full((batch, 1), self.left, self.funds.dtype)
         self._features = features
         self._names = ("pulls", "means", *(["variances"] if variances else []))
         self._keys = (*self._names, "remaining", *([] if features is None else ["features"]))
-        self._keys += () if costs is None else ("costs",)
+        self._keys += (*self.funds.facts,)
         self._pairs: PairStatistics | None = None
         if pairs_of is not None:
             pairs_of.keep_items()
@@ -104,9 +104,9 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
                 total.reshape(-1)[self._first + arms] += made
         return total
 
-    def spend(self, spent: Any) -> None:
-        """Count pulls made in every episode, or where arms have costs ``(N,)`` money spent."""
-        self.left = self.left - spent if self._costs is None else np.maximum(self.left - spent[:, None], 0.0)
+    def spend(self, amount: Any) -> None:
+        """Count pulls made in every episode, or ``(N, 1)`` money."""
+        self.left = self.funds.spend(self.left, amount)
         self._remaining[...] = self.left
 
     def add(self, arms: IntArray | None, part: Statistics, since: Statistics | None = None) -> None:
@@ -143,8 +143,8 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
             view = (self._pairs.means if key == "differences" else self._pairs.variances).view()
         elif key == "features" and self._features is not None:
             view = self._features.view()
-        elif key == "costs" and self._costs is not None:
-            view = np.broadcast_to(self._costs, self._statistics.pulls.shape).view()
+        elif key in self.funds.facts:
+            view = np.broadcast_to(self.funds.facts[key], self._statistics.pulls.shape).view()
         else:
             view = self._remaining.view()
         view.flags.writeable = False

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bai_gym.bandits import Bandit
-from bai_gym.benchmark.blocks import Blocks, PricedBlocks, delayed
+from bai_gym.benchmark.blocks import Blocks, delayed
 from bai_gym.benchmark.merged import MergedStatistics
 from bai_gym.benchmark.protocol import act_of, tally, uses_pairs
+from bai_gym.budget import Budget
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
@@ -21,7 +22,7 @@ from bai_gym.errors import AgentError, ParameterError
 from bai_gym.results.result import summed
 from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.sampling import Start, execute, late, pausing, pulls_made, result_of, start
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.statistics import IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm, Task
 
 __all__ = ["RolloutCheckpoint", "Rollout", "play_blocks", "play_single_steps", "play_steps"]
@@ -85,12 +86,11 @@ class Rollout:
 def play_blocks(
     agent: Any,
     bandit: Bandit,
-    budget: float,
+    budget: int | Budget,
     rng: np.random.Generator,
     task: Task | None = None,
     checkpoints: Sequence[int] = (),
     earlier: Statistics | None = None,
-    costs: FloatArray | None = None,
     rounds: Rounds = AT_ONCE,
 ) -> Rollout:
     """Draw the outcomes of the agent's requests directly, from the exact distribution of their statistics.
@@ -98,13 +98,12 @@ def play_blocks(
     Args:
         agent: Already reset for ``bandit.batch`` episodes.
         bandit: The instances.
-        budget: Pulls of each episode; an agent that stops early leaves some unspent.
+        budget: Pulls of each episode; an agent that stops early leaves some unspent. With a budget of money episodes
+            may make different numbers of pulls, except before a sequential request; there are no checkpoints then.
         rng: Source of the rewards.
         task: What is to be recommended; None: the best arm.
         checkpoints: Pull counts, ascending and below the budget, after which the agent recommends too.
         earlier: ``(1, K)`` statistics from which the agent starts; None: it starts from nothing.
-        costs: ``(K,)`` costs of the arms, and the budget is money: episodes may make different numbers of pulls, except
-            before a sequential request. There are no checkpoints then. None: the budget counts pulls.
         rounds: When rewards arrive. Where they arrive late, checkpoints see those that have arrived.
 
     Raises:
@@ -118,12 +117,9 @@ def play_blocks(
         variances=bool(getattr(agent, "uses_variances", True)),
         features=bandit.features,
         earlier=earlier,
-        costs=costs,
         pairs_of=bandit if uses_pairs(agent) else None,
     )
     source = Blocks(bandit, merged, rng, unequal=rounds.late)
-    if costs is not None:
-        source = PricedBlocks(bandit, merged, rng, costs)
     before = _pulls(earlier)
 
     def score(count: int, seen: Observation, recommendation: Any) -> None:

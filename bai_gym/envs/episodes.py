@@ -10,10 +10,9 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from bai_gym.bandits import Bandit
-from bai_gym.costs import TOLERANCE
 from bai_gym.envs.spaces import observation_space
 from bai_gym.envs.specification import EpisodeSpec
-from bai_gym.errors import BudgetError, InstanceError, ParameterError
+from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.problems import Problem, ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
@@ -30,7 +29,7 @@ class Episodes:
         remaining: ``(N, 1)`` pulls left, int64, or money left, float64, where arms have costs; updated in place.
         over: ``(N,)`` whether the recommendation has been given.
         features: ``(N, K, d)`` features of the current instances, read-only; None where the problem has none.
-        costs: ``(K,)`` costs of the arms, read-only; None: there are none, and the budget counts pulls.
+        funds: The budget, of pulls or of money.
     """
 
     bandit: Bandit
@@ -44,13 +43,11 @@ class Episodes:
         self._first = np.arange(batch) * self.num_arms
         self._start = problem.start
         self.statistics = self.shown = Statistics.zeros((batch, self.num_arms))
-        self.costs: FloatArray | None = None if spec.costs is None else np.array(spec.costs)
-        self.remaining: npt.NDArray[Any] = np.zeros((batch, 1), np.int64 if self.costs is None else np.float64)
-        if self.costs is not None:
-            self.costs.flags.writeable = False
+        self.funds = spec.funds
+        self.remaining: npt.NDArray[Any] = np.zeros((batch, 1), self.funds.dtype)
         self.over: npt.NDArray[np.bool_] = np.ones(batch, dtype=bool)
         self.features: FloatArray | None = None
-        constants = spec.task.constants if self.costs is None else {**spec.task.constants, "costs": self.costs}
+        constants = {**spec.task.constants, **self.funds.facts}
         self._constants = {key: np.broadcast_to(array, (batch, *array.shape)) for key, array in constants.items()}
 
     def begin(self, rng: np.random.Generator, rows: IntArray | None = None) -> None:
@@ -70,52 +67,25 @@ class Episodes:
     @property
     def pulls_left(self) -> IntArray:
         """``(N,)`` pulls that are left, at most: those of the cheapest arm, where arms have costs."""
-        left: IntArray = self.remaining[:, 0]
-        if self.costs is None:
-            return left
-        pulls: IntArray = np.floor((left + TOLERANCE * self.episode_spec.budget) / self.costs.min()).astype(np.int64)
-        return pulls
-
-    def check_affordable(self, rows: IntArray, arms: IntArray) -> None:
-        """Raise :class:`BudgetError` unless each of ``(R,)`` episodes has the money to pull its ``(R,)`` arm."""
-        if self.costs is None:
-            return
-        left, prices = self.remaining[rows, 0], self.costs[arms]
-        lacking = np.flatnonzero(prices > left + TOLERANCE * self.episode_spec.budget)
-        if lacking.size:
-            first = lacking[0]
-            raise BudgetError(
-                f"a pull of arm {arms[first]} costs {prices[first]:g}, and {left[first]:g} is left: pull a cheaper "
-                "arm, or recommend"
-            )
-
-    def _spend(self, rows: Any, arms: IntArray | int) -> None:
-        """Count a pull of each of the given episodes."""
-        if self.costs is None:
-            self.remaining[rows] -= 1
-        else:
-            self.remaining[rows, 0] = np.maximum(self.remaining[rows, 0] - self.costs[arms], 0.0)
+        return self.funds.pulls_left(self.remaining[:, 0])
 
     def pull_all(self, arms: IntArray, rng: np.random.Generator) -> None:
         """Pull one arm in every episode; all have pulls left, or the money for any arm."""
         flat = self._first + arms
         self.statistics.add(flat, self.bandit.pull(flat, rng))
-        self._spend(slice(None), arms)
+        self.funds.pay(self.remaining, slice(None), arms)
 
     def pull_one(self, arm: int, rng: np.random.Generator) -> None:
         """Pull an arm of the only episode: :meth:`pull_all` without the time that arrays of one take."""
         flat = _FLAT[arm : arm + 1] if arm < _FLAT.size else np.array([arm])
         self.statistics.add(arm, float(self.bandit.pull(flat, rng)[0]))
-        if self.costs is None:
-            self.remaining[0, 0] -= 1
-        else:
-            self._spend(slice(None), arm)
+        self.funds.pay(self.remaining, 0, arm)
 
     def pull_rows(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> None:
         """Pull one arm in each of the given episodes."""
         flat = self._first[rows] + arms[rows]
         self.statistics.add(flat, self.bandit.pull(flat, rng))
-        self._spend(rows, arms[rows])
+        self.funds.pay(self.remaining, rows, arms[rows])
 
     def recommend(self, rows: IntArray, recommendations: IntArray) -> tuple[FloatArray, dict[str, npt.NDArray[Any]]]:
         """End the given episodes with a recommendation.
@@ -135,7 +105,7 @@ class Episodes:
         task, means = self.episode_spec.task, self.bandit.means[rows]
         recommendations = task.check(recommendations, rows.size, self.num_arms, "the recommendation", ParameterError)
         self.over[rows] = True
-        unspent = {} if self.costs is None else {"unspent": self.remaining[rows, 0]}
+        unspent = {"unspent": self.remaining[rows, 0]} if self.funds.facts else {}
         if not self.problem.known:
             estimates = self._estimates(rows, recommendations)
             return estimates, {"estimate": estimates, **unspent}
@@ -183,9 +153,7 @@ class Episodes:
     def observation_space(self) -> spaces.Dict:
         """Return the space of one episode's observations."""
         spec, start = self.episode_spec, int(self._start.pulls.max())
-        return observation_space(
-            self.num_arms, spec.budget, self.problem.num_features, start, spec.costs, task=spec.task
-        )
+        return observation_space(self.num_arms, self.funds, self.problem.num_features, start, task=spec.task)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the observation of all episodes: the live arrays, which pulls update until the next :meth:`begin`."""

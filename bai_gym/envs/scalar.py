@@ -197,16 +197,12 @@ class BestArmEnv(gym.Env[Observation, Any]):
         if recommendation is None:
             if self._masked:
                 self.action_encoding.check_pulls(np.array([arm]))
-            price = 1.0
-            if self.episode_spec.costs is None:
-                self._episode.pull_one(arm, self.np_random)
-                self._left -= 1
-            else:
-                self._episode.check_affordable(np.zeros(1, np.int64), np.array([arm]))
-                self._episode.pull_one(arm, self.np_random)
-                self._left, price = int(self._episode.pulls_left[0]), self.episode_spec.costs[arm]
+            funds, remaining = self._episode.funds, self._episode.remaining
+            funds.check_affordable(remaining, arm)
+            self._episode.pull_one(arm, self.np_random)
+            self._left = funds.pulls_left(remaining).item()
             self._last_arm = arm
-            reward = 0.0 - self.episode_spec.pull_cost * price  # 0 - 0 is 0, -0.0 is not
+            reward = 0.0 - self.episode_spec.pull_cost * funds.price(arm)  # 0 - 0 is 0, -0.0 is not
             info: dict[str, Any] = {"phase": "explore" if self._left else "recommend"}
             if self._left == 0 and self.episode_spec.fixed_confidence:
                 self._left, truncated, info = -1, True, {"phase": "done"}
@@ -288,7 +284,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             recommendation=self._recommendation,
             correct=self._correct,
             truncated=self._left < 0 and self._recommendation is None,
-            cheapest=None if self._episode.costs is None else float(self._episode.costs.min()),
+            cheapest=self._episode.funds.cheapest,
             threshold=getattr(self.episode_spec.task, "threshold", None),
         )
         if self.render_mode == "ansi":

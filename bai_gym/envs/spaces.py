@@ -10,7 +10,7 @@ from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
-from bai_gym.costs import Costs, pulls_for
+from bai_gym.budget import Budget
 from bai_gym.tasks import Task, TopM
 
 __all__ = ["ArmAndRecommendation", "action_space", "observation_space"]
@@ -18,10 +18,9 @@ __all__ = ["ArmAndRecommendation", "action_space", "observation_space"]
 
 def observation_space(
     num_arms: int,
-    budget: float,
+    budget: int | Budget,
     num_features: int | None = None,
     start: int = 0,
-    costs: Costs | None = None,
     *,
     task: Task | None = None,
 ) -> spaces.Dict:
@@ -44,22 +43,21 @@ def observation_space(
 
     Args:
         num_arms: K.
-        budget: Pulls of the episode; money where arms have costs.
+        budget: Pulls of the episode, or its budget of money.
         num_features: d; None: arms have no features.
         start: The most pulls of an arm that the first observation shows.
-        costs: Costs of the arms; None: there are none.
         task: What is to be recommended; None: arms.
     """
     arms = (num_arms,)
-    most = int(budget if costs is None else pulls_for(budget, min(costs), budget))
+    funds = Budget.given(budget)
+    most = funds.most_pulls
     parts: dict[str, spaces.Space[Any]] = {
         "pulls": spaces.Box(0, most + start, arms, np.int64),
         "means": spaces.Box(-np.inf, np.inf, arms, np.float64),
         "variances": spaces.Box(0.0, np.inf, arms, np.float64),
-        "remaining": spaces.Box(0, budget, (1,), np.int64 if costs is None else np.float64),
+        "remaining": spaces.Box(0, funds.total, (1,), funds.dtype),
     }
-    if costs is not None:
-        parts["costs"] = spaces.Box(0.0, np.inf, arms, np.float64)
+    parts |= {name: spaces.Box(0.0, np.inf, arms, np.float64) for name in funds.facts}
     if num_features is not None:
         parts["features"] = spaces.Box(-np.inf, np.inf, (num_arms, num_features), np.float64)
     for key, values in ({} if task is None else task.constants).items():

@@ -8,28 +8,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, cast, get_args
 
 from bai_gym.bandits import Bandit
-from bai_gym.costs import Costs, check_costs, check_money, common_cost, pulls_for
-from bai_gym.errors import BudgetError, ParameterError
+from bai_gym.budget import Budget, Costs, check_budget, check_costs
+from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem, ProblemInfo, build
 from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.tasks import Task, make_task
 from bai_gym.validation import choice, flag, integer, real
 
-__all__ = ["KEYWORDS", "EpisodeSpec", "RewardKind", "check_budget", "make_episode", "make_problem"]
+__all__ = ["KEYWORDS", "EpisodeSpec", "RewardKind", "make_episode", "make_problem"]
 
 RewardKind = Literal["correct", "simple_regret", "estimate"]
 """Reward of the last step: 1 or 0 for a correct or wrong recommendation, minus the simple regret, or the mean of the
 rewards of the recommended arms, which needs no true means."""
-
-
-def check_budget(budget: object) -> int:
-    """Return the budget as an int.
-
-    Raises:
-        BudgetError: If it is not an integer of at least 1 (and at most 2^53, up to which floats count exactly).
-    """
-    rule = "an integer number of pulls, at least 1 (and at most 2^53)"
-    return integer(budget, "budget", least=1, most=2**53, rule=rule, error=BudgetError)
 
 
 @dataclass(frozen=True)
@@ -60,7 +50,12 @@ class EpisodeSpec:
     @property
     def most_pulls(self) -> int:
         """The largest number of pulls that an episode can have."""
-        return int(self.budget if self.costs is None else pulls_for(self.budget, min(self.costs), self.budget))
+        return self.funds.most_pulls
+
+    @property
+    def funds(self) -> Budget:
+        """The budget, of pulls or of money, as an object that is asked what it pays for."""
+        return Budget.of(self.budget, self.costs)
 
     @property
     def may_stop(self) -> bool:
@@ -69,10 +64,10 @@ class EpisodeSpec:
 
     def in_pulls(self) -> EpisodeSpec:
         """Return the same with a budget of pulls, where all pulls cost the same; else this one."""
-        cost = None if self.costs is None else common_cost(self.costs)
-        if cost is None:
+        funds = self.funds.in_pulls()
+        if funds.costs == self.costs:
             return self
-        return replace(self, budget=self.most_pulls, pull_cost=self.pull_cost * cost, costs=None)
+        return replace(self, budget=funds.total, pull_cost=self.pull_cost * self.funds.price(0), costs=None)
 
     @classmethod
     def of(
@@ -130,7 +125,7 @@ class EpisodeSpec:
                 f"reward='estimate' is the mean of an arm, and {made.answer}s need not be arms: leave it out"
             )
         checked = check_costs(problem.costs if costs is None else costs, num_arms, problem.arm_names)
-        limit = check_budget(budget) if checked is None else check_money(budget, checked)
+        limit = check_budget(budget, checked)
         rounds = Rounds(integer(batch_size, "batch_size", least=1), integer(delay, "delay", least=0))
         if rounds.late and checked is not None:
             raise ParameterError(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bai_gym.costs import Costs, pulls_for
+from bai_gym.budget import Costs, pulls_for
 from bai_gym.errors import ParameterError
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import IntArray, Observation

@@ -176,7 +176,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         last: dict[str, Any] = {}
         rows = np.flatnonzero(ended)
         self.action_encoding.check_pulls(decoded.arms[pulling])
-        episodes.check_affordable(pulling, decoded.arms[pulling])
+        episodes.funds.check_affordable(episodes.remaining[pulling], decoded.arms[pulling])
         if rows.size:  # first, because it rejects invalid recommendations
             rewards[rows], scored = episodes.recommend(rows, decoded.recommendations[rows])
             last = self._scored(scored, rows, ended)
@@ -204,12 +204,8 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
 
     def _find_steady(self) -> None:
         # With fixed confidence the last pull ends the episode.
-        costs, left = self.episode_spec.costs, self._episodes.remaining.min()
-        if costs is None:
-            steady = int(left) - self.episode_spec.fixed_confidence
-        else:  # pulls of any arms after which one of each is left
-            steady = max(int(left / max(costs)) - 1, 0)
-        self._steady = 0 if self._episodes.over.any() else steady
+        safe = self._episodes.funds.safe_pulls(self._episodes.remaining.min())
+        self._steady = 0 if self._episodes.over.any() else max(safe - self.episode_spec.fixed_confidence, 0)
 
     def _declared(self, starting: npt.NDArray[np.bool_]) -> dict[str, npt.NDArray[Any]]:
         """Return what the infos of the starting episodes declare."""
@@ -226,8 +222,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         """Return the ``(R,)`` rewards of pulls of ``(R,)`` arms."""
         if self.episode_spec.pull_cost == 0.0:
             return np.zeros(arms.size)
-        costs = self._episodes.costs
-        return -self.episode_spec.pull_cost * (np.ones(arms.size) if costs is None else costs[arms])
+        return np.full(arms.size, -self.episode_spec.pull_cost * self._episodes.funds.price(arms))
 
     def _phase_names(self, over: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
         names = np.where(self._episodes.pulls_left > 0, self._phases["explore"], self._phases["recommend"])

@@ -12,8 +12,7 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.benchmark.protocol import starts_from_earlier, uses_costs
-from bai_gym.costs import TOLERANCE, Costs, check_costs, common_cost
-from bai_gym.envs.specification import check_budget
+from bai_gym.budget import TOLERANCE, Costs, check_budget, check_costs, common_cost
 from bai_gym.errors import BudgetError
 from bai_gym.live.items import Items
 from bai_gym.statistics import FloatArray

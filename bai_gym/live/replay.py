@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bai_gym.benchmark.protocol import allocates, uses_pairs
+from bai_gym.budget import Budget
 from bai_gym.errors import OutputError, ParameterError
 from bai_gym.live.entries import Entry
 from bai_gym.live.estimates import Pull
@@ -40,7 +41,6 @@ class State:
         self._names = experiment.names
         player = experiment.player()
         num_items = 0 if experiment.items is None or not uses_pairs(player) else len(experiment.items)
-        total, costs = (self.funds.total, self.funds.costs) if self.funds.priced else (0.0, None)
         self._dispatcher = Dispatcher(
             player,
             allocates(player),
@@ -49,8 +49,7 @@ class State:
             experiment.features,
             experiment.earlier,
             self._allowed,
-            costs,
-            total,
+            Budget.of(*self.funds.planned),
             num_items,
         )
 

@@ -25,7 +25,7 @@ from bai_gym.analysis.ranks import holm
 from bai_gym.api import compare, make_cells
 from bai_gym.benchmark.protocol import knowledge, least_budget, uses_costs
 from bai_gym.benchmark.runner import reuse_in_steps, run_cells
-from bai_gym.costs import common_cost
+from bai_gym.budget import common_cost
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import BaiGymError, ParameterError
 from bai_gym.parallel import Workers

@@ -28,7 +28,7 @@ from bai_gym.api import make_cells
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.protocol import least_budget
 from bai_gym.benchmark.runner import check_runs, reuse_in_steps, run_cells
-from bai_gym.costs import Costs, common_cost
+from bai_gym.budget import Costs, common_cost
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import Workers

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit
 from bai_gym.bandits.base import check_num_arms
-from bai_gym.costs import Costs
+from bai_gym.budget import Costs
 from bai_gym.errors import InstanceError
 from bai_gym.parallel import check_memory
 from bai_gym.statistics import FloatArray, Statistics

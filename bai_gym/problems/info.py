@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from bai_gym.bandits import Bandit
-from bai_gym.costs import Costs, common_cost, pulls_for
+from bai_gym.budget import Budget, Costs
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.rounds import AT_ONCE, Rounds
@@ -102,14 +102,17 @@ class ProblemInfo:
     @property
     def most_pulls(self) -> int:
         """The largest number of pulls that an episode can have."""
-        return int(self.budget if self.costs is None else pulls_for(self.budget, min(self.costs), self.budget))
+        return self.funds.most_pulls
+
+    @property
+    def funds(self) -> Budget:
+        """The budget, of pulls or of money, as an object that is asked what it pays for."""
+        return Budget.of(self.budget, self.costs)
 
     def in_pulls(self) -> ProblemInfo:
-        """Return the same with a budget of pulls, where all pulls cost the same; else this one."""
-        if self.costs is None or common_cost(self.costs) is None:
-            return self
-        same = copy.copy(self)
-        same.budget, same.costs = self.most_pulls, None
+        """Return the same with a budget of pulls, where all pulls cost the same."""
+        funds, same = self.funds.in_pulls(), copy.copy(self)
+        same.budget, same.costs = funds.total, funds.costs
         return same
 
     @property

@@ -14,7 +14,7 @@ from bai_gym.sampling.index import (
 )
 from bai_gym.sampling.late import late, pulls_made, with_assumed
 from bai_gym.sampling.plans import Current, Plan, Start, allocations, execute, result_of, start
-from bai_gym.sampling.requests import Part, Request, check_money, check_priced_request, check_request, engine_of, singly
+from bai_gym.sampling.requests import Part, Request, check_request, engine_of, singly
 from bai_gym.sampling.sequential import Outcome, Rule, Sequential
 from bai_gym.sampling.state import PerArm, State, States, Vector
 from bai_gym.sampling.stepper import Stepper, batched
@@ -47,8 +47,6 @@ __all__ = [
     "allocations",
     "arm_of_largest_index",
     "batched",
-    "check_money",
-    "check_priced_request",
     "check_request",
     "check_tie_rule",
     "engine_of",

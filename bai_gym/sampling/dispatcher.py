@@ -18,13 +18,15 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bai_gym.bandits import PairStatistics
+from bai_gym.budget import Budget
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.plans import execute, start
-from bai_gym.sampling.requests import check_priced_request, check_request, engine_of
+from bai_gym.sampling.requests import check_request, engine_of
 from bai_gym.sampling.sequential import Sequential
 from bai_gym.statistics import FloatArray, Observation, Statistics
 from bai_gym.tasks import BestArm
@@ -47,8 +49,7 @@ class Dispatcher:
         earlier: ``(1, K)`` statistics of earlier rewards, from which the agent starts; None: there are none.
         allowed: Whether a pull of an arm may be handed out; asked once for each. After the first refusal the episode
             ends as at the budget, see :meth:`stop`. None: always.
-        costs: ``(K,)`` costs of the arms, for an agent that takes account of them; None: the budget counts pulls.
-        money: The budget in money, where there are costs; ``budget`` then bounds the number of pulls.
+        funds: A budget of money, for an agent that takes account of it; ``budget`` then bounds the number of pulls.
         items: How many items there are, on which all arms are played in one order, for an agent that reads the
             differences of arms on common items; 0: it does not.
 
@@ -66,8 +67,7 @@ class Dispatcher:
         features: FloatArray | None = None,
         earlier: Statistics | None = None,
         allowed: Callable[[int], bool] | None = None,
-        costs: FloatArray | None = None,
-        money: float = 0.0,
+        funds: Budget | None = None,
         items: int = 0,
     ) -> None:
         """Start the plan."""
@@ -75,7 +75,7 @@ class Dispatcher:
         self.recommendation: int | None = None
         self._agent = agent
         self._budget = budget
-        self._costs, self._money = costs, money
+        self._funds = Budget(budget) if funds is None else funds
         self._allowed = allowed
         self._encoding = ActionEncoding(num_arms, BestArm(), fixed_confidence=False)
         self._queues: dict[int, deque[int]] = {arm: deque() for arm in range(num_arms)}  # outstanding, by arm
@@ -84,10 +84,10 @@ class Dispatcher:
         self._outstanding = 0
         self._stopped = False
         self._statistics = Statistics.zeros((1, num_arms)) if earlier is None else earlier.copy()
-        self._left = budget if costs is None else money
+        self._left = self._funds.total
         self._as_planned = True  # whether no pull has cost more or less than its arm
         self._remaining = np.array([[self._left]])
-        self._seen: Observation = {
+        self._seen: dict[str, npt.NDArray[Any]] = {
             "pulls": self._statistics.pulls,
             "means": self._statistics.means,
             "variances": self._statistics.variances,
@@ -95,8 +95,7 @@ class Dispatcher:
         }
         if features is not None:
             self._seen["features"] = features
-        if costs is not None:
-            self._seen["costs"] = costs[None]
+        self._seen |= {name: fact[None] for name, fact in self._funds.facts.items()}
         self._on_items = np.zeros((items, num_arms))  # rewards in the statistics, by item
         self._pairs = PairStatistics(1, num_arms) if items else None
         if self._pairs is not None:
@@ -149,9 +148,9 @@ class Dispatcher:
             cost: What the pull has cost; None: the cost of its arm. Without costs of the arms it has no effect.
         """
         arm = self.arms[number - 1]
-        if cost is not None and self._costs is not None:
-            self._take(cost - float(self._costs[arm]))
-            self._as_planned = False
+        surcharge = self._funds.surcharge(arm, cost)
+        self._as_planned &= surcharge == 0
+        self._take(surcharge)
         self._rewards[number] = reward
         queue = self._queues[arm]
         while queue and queue[0] in self._rewards:
@@ -187,7 +186,7 @@ class Dispatcher:
 
     def _count(self, arm: int) -> None:
         """Take a pull, or its cost, from what is left."""
-        self._take(1 if self._costs is None else float(self._costs[arm]))
+        self._take(self._funds.price(arm))
 
     def _take(self, amount: float) -> None:
         self._left -= amount
@@ -235,12 +234,9 @@ class Dispatcher:
 
     def _play(self, wanted: object) -> Generator[None, None, Any]:
         batch, arms = self._statistics.pulls.shape
-        if self._costs is None:
-            request, _ = check_request(wanted, batch, arms, int(self._remaining[0, 0]))
-        else:
-            # What is too much because pulls have cost more than expected is made as far as ``allowed`` lets it.
-            left = self._remaining[0] if self._as_planned else np.array([np.inf])
-            request = check_priced_request(wanted, batch, arms, left, self._costs, self._money)
+        # What is too much because pulls have cost more than expected is made as far as ``allowed`` lets it.
+        left = self._remaining[0, 0] if self._as_planned else np.inf
+        request, _ = check_request(wanted, batch, arms, left, self._funds)
         self._first = len(self.arms) + 1
         if isinstance(request, Block):
             self._request = _Block(request, arms)

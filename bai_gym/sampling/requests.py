@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.costs import TOLERANCE, spent_on
+from bai_gym.budget import PULLS, Budget
 from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine
@@ -18,16 +18,7 @@ from bai_gym.sampling.sequential import Outcome, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import integer
 
-__all__ = [
-    "Part",
-    "Request",
-    "check_money",
-    "check_priced_request",
-    "check_request",
-    "engine_of",
-    "parts_of",
-    "singly",
-]
+__all__ = ["Part", "Request", "check_request", "engine_of", "parts_of", "singly"]
 
 Request = Block | Sequential
 """A block, or pulls that a rule decides sequentially."""
@@ -39,14 +30,14 @@ class Part:
 
     Attributes:
         whole: The request.
-        end: Pulls that each episode has made of the request after the part (at most).
+        end: What the request has taken of the budget of each episode after the part, see :func:`check_request`.
         first: Whether the request begins with it.
         last: Whether the request ends with it.
         pulls: Where the request is a block, ``(N, k)`` counts of the part, and what returns their order; None: all.
     """
 
     whole: Request
-    end: int
+    end: Any
     first: bool = True
     last: bool = True
     pulls: tuple[IntArray, Callable[[slice], IntArray]] | None = None
@@ -113,66 +104,28 @@ def parts_of(request: Request, pulls: int, ends: Sequence[int]) -> Iterator[Requ
 
 
 def check_request(
-    request: object, batch: int, num_arms: int, remaining: int, *, unequal: bool = False
-) -> tuple[Request, int]:
-    """Return a request as a :class:`Block` or a :class:`Sequential`, and its pulls per episode (at most).
+    request: object, batch: int, num_arms: int, remaining: Any, funds: Budget = PULLS, *, unequal: bool = False
+) -> tuple[Request, Any]:
+    """Return a request as a :class:`Block` or a :class:`Sequential`, and what it takes from the budget.
+
+    That is the pulls of an episode (of a rule at most); of money what a block costs in each, and for a rule the pulls:
+    what they cost is known when they have been made.
 
     Args:
         request: Counts of shape ``(N, K)`` (or ``(K,)`` for one episode), a block, or a sequential request.
         batch: N.
         num_arms: K.
-        remaining: Pulls left in every episode.
+        remaining: Pulls or money left in every episode.
+        funds: The budget.
         unequal: Whether episodes that have ended may have no pulls.
 
     Raises:
-        AgentError: Wrong shape or type, negative counts, unequal totals, or more pulls than are left.
-    """
-    request = _check_form(request, batch, num_arms)
-    if isinstance(request, Sequential):
-        total = request.steps
-    else:
-        counts = request.counts
-        if counts.max() > remaining:  # before they are summed, which might overflow
-            raise AgentError(f"the agent asked for {counts.max()} pulls with {remaining} left of the budget")
-        totals = counts.sum(axis=-1)
-        total = int(totals.max())
-        if ((totals != total) & ~(unequal & (totals == 0))).any():
-            raise AgentError("the agent must ask for equally many pulls in every episode of a batch")
-    if total > remaining:
-        raise AgentError(f"the agent asked for {total} pulls with {remaining} left of the budget")
-    return request, total
-
-
-def check_priced_request(
-    request: object, batch: int, num_arms: int, left: FloatArray, costs: FloatArray, budget: float
-) -> Request:
-    """Return a request where arms have costs: episodes may make different numbers of pulls.
-
-    Args:
-        request: As in :func:`check_request`.
-        batch: N.
-        num_arms: K.
-        left: ``(N,)`` money left.
-        costs: ``(K,)`` costs of the arms.
-        budget: Money of an episode.
-
-    Raises:
-        AgentError: Wrong shape or type, negative counts, or a block that costs more than is left. What a sequential
-            request costs is known when it has been played.
+        AgentError: Wrong shape or type, negative counts, more than is left, or, in pulls, unequal totals.
     """
     checked = _check_form(request, batch, num_arms)
-    if isinstance(checked, Block):
-        check_money(spent_on(checked.counts, costs if checked.arms is None else costs[checked.arms]), left, budget)
-    return checked
-
-
-def check_money(spent: FloatArray, left: FloatArray, budget: float) -> None:
-    """Raise :class:`AgentError` if pulls cost more than is left: ``(N,)`` money of each."""
-    worst = int((spent - left).argmax())
-    if spent[worst] > left[worst] + TOLERANCE * budget:
-        raise AgentError(
-            f"the agent asked for pulls that cost {spent[worst]:g} with {left[worst]:g} left of the budget"
-        )
+    if isinstance(checked, Sequential):
+        return checked, funds.check_steps(checked.steps, remaining)
+    return checked, funds.check_counts(checked.counts, checked.arms, remaining, unequal=unequal)
 
 
 def _check_form(request: object, batch: int, num_arms: int) -> Request:

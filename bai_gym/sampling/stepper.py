@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.costs import common_cost, pulls_for
+from bai_gym.budget import Budget
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.rewards import REAL, Rewards
@@ -19,7 +19,7 @@ from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import STOP
 from bai_gym.sampling.late import late, pulls_made
 from bai_gym.sampling.plans import Current, Start, execute, start
-from bai_gym.sampling.requests import Request, check_priced_request, check_request, engine_of
+from bai_gym.sampling.requests import check_request, engine_of
 from bai_gym.sampling.sequential import Outcome, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics, exact_means
 
@@ -75,7 +75,7 @@ class Stepper:
         self._engine: Engine | None = None
         self._starts_from_earlier = bool(getattr(agent, "stops", False) or getattr(agent, "anytime", False))
         self._earlier: Statistics | None = None  # what the first observation has
-        self._money: float | None = None  # that the first observation has
+        self._funds: Budget | None = None  # that the first observation has
         self.idle: IntArray | None = None
         self.requests = 0
 
@@ -124,8 +124,9 @@ class Stepper:
 
     def _own(self, observation: Observation) -> Observation:
         """Return the observation as the agent sees it."""
-        if "costs" in observation:
-            observation = self._in_pulls(observation)
+        if self._funds is None:
+            self._funds = Budget.observed(observation)
+        observation = self._funds.observe(observation)
         if self._starts_from_earlier:
             return observation
         if self._earlier is None:
@@ -134,15 +135,6 @@ class Stepper:
             return observation
         own = Statistics.of(observation).since(self._earlier)
         return {**observation, "pulls": own.pulls, "means": own.means, "variances": own.variances}
-
-    def _in_pulls(self, observation: Observation) -> Observation:
-        """Return the observation with pulls left and without costs, where all pulls cost the same."""
-        self._money = float(observation["remaining"].max()) if self._money is None else self._money
-        cost, money = common_cost(observation["costs"][0]), self._money
-        if cost is None:
-            return observation
-        left = np.array([[pulls_for(left, cost, money)] for left in observation["remaining"][:, 0].tolist()])
-        return {**{name: value for name, value in observation.items() if name != "costs"}, "remaining": left}
 
     def _next(self, observation: Observation) -> npt.NDArray[Any]:
         episodes = len(observation["pulls"])
@@ -210,30 +202,24 @@ class Stepper:
         begin: Start = partial(start, self._agent)
         if self._rounds.late:
             begin = late(begin, self._rounds, self._rewards)
-        return (yield from execute(begin(self._seen), self._play))
+        funds = Budget.observed(self._seen)
+        return (yield from execute(begin(self._seen), partial(self._play, funds)))
 
-    def _play(self, wanted: object) -> Generator[IntArray, None, Statistics | Outcome]:
+    def _play(self, funds: Budget, wanted: object) -> Generator[IntArray, None, Statistics | Outcome]:
         """Yield the arms to pull for a request, and return its outcome."""
-        request, pulls = self._checked(wanted, *self._seen["pulls"].shape)
+        episodes, arms = self._seen["pulls"].shape
+        left = self._seen["remaining"].max().item()  # the same in all episodes
+        request, _ = check_request(wanted, episodes, arms, left, funds, unequal=self._rounds.late)
         self.requests += 1
         self._candidates, self._engine = request.arms, None
         if isinstance(request, Block):
-            return (yield from self._block(request, pulls))
+            return (yield from self._block(request))
         return (yield from self._sequential(request))
 
-    def _checked(self, wanted: object, episodes: int, arms: int) -> tuple[Request, int]:
-        """Return the request, and its pulls in every episode (at most); with costs there is one episode."""
-        left = self._seen["remaining"]
-        if "costs" not in self._seen:
-            return check_request(wanted, episodes, arms, int(left.flat[0]), unequal=self._rounds.late)
-        budget = float(left.max()) if self._money is None else self._money
-        request = check_priced_request(wanted, episodes, arms, left[:, 0], self._seen["costs"][0], budget)
-        return request, int(request.counts.sum()) if isinstance(request, Block) else request.steps
-
-    def _block(self, block: Block, pulls: int) -> Generator[IntArray, None, Statistics]:
+    def _block(self, block: Block) -> Generator[IntArray, None, Statistics]:
         before, left = Statistics.of(self._seen.now).copy(), block.counts.copy()
         rows = np.arange(len(left))
-        for _ in range(pulls):
+        for _ in range(int(block.counts.sum(axis=1).max())):
             slots = block.next_slots(left)
             ended = left[rows, slots] <= 0  # only where rewards arrive late
             left[rows, slots] -= 1

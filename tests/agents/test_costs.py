@@ -30,8 +30,9 @@ def played(agent: Any, means: list[float], costs: list[float], money: float, bat
     """Play blocks of Gaussian arms of variance 1, or 0 for one episode."""
     rng = np.random.default_rng(seed)
     bandit = GaussianBandit(np.tile(means, (batch, 1)), np.full((batch, len(means)), 1.0 if batch > 1 else 0.0))
-    agent.reset(ProblemInfo(len(means), money, batch, costs=tuple(costs)), rng)
-    return play_blocks(agent, bandit, money, rng, costs=np.array(costs))
+    info = ProblemInfo(len(means), money, batch, costs=tuple(costs))
+    agent.reset(info, rng)
+    return play_blocks(agent, bandit, info.funds, rng)
 
 
 def test_halving_by_hand() -> None:

@@ -37,7 +37,6 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["SH"], "allow_small_budget", FLAG),
     (["SH"], "rounding", WORD),
     (["SH", "SR", "Uniform"], "cap", WORD),
-    (["SH"], "samples", WORD),
     (["SHVar", "SR"], "leftover", WORD),
     (["SHAdaVar"], "delta", BETWEEN_0_AND_1),
     (["SHAdaVar"], "ucb", FLAG),

@@ -74,7 +74,7 @@ def test_unknown_names_are_answered_with_the_nearest() -> None:
 
 
 def test_unknown_parameters_are_answered_with_the_known() -> None:
-    with pytest.raises(ParameterError, match="SH has no parameter 'delta'; it has: tie, allow_small_budget, samples"):
+    with pytest.raises(ParameterError, match="SH has no parameter 'delta'; it has: tie, allow_small_budget, leftover"):
         agents.make("SH", delta=0.1)
 
 

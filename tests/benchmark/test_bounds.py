@@ -33,7 +33,6 @@ def test_values_are_those_of_the_theorems() -> None:
         ("SH", BERNOULLI, True),
         ("SH", GAUSSIAN, False),
         ("SH(leftover=last)", BERNOULLI, False),
-        ("SH(samples=all)", BERNOULLI, False),
         ("SH-Reuse", BERNOULLI, False),  # the theorem is about fresh samples in each stage
         ("SH(tie=first)", BERNOULLI, True),
         ("SHVar", GAUSSIAN, True),

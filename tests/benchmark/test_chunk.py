@@ -260,4 +260,4 @@ def test_rewards_differ_between_agents_and_budgets() -> None:
 def test_what_a_cell_says_of_its_agent() -> None:
     small = cell("SH-Reuse(allow_small_budget=True)", budget=20)
     assert describe_agent(small) == ((), ("SH-Reuse(allow_small_budget=True): budget below its minimum of 160",))
-    assert describe_agent(cell("SHVar(samples=all)")) == (("variances",), ())
+    assert describe_agent(cell("SHVar-Reuse")) == (("variances",), ())

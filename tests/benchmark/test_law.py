@@ -192,7 +192,7 @@ def test_so_they_have_where_arms_are_paired(name: str, kind: str) -> None:
     assert min(ks_2samp(apart[0][:, arm], apart[1][:, arm], method="asymp").pvalue for arm in range(3)) > LEVEL / 3
 
 
-@pytest.mark.each("name", ["SR", "SH(samples=all, rounding=equal)", "Uniform"])
+@pytest.mark.each("name", ["SR", "SH-Reuse(rounding=equal)", "Uniform"])
 def test_equal_correlation_is_independence_with_less_variance(name: str) -> None:
     # Equal counts cancel the common factor: correlation rho with variance s^2 is independence with s^2 (1 - rho).
     means, runs, rho = [0.3, *[0.0] * 9], 6_000, 0.5

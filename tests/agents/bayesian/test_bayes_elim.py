@@ -38,9 +38,9 @@ def test_a_stage_by_hand() -> None:
 def test_a_flat_prior_makes_sequential_halving() -> None:
     """The same pulls and recommendations on the same rewards, where all stages divide evenly."""
     bandit = GaussianBandit(np.random.default_rng(2).normal(size=(500, 8)))
-    for samples in ("stage", "all"):
+    for samples, name in (("stage", "SH"), ("all", "SH-Reuse")):
         flat = BayesElim(prior_mean=0.0, prior_sd=1e7, sigma=1.0, samples=samples)
-        found, other = (play(agent, bandit, 72) for agent in (flat, agents.make("SH", samples=samples)))
+        found, other = (play(agent, bandit, 72) for agent in (flat, agents.make(name)))
         assert found.pulls.tolist() == other.pulls.tolist()
         assert found.recommendation.tolist() == other.recommendation.tolist()
 
