@@ -326,9 +326,6 @@ WING = Wing(
     commands={
         "run": Command("bai_gym.cli.run:run", "Compare agents on environments."),
         "merge": Command("bai_gym.cli.merge:merge", "Merge folders of results into one."),
-        "leaderboard": Command(
-            "bai_gym.cli.leaderboard:app", "Check a submission to the leaderboard, or play all of them."
-        ),
         "cite": Command("bai_gym.cli.cite:cite", "Print BibTeX entries of the library or of agents."),
         "list": Command("bai_gym.cli.listing:app", "List environments, agents or experiments."),
         "show": Command("bai_gym.cli.show:show", "Show what an agent does, or what an environment is."),

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import bai_gym
 from bai_gym.wings import wings
 
 pytestmark = pytest.mark.skipif(sys.platform == "emscripten", reason="there are no processes")
@@ -74,6 +77,7 @@ TAKEN = Wing(agents={"Halves": Entry("others.code:Halves")})
 
 USE = """
 import sys
+import tomllib
 import gymnasium as gym
 import bai_gym
 
@@ -142,3 +146,52 @@ def test_the_core_comes_first_and_names_are_declared_once() -> None:
     for kind in ("families", "groups", "agents", "tasks", "commands"):
         names = [name for wing in wings().values() for name in getattr(wing, kind)]
         assert sorted(set(names)) == sorted(names), kind
+
+
+REST = """
+import importlib, pkgutil, sys
+import gymnasium as gym
+import bai_gym, bai_gym.agents
+
+def failed(name):
+    raise ImportError(name)
+
+for module in pkgutil.walk_packages(bai_gym.__path__, "bai_gym.", onerror=failed):
+    if not module.name.endswith(("executor.worker", "__main__")):  # the body of another process
+        try:
+            importlib.import_module(module.name)
+        except ImportError as error:
+            if str(error.name).startswith("bai_gym"):
+                raise
+from bai_gym.agents import make, names
+for name in names():
+    make(name)
+from bai_gym.envs.registration import IDS
+for entry in IDS:
+    if entry.data is None:
+        gym.make(entry.id)
+print(len(names()), len(IDS), bai_gym.evaluate("SH", "BAI-Gaussian64-v0", runs=20).error_probability)
+"""
+
+
+@pytest.mark.slow
+def test_without_a_wing_the_rest_is_imported_made_and_played(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parents[1]
+    tables = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["bai-gym"]["wings"]
+    assert set(tables) <= wings().keys()
+    agents: dict[str, int] = {}
+    for name in ["", *tables, "all"]:
+        copy = tmp_path / (name or "whole")
+        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", ".*")
+        for folder in ("bai_gym", "agents"):
+            shutil.copytree(root / folder, copy / folder, ignore=ignored)
+        for path in tables.get(name, []) if name != "all" else [path for paths in tables.values() for path in paths]:
+            target = copy / path
+            shutil.rmtree(target) if target.is_dir() else target.unlink()
+        shutil.move(copy / "agents", copy / "bai_gym" / "agents")
+        environ = {**os.environ, "PYTHONPATH": str(copy)}
+        done = subprocess.run([sys.executable, "-c", REST], env=environ, cwd=copy, capture_output=True, text=True)
+        assert done.returncode == 0, (name, done.stderr[-2000:])
+        agents[name] = int(done.stdout.split()[0])
+        shutil.rmtree(copy)
+    assert agents["all"] < min(agents[name] for name in tables) and agents[""] == len(bai_gym.agents.names())

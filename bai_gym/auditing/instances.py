@@ -14,8 +14,6 @@ from bai_gym.bandits import (
     BernoulliBandit,
     EmpiricalBandit,
     GaussianBandit,
-    PairedFiniteBandit,
-    PairedGaussianBandit,
     SampleTable,
 )
 from bai_gym.rewards import Rewards
@@ -132,8 +130,12 @@ class Instance:
         kind = Rewards("bounded", *self.bounds)
         if self.paired:
             if self.is_gaussian:
+                from bai_gym.bandits.paired_gaussian import PairedGaussianBandit  # of a wing
+
                 return PairedGaussianBandit([self.centre], np.array([self.deviation]) ** 2, correlation=0.0)
             items = np.array(self.items()).T
+            from bai_gym.bandits.paired_finite import PairedFiniteBandit  # of a wing
+
             return PairedFiniteBandit(items, np.arange(self.num_arms)[None, :], replace=True, kind=kind)
         if self.is_gaussian:
             return GaussianBandit([self.centre], np.array([self.deviation]) ** 2)

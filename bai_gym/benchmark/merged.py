@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from bai_gym.bandits import Bandit, PairStatistics
+from bai_gym.bandits import Bandit
 from bai_gym.budget import Budget
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+if TYPE_CHECKING:
+    from bai_gym.bandits import PairStatistics
 
 __all__ = ["MergedStatistics"]
 
@@ -71,6 +74,8 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         self._pairs: PairStatistics | None = None
         if pairs_of is not None:
             pairs_of.keep_items()
+            from bai_gym.bandits.differences import PairStatistics  # of a wing
+
             self._bandit, self._pairs = pairs_of, PairStatistics(batch, num_arms)
             self._keys = (*self._keys, "differences", "difference_variances")
         self._unmerged: list[Part] = []

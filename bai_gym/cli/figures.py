@@ -8,7 +8,7 @@ from pathlib import Path
 from bai_gym.benchmark.cells import Cell
 from bai_gym.cli.output import draw_curves, draw_stopping
 from bai_gym.envs.specification import EpisodeSpec
-from bai_gym.report.page.files import slug
+from bai_gym.report.canvas import slug
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.result import Result
 from bai_gym.tasks import BestArm

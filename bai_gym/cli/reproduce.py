@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -39,10 +39,7 @@ from bai_gym.envs.registration import IDS
 from bai_gym.errors import MissingDataError
 from bai_gym.experiments import Experiment, Judged, Panel, Setting, find, judge
 from bai_gym.experiments.verdicts import Verdict
-from bai_gym.gaussian_process import GaussianPosterior
-from bai_gym.problems import GaussianProcessProblem
 from bai_gym.report.figures import instance_plot
-from bai_gym.report.posterior import posterior_plot
 from bai_gym.report.runs import arms_plot, regret_boxes
 from bai_gym.rerun import rerun_command
 from bai_gym.results.comparison import Comparison
@@ -269,7 +266,7 @@ def _draw_runs(panel: Panel, comparison: Comparison, path: Path, title: str) -> 
 def _draw_instances(experiment: Experiment, panel: Panel, seed: int, path: Path) -> None:
     setting = panel.settings[0]
     problem = EnvSource(setting.env, dict(setting.keywords)).problem
-    if isinstance(problem, GaussianProcessProblem):
+    if hasattr(problem, "prior_at"):  # functions drawn from a Gaussian process, of a wing
         _draw_posterior(problem, setting.budget, panel.title, seed, path)
         return
     bandit = problem.draw(experiment.instances, generator(seed, "instances", 0))
@@ -278,8 +275,11 @@ def _draw_instances(experiment: Experiment, panel: Panel, seed: int, path: Path)
     print_paths(draw(lambda: instance_plot(bandit.means, bandit.variances, path, title=panel.title)))
 
 
-def _draw_posterior(problem: GaussianProcessProblem, pulls: int, title: str, seed: int, path: Path) -> None:
+def _draw_posterior(problem: Any, pulls: int, title: str, seed: int, path: Path) -> None:
     """Draw the posterior of a function after some pulls of random arms."""
+    from bai_gym.gaussian_process import GaussianPosterior
+    from bai_gym.report.posterior import posterior_plot
+
     rng = generator(seed, "instances", 0)
     bandit = problem.draw(1, rng)
     arms = rng.permutation(problem.num_arms)[:pulls]

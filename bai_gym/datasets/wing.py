@@ -5,7 +5,6 @@ from bai_gym.wings import Command, Registration, Wing
 __all__ = ["WING"]
 
 STRUCTURED = "Azizi et al. 2022"
-BAYESIAN = "Hoffman et al. 2014"
 PULLS_PER_ARM = 20  # of the paper's 10, 20 and 50
 
 WING = Wing(
@@ -15,8 +14,6 @@ WING = Wing(
         "automobile": "bai_gym.problems.rows:automobile_problem",
         "automobile-like": "bai_gym.problems.rows:automobile_like_problem",
         "electric-motor": "bai_gym.problems.rows:electric_motor_problem",
-        "automl": "bai_gym.problems.automl:automl_problem",
-        "traffic": "bai_gym.problems.traffic:traffic_problem",
         "llm-selection": "bai_gym.problems.scores:llm_selection_problem",
         "llm-selection-like": "bai_gym.problems.scores:llm_selection_like_problem",
         "llm-agents": "bai_gym.problems.matrices:llm_agents_problem",
@@ -69,20 +66,6 @@ WING = Wing(
             f"({STRUCTURED}, appendix E.2)",
             {"num_arms": 8},
             data="electric-motor",
-        ),
-        Registration(
-            "BAI-Traffic357-v0",
-            "traffic",
-            400,
-            "the fastest of 357 correlated sensors, synthetic; data='los-loop' or path= for real ones "
-            f"({BAYESIAN}, 6.1)",
-        ),
-        Registration(
-            "BAI-AutoML160-v0",
-            "automl",
-            40,
-            "the best of 160 models of scikit-learn, on diabetes data or data='wine-quality' "
-            f"({BAYESIAN}, section 6.2)",
         ),
         Registration(
             "BAI-LLMSelection-v0",

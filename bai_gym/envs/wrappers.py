@@ -16,7 +16,7 @@ from gymnasium.vector import AutoresetMode, VectorWrapper
 from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
-from bai_gym.bandits import Bandit, PairStatistics
+from bai_gym.bandits import Bandit
 from bai_gym.bandits.wrapped import WrappedBandit
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import EpisodeSpec, make_episode
@@ -300,6 +300,8 @@ class _ComparedArms(WrappedBandit):
     def __init__(self, bandit: Bandit) -> None:
         self.wrap(bandit)
         bandit.keep_items()
+        from bai_gym.bandits.differences import PairStatistics  # of a wing
+
         self.pairs = PairStatistics(bandit.batch, bandit.num_arms)
         self.ended: dict[str, FloatArray] = {}
         self._pulls = np.zeros((bandit.batch, bandit.num_arms), np.int64)
@@ -362,6 +364,8 @@ class Differences(_Scalar):
     def __init__(self, env: BestArmEnv) -> None:
         """Add the differences to the observation space."""
         super().__init__(env, _difference_spaces(env.num_arms))
+        from bai_gym.bandits.differences import PairStatistics  # of a wing
+
         self._pairs = PairStatistics(1, env.num_arms)
 
     @override

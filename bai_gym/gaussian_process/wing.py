@@ -4,11 +4,14 @@ from bai_gym.wings import Entry, Registration, Wing
 
 __all__ = ["WING"]
 
+BAYESIAN = "Hoffman et al. 2014"
 PRIORS = "Nguyen et al. 2025"
 GP_BUDGETS = {10: 20, 16: 32, 64: 128, 357: 400}  # of each number of arms; the last pair is that of a traffic network
 
 WING = Wing(
     families={
+        "automl": "bai_gym.problems.automl:automl_problem",
+        "traffic": "bai_gym.problems.traffic:traffic_problem",
         "gaussian-prior": "bai_gym.problems.prior:gaussian_prior_problem",
         "linear-prior": "bai_gym.problems.prior:linear_prior_problem",
         "hierarchical-prior": "bai_gym.problems.prior:hierarchical_prior_problem",
@@ -45,6 +48,20 @@ WING = Wing(
             300,
             f"60 arms that mix ten effects, all drawn from a known normal prior ({PRIORS})",
             {"num_arms": 60},
+        ),
+        Registration(
+            "BAI-Traffic357-v0",
+            "traffic",
+            400,
+            "the fastest of 357 correlated sensors, synthetic; data='los-loop' or path= for real ones "
+            f"({BAYESIAN}, 6.1)",
+        ),
+        Registration(
+            "BAI-AutoML160-v0",
+            "automl",
+            40,
+            "the best of 160 models of scikit-learn, on diabetes data or data='wine-quality' "
+            f"({BAYESIAN}, section 6.2)",
         ),
     ),
     agents={

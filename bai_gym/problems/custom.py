@@ -18,13 +18,11 @@ from bai_gym.bandits import (
     FiniteBandit,
     FinitePopulations,
     GaussianBandit,
-    PairedGaussianBandit,
     SampleTable,
 )
 from bai_gym.datasets import ArmSamples, ScoreMatrix, read_table
 from bai_gym.errors import ParameterError
 from bai_gym.problems.base import FixedProblem
-from bai_gym.problems.scores import paired_problem
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.validation import choice, flag
 
@@ -83,6 +81,8 @@ def custom_problem(
     if distribution == "bernoulli":
         bandit: Bandit = BernoulliBandit(means)
     elif paired:
+        from bai_gym.bandits.paired_gaussian import PairedGaussianBandit  # of a wing
+
         bandit = PairedGaussianBandit(means, variances, correlation=correlation, covariance=covariance)
     else:
         bandit = GaussianBandit(means, 1.0 if variances is None else variances)
@@ -156,6 +156,8 @@ def table_problem(
         if paired:
             name = Path(path).name if isinstance(path, str | Path) else "the data frame"
             matrix = ScoreMatrix.of(samples, name, kind)
+            from bai_gym.paired.problems import paired_problem  # of a wing
+
             return _priced(paired_problem(matrix, missing or "items", replace=flag(replace, "replace")), costs)
         if samples.dropped:
             notes = (f"rows of {Path(path).name} without an arm or a reward, left out: {samples.dropped:,}",)

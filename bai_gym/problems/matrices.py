@@ -18,7 +18,7 @@ from bai_gym.datasets import (
     read_aslib,
 )
 from bai_gym.problems.base import FixedProblem, Problem
-from bai_gym.problems.scores import ScoresProblem, paired_problem
+from bai_gym.problems.scores import ScoresProblem
 from bai_gym.validation import flag
 
 __all__ = ["alpaca_eval_problem", "aslib_problem", "llm_agents_problem", "matrix_problem"]
@@ -58,6 +58,8 @@ def matrix_problem(
     if len(best) > 1:
         notes = (*notes, f"{len(best)} arms have the largest mean, and each of them is correct: {'; '.join(best)}")
     if flag(paired, "paired"):
+        from bai_gym.paired.problems import paired_problem  # of a wing
+
         return paired_problem(used, missing, notes)
     table = SampleTable.of(used.scores.reshape(-1), np.arange(arms + 1) * items, used.rewards)
     populations = FinitePopulations.of(table)

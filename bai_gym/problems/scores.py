@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.bandits import Bandit, FiniteBandit, FinitePopulations, PairedFiniteBandit, SampleTable
+from bai_gym.bandits import Bandit, FiniteBandit, FinitePopulations, SampleTable
 from bai_gym.datasets import ArmSamples, ScoreMatrix, item_response_scores, read_scores
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems.base import FixedProblem, Problem, arm_count
@@ -18,7 +18,7 @@ from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import flag
 
-__all__ = ["ScoresProblem", "llm_selection_like_problem", "llm_selection_problem", "paired_problem"]
+__all__ = ["ScoresProblem", "llm_selection_like_problem", "llm_selection_problem"]
 
 LEADERBOARD = 256  # synthetic models, of which every episode has some
 DEMO_MODELS = 8
@@ -75,6 +75,8 @@ class ScoresProblem(Problem):
 
     def _bandit(self, models: IntArray) -> Bandit:
         if self.paired:
+            from bai_gym.bandits.paired_finite import PairedFiniteBandit  # of a wing
+
             return PairedFiniteBandit(self._matrix, models, kind=self._populations.samples.kind)
         return FiniteBandit(self._populations, models)
 
@@ -158,24 +160,10 @@ def llm_selection_problem(
         reading = "drop" if flag(paired, "paired") else missing or "error"
         samples = read_scores(path, missing=reading, rewards=kind or REAL, **columns)  # type: ignore[arg-type]
     if flag(paired, "paired"):
+        from bai_gym.paired.problems import paired_problem  # of a wing
+
         return paired_problem(ScoreMatrix.of(samples, source, kind), missing or "items", notes)
     if samples.dropped:
         notes = (f"scores missing in {source}, left out: {samples.dropped:,}",)
     populations = FinitePopulations.of(SampleTable.of(samples.rewards, samples.offsets, kind))
     return FixedProblem(FiniteBandit(populations, np.arange(samples.num_arms)[None, :]), notes, samples.names)
-
-
-def paired_problem(
-    matrix: ScoreMatrix, missing: str, notes: tuple[str, ...] = (), *, replace: bool = False
-) -> FixedProblem:
-    """Return the problem whose arms are those of a matrix, all played on its items in the same order.
-
-    Args:
-        matrix: The scores.
-        missing: What is done about missing cells, a key of :data:`bai_gym.datasets.MISSING`.
-        notes: Further sentences for every report.
-        replace: Whether an item may come again before all others.
-    """
-    used = matrix.complete(missing)
-    bandit = PairedFiniteBandit(used.scores.T, np.arange(len(used.names))[None, :], replace=replace, kind=used.rewards)
-    return FixedProblem(bandit, (*notes, *matrix.notes(missing)), used.names)

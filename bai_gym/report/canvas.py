@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import html
 import io
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -29,6 +30,7 @@ __all__ = [
     "look",
     "named",
     "places",
+    "slug",
     "style",
 ]
 
@@ -218,3 +220,8 @@ def write(figure: Any, target: Path) -> Path:
         except OSError as error:
             raise OutputError(f"cannot write the figure {path}: {error.strerror or error}") from error
     return paths[0]
+
+
+def slug(text: str) -> str:
+    """Return a name that is valid on any file system."""
+    return re.sub(r"[^A-Za-z0-9.=]+", "-", text)[:80].strip("-.") or "results"

@@ -1,4 +1,4 @@
-"""The report page."""
+"""The report page, and the leaderboard."""
 
 from bai_gym.wings import Command, Wing
 
@@ -6,6 +6,9 @@ __all__ = ["WING"]
 
 WING = Wing(
     commands={
+        "leaderboard": Command(
+            "bai_gym.cli.leaderboard:app", "Check a submission to the leaderboard, or play all of them."
+        ),
         "report": Command("bai_gym.cli.report:report", "Turn folders of results into one web page."),
     },
 )

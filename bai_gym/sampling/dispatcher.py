@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.bandits import PairStatistics
 from bai_gym.budget import Budget
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
@@ -97,7 +96,11 @@ class Dispatcher:
             self._seen["features"] = features
         self._seen |= {name: fact[None] for name, fact in self._funds.facts.items()}
         self._on_items = np.zeros((items, num_arms))  # rewards in the statistics, by item
-        self._pairs = PairStatistics(1, num_arms) if items else None
+        self._pairs: Any = None
+        if items:
+            from bai_gym.bandits.differences import PairStatistics  # of a wing
+
+            self._pairs = PairStatistics(1, num_arms)
         if self._pairs is not None:
             self._seen["differences"] = self._pairs.means
             self._seen["difference_variances"] = self._pairs.variances

@@ -21,13 +21,9 @@ if TYPE_CHECKING:
         Bound,
         apt_bound,
         augucb_bound,
-        bayesgap_bound,
         csar_bound,
         gape_bound,
         gape_v_bound,
-        gse_glm_bound,
-        gse_linear_bound,
-        od_linbai_bound,
         sequential_halving_bound,
         shadavar_bound,
         shvar_bound,
@@ -55,6 +51,7 @@ if TYPE_CHECKING:
         ugape_complexity,
         ugape_v_complexity,
     )
+    from bai_gym.theory.linear_bounds import bayesgap_bound, gse_glm_bound, gse_linear_bound, od_linbai_bound
     from bai_gym.theory.linear_time import LinearTime, linear_characteristic_time
     from bai_gym.theory.selection import (
         bechhofer_constant,

@@ -22,7 +22,6 @@ from bai_gym.theory.gap_bounds import (
     ugapec_sample_complexity,
 )
 from bai_gym.theory.halving_bounds import sequential_halving_bound, shadavar_bound, shvar_bound
-from bai_gym.theory.linear_bounds import bayesgap_bound, gse_glm_bound, gse_linear_bound, od_linbai_bound
 from bai_gym.theory.threshold_bounds import apt_bound, augucb_bound, csar_bound, ucbev_bound
 
 __all__ = [
@@ -32,13 +31,9 @@ __all__ = [
     "Bound",
     "apt_bound",
     "augucb_bound",
-    "bayesgap_bound",
     "csar_bound",
     "gape_bound",
     "gape_v_bound",
-    "gse_glm_bound",
-    "gse_linear_bound",
-    "od_linbai_bound",
     "sequential_halving_bound",
     "shadavar_bound",
     "shvar_bound",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from bai_gym.benchmark.runner import OnChunk
 from bai_gym.report.aggregates import aggregate_table
-from bai_gym.report.canvas import ALL_FORMATS, FORMATS
+from bai_gym.report.canvas import ALL_FORMATS, FORMATS, slug
 from bai_gym.report.figures import Axis, error_curves
 from bai_gym.report.page.content import Content, Group
 from bai_gym.report.page.standings import Standings
@@ -144,8 +143,3 @@ def _named(content: Content) -> Iterator[tuple[str, Group]]:
             name = f"{base}-{number}"
         taken.add(name)
         yield name, group
-
-
-def slug(text: str) -> str:
-    """Return a name that is valid on any file system."""
-    return re.sub(r"[^A-Za-z0-9.=]+", "-", text)[:80].strip("-.") or "results"
