@@ -156,7 +156,7 @@ def table_problem(
         if paired:
             name = Path(path).name if isinstance(path, str | Path) else "the data frame"
             matrix = ScoreMatrix.of(samples, name, kind)
-            from bai_gym.paired.problems import paired_problem  # of a wing
+            from bai_gym.problems.paired import paired_problem  # of a wing
 
             return _priced(paired_problem(matrix, missing or "items", replace=flag(replace, "replace")), costs)
         if samples.dropped:

@@ -160,7 +160,7 @@ def llm_selection_problem(
         reading = "drop" if flag(paired, "paired") else missing or "error"
         samples = read_scores(path, missing=reading, rewards=kind or REAL, **columns)  # type: ignore[arg-type]
     if flag(paired, "paired"):
-        from bai_gym.paired.problems import paired_problem  # of a wing
+        from bai_gym.problems.paired import paired_problem  # of a wing
 
         return paired_problem(ScoreMatrix.of(samples, source, kind), missing or "items", notes)
     if samples.dropped:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from bai_gym.api import make_cells
-from bai_gym.benchmark import cells
+from bai_gym.benchmark import identity
 from bai_gym.content.library import library_digest, own_versions
 from bai_gym.content.parameters import Parameters, UnknownContentError
 from bai_gym.envs.registration import IDS
@@ -129,7 +129,7 @@ def test_other_versions_are_other_results(monkeypatch: pytest.MonkeyPatch) -> No
 
     before = digest_now()
     for package, version in own_versions().items():
-        monkeypatch.setattr(cells, "own_versions", lambda p=package, v=version: {**own_versions(), p: f"{v}.1"})
+        monkeypatch.setattr(identity, "own_versions", lambda p=package, v=version: {**own_versions(), p: f"{v}.1"})
         assert digest_now() != before, package
     monkeypatch.undo()
     assert digest_now() == before
