@@ -65,7 +65,8 @@ def test_proportions_are_those_of_the_sample_means(episode: Play) -> None:
         (0, np.full(3, 0.25), optimal_weights(np.array(means), 0.25)),
         (BERNOULLI, np.zeros(3), optimal_weights(np.array([1 - 1e-6, 0.7, 0.2]))),
     ):
-        s, w = TrackingState.of(family=family, variances=variances, lazy=0.5)
+        known = family == BERNOULLI
+        s, w = TrackingState.of(family=family, bernoulli=known, variances=variances, cost=np.ones(3), lazy=0.5)
         track_and_stop.find_proportions(e, s, w)
         np.testing.assert_allclose(w.share, expected, atol=1e-6)
         assert s.due == 16.5
