@@ -124,7 +124,6 @@ class Wing:
         ids: Environments; those whose family is not there, as its wing is not, are left out.
         groups: Headings of the packages that agents are in, such as ``{"structured": "Structured arms"}``.
         agents: Agents by name.
-        tasks: By name, where the class of a task is.
         commands: Commands by name.
         experiments: Where tuples of :class:`bai_gym.experiments.Experiment` are.
     """
@@ -133,7 +132,6 @@ class Wing:
     ids: tuple[Registration, ...] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
     agents: Mapping[str, Entry] = field(default_factory=dict)
-    tasks: Mapping[str, str] = field(default_factory=dict)
     commands: Mapping[str, Command] = field(default_factory=dict)
     experiments: tuple[str, ...] = ()
 
@@ -172,7 +170,7 @@ def _leave_out(point: metadata.EntryPoint, reason: str) -> None:
 def _taken(wing: Wing, others: Iterable[Wing]) -> str | None:
     """Return what a wing adds under a name that another wing has."""
     for other in others:
-        for kind in ("families", "groups", "agents", "tasks", "commands"):
+        for kind in ("families", "groups", "agents", "commands"):
             for name in getattr(wing, kind).keys() & getattr(other, kind).keys():
                 return f"{name!r}, one of its {kind},"
         if ids := {entry.id for entry in wing.ids} & {entry.id for entry in other.ids}:
@@ -184,7 +182,7 @@ def gathered(kind: str) -> dict[str, Any]:
     """Return what the core and all wings declare of a kind, by name.
 
     Args:
-        kind: ``"families"``, ``"groups"``, ``"agents"``, ``"tasks"`` or ``"commands"``.
+        kind: ``"families"``, ``"groups"``, ``"agents"`` or ``"commands"``.
     """
     return {name: thing for wing in wings().values() for name, thing in getattr(wing, kind).items()}
 

@@ -143,7 +143,7 @@ def test_a_wing_that_does_not_fit_is_left_out_with_a_warning(
 
 def test_the_core_comes_first_and_names_are_declared_once() -> None:
     assert next(iter(wings())) == "bai_gym"
-    for kind in ("families", "groups", "agents", "tasks", "commands"):
+    for kind in ("families", "groups", "agents", "commands"):
         names = [name for wing in wings().values() for name in getattr(wing, kind)]
         assert sorted(set(names)) == sorted(names), kind
 
