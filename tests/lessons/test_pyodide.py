@@ -62,7 +62,7 @@ import warnings
 import bai_gym
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
-    result = bai_gym.evaluate("UCB-E(a=2.0)", "BAI-Bernoulli4-v0", budget=400, runs=20, progress=False)
+    result = bai_gym.evaluate("UCB-E(a=2.0)", "BAI-Bernoulli4-v0", budget=600, runs=20, progress=False)
 print(result.runs, result.errors < 10, any("run uncompiled" in str(warning.message) for warning in said))
 """
     assert outcome(code, tmp_path) == "20 True True\n"
