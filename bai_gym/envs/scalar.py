@@ -23,6 +23,7 @@ from bai_gym.statistics import IntArray, Observation
 __all__ = ["BestArmEnv", "check_render_mode"]
 
 RENDER_FPS = 30
+OWN_KEYWORDS = ("render_mode",)  # of the environment itself, beside those of the episode and the problem
 
 
 def check_render_mode(mode: str | None, modes: Iterable[str]) -> str | None:
@@ -80,7 +81,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
     environments, also ``features`` of shape (K, d), the same throughout an episode.
 
     With ``batch_size``, ``delay`` or ``pairs`` the environment comes in a wrapper, which adds to the observation:
-    :class:`bai_gym.envs.wrappers.LateRewards` or :class:`bai_gym.envs.wrappers.Differences`.
+    :class:`bai_gym.envs.late.LateRewards` or :class:`bai_gym.envs.pairs.Differences`.
 
     ## Rewards
     0 for every pull, or minus ``pull_cost`` with fixed confidence (times the arm's cost, where arms have costs). For
@@ -140,7 +141,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             BaiGymError: If an argument is invalid; the message is one line.
         """
         self.render_mode = check_render_mode(render_mode, self.metadata["render_modes"])
-        self.problem, spec = make_episode(problem, spec, keywords, ("render_mode",))
+        self.problem, spec = make_episode(problem, spec, keywords, OWN_KEYWORDS)
         self.num_arms = self.problem.num_arms
         self.episode_spec = spec
         self.budget = spec.budget

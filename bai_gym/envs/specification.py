@@ -34,8 +34,8 @@ class EpisodeSpec:
         fixed_confidence: Whether the agent decides when to stop.
         pull_cost: Cost of a pull, with fixed confidence; where arms have costs, it multiplies them.
         costs: Costs of a pull of each arm, in the unit of the budget; None: the budget counts pulls.
-        pairs: Whether differences of paired arms are observed, see :class:`bai_gym.envs.wrappers.Differences`.
-        rounds: When the rewards of pulls arrive, see :class:`bai_gym.envs.wrappers.LateRewards`.
+        pairs: Whether differences of paired arms are observed, see :class:`bai_gym.envs.pairs.Differences`.
+        rounds: When the rewards of pulls arrive, see :class:`bai_gym.envs.late.LateRewards`.
     """
 
     budget: Any

@@ -26,6 +26,8 @@ from bai_gym.validation import integer
 
 __all__ = ["BestArmVectorEnv"]
 
+OWN_KEYWORDS = ("num_envs", "autoreset_mode", "copy", "render_mode")  # of the batch itself
+
 Step = tuple[Observation, FloatArray, npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]
 
 
@@ -71,8 +73,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self._mode = _check_mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self._mode}
         self.render_mode = None
-        own = ("num_envs", "autoreset_mode", "copy", "render_mode")
-        self.problem, spec = make_episode(problem, spec, keywords, own)
+        self.problem, spec = make_episode(problem, spec, keywords, OWN_KEYWORDS)
         self.num_envs = num_envs
         self.num_arms = self.problem.num_arms
         self.episode_spec = spec

@@ -14,9 +14,9 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 from typing_extensions import override
 
+from bai_gym.envs.base_wrappers import BatchWrapper
 from bai_gym.envs.registration import check_id
 from bai_gym.envs.vector import BestArmVectorEnv
-from bai_gym.envs.wrappers import DifferencesBatch, LateRewardsBatch
 from bai_gym.errors import ParameterError, UnknownAttributeError
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import Observation
@@ -254,7 +254,7 @@ def _make(env_id: str, num_envs: int, keywords: dict[str, Any]) -> Any:
 
 def _check(batch: Any, num_envs: int | None = None, keywords: dict[str, Any] | None = None) -> Any:
     """Return the batch, if it is one that stable-baselines3 can use."""
-    if not isinstance(batch, BestArmVectorEnv | LateRewardsBatch | DifferencesBatch):
+    if not isinstance(batch, BestArmVectorEnv | BatchWrapper):
         raise ParameterError(
             f"env must be a registered id or a BestArmVectorEnv without other wrappers, not a {type(batch).__name__}"
         )

@@ -11,9 +11,10 @@ from gymnasium import spaces
 from bai_gym import agents
 from bai_gym.agents.registry import find
 from bai_gym.datasets import get as get_data
+from bai_gym.envs.late import LateRewards
+from bai_gym.envs.pairs import Differences
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import KEYWORDS, EpisodeSpec
-from bai_gym.envs.wrappers import Differences, LateRewards
 from bai_gym.problems import FAMILIES
 from bai_gym.tasks import BestArm, BestCandidate, BestOfEach, GoodArm, Thresholding, TopM
 from generate.complexities import complexity_rows

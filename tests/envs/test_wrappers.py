@@ -13,10 +13,12 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from bai_gym.bandits import PairedGaussianBandit
+from bai_gym.envs.late import LateRewards
+from bai_gym.envs.pairs import Differences
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.envs.vector import BestArmVectorEnv
-from bai_gym.envs.wrappers import Differences, LateRewards, make_env, make_vec_env
+from bai_gym.envs.wrappers import make_env, make_vec_env
 from bai_gym.errors import ParameterError
 from bai_gym.problems import FixedProblem
 
