@@ -22,7 +22,7 @@ import threading
 import time
 import traceback
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 import numpy as np
@@ -33,10 +33,12 @@ from bai_gym.bandits.executor.worker import listen, read, write
 from bai_gym.benchmark.protocol import acts_on_batches, allocates, confidence, describe, knowledge, notes, reset
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError, BaiGymError
-from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Stepper
 from bai_gym.statistics import FloatArray, IntArray, Observation
+
+if TYPE_CHECKING:
+    from bai_gym.gaussian_process import GaussianPrior
 
 __all__ = ["Apart"]
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from bai_gym.wings import gathered
+
 __all__ = ["FILE", "catalogue", "collected", "needs", "plain"]
 
 FILE = Path(__file__).with_name("catalogue.json")
@@ -22,11 +24,9 @@ Catalogue = dict[str, list[dict[str, Any]]]
 
 def catalogue() -> Catalogue:
     """Return the stored catalogue, with the agents that are there, those of other distributions included."""
-    from bai_gym.agents.registry import BUILT_IN
-
     found: Catalogue = json.loads(FILE.read_text(encoding="utf-8"))
     stored = {row["name"]: row for row in found["agents"]}
-    return {**found, "agents": [stored.get(name) or _agent(name, {}) for name in BUILT_IN]}
+    return {**found, "agents": [stored.get(name) or _agent(name, {}) for name in gathered("agents")]}
 
 
 def collected() -> Catalogue:

@@ -168,11 +168,6 @@ class Engine:
         return True
 
     @property
-    def steps_made(self) -> int:
-        """The most pulls that an episode has made since the start of the request."""
-        return int(self._progress[:, loops.MADE].max()) - self._end + self._request.steps
-
-    @property
     def statistics(self) -> Statistics:
         """``(N, k)`` statistics of the candidates, as copies."""
         return Statistics(self._pulls.astype(np.int64), self._means.copy(), self._variances.copy())

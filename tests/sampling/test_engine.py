@@ -142,7 +142,7 @@ def play(
 
     for point in (*points, steps):
         engine.advance(bandit.draws() if table else None, rewards, point, pull)
-        assert engine.steps_made <= point
+        assert engine.statistics.pulls.sum(axis=1).max() - begin.pulls[0].sum() <= point
     return engine.outcome
 
 
@@ -520,5 +520,5 @@ def test_an_outcome_is_of_its_moment_and_the_most_pulls_are_those_of_the_longest
     engine = limited()
     before = engine.outcome
     engine.advance(None, np.random.default_rng(0), 5, lambda rows, slots: np.zeros(rows.size))
-    assert engine.steps_made == 3 and engine.stopped.all()
+    assert engine.statistics.pulls.sum(axis=1).max() == 3 and engine.stopped.all()
     assert before.states["count"].tolist() == [0.0, 0.0] and engine.outcome.states["count"].tolist() == [2.0, 4.0]
