@@ -198,7 +198,8 @@ def play_shard(
     own = set(places[number - 1 :: shards])
     parts, jobs = _stored(cells, runs, writer)
     _play(cells, [job for job in jobs if (job.index, job.chunk) in own], parts, workers, writer, on_chunk)
-    return len(_stored(cells, runs, writer)[1])
+    others = [job for job in jobs if (job.index, job.chunk) not in own]
+    return sum(writer.load(job.cell.key, job.chunk, job.runs) is None for job in others)
 
 
 def _stored(cells: Sequence[Cell], runs: int, writer: ResultsWriter | None) -> tuple[list[dict[int, Runs]], list[_Job]]:
