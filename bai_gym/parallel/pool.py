@@ -16,9 +16,9 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from bai_gym.errors import ClusterError, ParameterError
 from bai_gym.parallel.task import opened, packed, within_task
@@ -107,7 +107,7 @@ def run_calls(calls: Sequence[Callable[[], _Result]], workers: Workers, take: Ca
         Exception: What a call or ``take`` raises; calls that are not yet made are then cancelled.
     """
     if plays_elsewhere(workers):
-        _send(calls, lambda: workers, AT_ONCE, take)
+        _send(calls, workers, AT_ONCE, take)
         return
     processes = num_workers(workers, len(calls))
     if processes == 1:
@@ -118,25 +118,67 @@ def run_calls(calls: Sequence[Callable[[], _Result]], workers: Workers, take: Ca
         # loky replaces a worker that has grown by 300 MB, and says so by a warning in the thread that manages the
         # workers. Where warnings are errors, this thread would die, and the program wait forever.
         warnings.filterwarnings("ignore", category=UserWarning, module=r"(joblib\.externals\.)?loky\.")
+        pool = _Processes.of(processes)
         try:
-            _send(calls, lambda: _processes(processes), 2 * processes, take)
+            _send(calls, pool, 2 * processes, take)
         except BaseException:
-            _processes(processes).shutdown(kill_workers=True)
+            pool.end()
             raise
 
 
-def _processes(number: int) -> Any:
-    """Return the processes of this machine, new ones if one of the last has died."""
-    from joblib import cpu_count
-    from joblib.externals.loky import get_reusable_executor
+class _Processes:
+    """Processes of this machine, kept from call to call, and replaced after one has died.
 
-    threads = {name: os.environ.get(name, str(max(1, cpu_count() // number))) for name in THREADS}
-    return get_reusable_executor(number, timeout=IDLE_SECONDS, env=threads)
+    They are not the reusable ones of loky, which joblib takes: those of a program that plays here and fits models there
+    would take each other's place.
+
+    Args:
+        number: How many.
+        threads: Environment variables with the number of threads of each.
+    """
+
+    _kept: ClassVar[_Processes | None] = None
+
+    def __init__(self, number: int, threads: dict[str, str]) -> None:
+        self._number, self._threads = number, threads
+        self._start()
+
+    @classmethod
+    def of(cls, number: int) -> _Processes:
+        """Return so many processes: those of the last call, or new ones."""
+        from joblib import cpu_count
+
+        threads = {name: os.environ.get(name, str(max(1, cpu_count() // number))) for name in THREADS}
+        kept = cls._kept
+        if kept is not None and (kept._number, kept._threads) == (number, threads):
+            return kept
+        if kept is not None:
+            kept.end()
+        cls._kept = cls(number, threads)
+        return cls._kept
+
+    def _start(self) -> None:
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        self._pool = ProcessPoolExecutor(self._number, timeout=IDLE_SECONDS, env=self._threads)
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the future of a call."""
+        try:
+            return self._pool.submit(function, *arguments)
+        except BrokenExecutor:  # a process has died since the last call
+            self._start()
+            return self._pool.submit(function, *arguments)
+
+    def end(self) -> None:
+        """End the processes, whatever they are doing."""
+        type(self)._kept = None
+        self._pool.shutdown(kill_workers=True)
 
 
 def _send(
     calls: Sequence[Callable[[], _Result]],
-    executor: Callable[[], Any],
+    executor: Any,
     at_once: int,
     take: Callable[[int, _Result], object],
 ) -> None:
@@ -161,7 +203,7 @@ def _send(
                 task = packed(calls[number], losses[number])
                 try:
                     # A function of the standard library, which workers without bai-gym have, too.
-                    pending[executor().submit(pickle.loads, task)] = number
+                    pending[executor.submit(pickle.loads, task)] = number
                 except Exception as error:
                     lose(number, error)
             for future in _ended(pending):

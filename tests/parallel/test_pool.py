@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import subprocess
 import sys
@@ -260,3 +261,11 @@ def test_a_pull_that_fails_there_or_takes_too_long_has_failed_and_a_lost_one_has
     lost = Threads(KeyError("its worker"))
     with pytest.raises(ClusterError, match="the worker of a pull was lost"):
         identify(slow, 2, 4, "Uniform", run_in=lost, on_error="worst", worst=0.0)
+
+
+def test_processes_of_joblib_and_ours_are_used_side_by_side() -> None:
+    results: dict[int, float] = {}
+    for _ in range(2):
+        run_calls([partial(math.sqrt, number) for number in (1, 4)], 2, results.__setitem__)
+        assert joblib.Parallel(n_jobs=2)(joblib.delayed(math.sqrt)(number) for number in (9, 16)) == [3.0, 4.0]
+    assert results == {0: 1.0, 1: 2.0}
