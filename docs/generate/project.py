@@ -10,6 +10,7 @@ __all__ = ["EXAMPLES", "LESSONS", "example_files", "examples_text", "outside_pag
 
 EXAMPLES = "examples"
 LESSONS = f"{EXAMPLES}/lessons"
+ROOT = Path(__file__).resolve().parents[2]
 PAGES = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "README.md": "index.md"}
 LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<target>[^):\s]+)\)")
 
@@ -17,9 +18,10 @@ LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<target>[^):\s]+)\)")
 def outside_page(file: Path) -> str:
     """Return a Markdown file of the repository as a page.
 
-    Links within the repository lead to pages, also those of notebooks, beside the page; others are left out, and their
+    Links within the repository lead to pages, also those of notebooks that are examples; others are left out, and their
     text stays.
     """
+    notebooks = {example for example in example_files(ROOT) if example.suffix == ".ipynb"}
 
     def replace(match: re.Match[str]) -> str:
         target = match["target"]
@@ -27,7 +29,7 @@ def outside_page(file: Path) -> str:
         page = PAGES.get(path, path.removeprefix("docs/") if path.startswith("docs/") else None)
         if not path:
             return match[0]
-        if path.endswith(".ipynb"):
+        if file.parent / path in notebooks:
             page = path.replace(".ipynb", ".md")
         return f"[{match['text']}]({page}{hash_mark}{anchor})" if page else match["text"]
 
