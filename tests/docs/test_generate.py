@@ -34,7 +34,7 @@ from generate.instances import FEATURES_OF_DATA, description, environments  # no
 from generate.notebooks import notebook_page  # noqa: E402
 from generate.pictures import picture  # noqa: E402
 from generate.players import verdicts  # noqa: E402
-from generate.project import outside_page  # noqa: E402
+from generate.project import LESSONS, outside_page  # noqa: E402
 from generate.rules import plain_rule  # noqa: E402
 
 
@@ -224,7 +224,9 @@ def test_links_of_files_from_outside(tmp_path: Path) -> None:
     file.write_text(
         "[a](docs/architecture.md#x) [b](CONTRIBUTING.md) [c](LICENSE) [d](https://e.org/f) [g](#h)\n[i](j.ipynb)"
     )
-    assert outside_page(file) == "[a](architecture.md#x) [b](contributing.md) c [d](https://e.org/f) [g](#h)\n[i](j.md)"
+    assert outside_page(file) == "[a](architecture.md#x) [b](contributing.md) c [d](https://e.org/f) [g](#h)\ni"
+    lessons = outside_page(Path(__file__).resolve().parents[2] / LESSONS / "README.md")
+    assert "](1_first_episode.md)" in lessons and "](assignment" not in lessons  # what is handed out is no page
 
 
 def test_formulas_are_drawn_in_the_text_and_code_stays() -> None:
