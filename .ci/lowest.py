@@ -20,6 +20,7 @@ extras = project["optional-dependencies"]
 lines = [*project["dependencies"], *(line for extra in LOWEST for line in extras[extra])]
 lowest = {name(line): line for line in lines}
 del lowest["torch"]  # gigabytes, and CPU builds are offered for few versions
+del lowest["typing-extensions"]  # tools ask for newer ones
 tools = {name(line) for extra in TOOLS for line in extras[extra]} - lowest.keys() - FREE | {"torch"}
 for line in lowest.values():
     print(re.sub(r"\[.*\]", "", line).replace(">=", "=="))
