@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium as gym
 import numpy.typing as npt
@@ -13,6 +13,11 @@ from gymnasium.vector.utils import batch_space
 from bai_gym.statistics import IntArray, Observation
 
 __all__ = ["BatchWrapper", "ScalarWrapper"]
+
+if TYPE_CHECKING:
+    AnyBatchWrapper = VectorWrapper[Observation, IntArray, Observation, IntArray, npt.NDArray[Any]]
+else:
+    AnyBatchWrapper = VectorWrapper  # without parameters in Gymnasium 1.1
 
 
 class _Inside:
@@ -37,7 +42,7 @@ class ScalarWrapper(_Inside, gym.Wrapper[Observation, Any, Observation, Any], gy
         self.observation_space = cast("gym.Space[Observation]", space)
 
 
-class BatchWrapper(_Inside, VectorWrapper[Observation, IntArray, Observation, IntArray, npt.NDArray[Any]]):
+class BatchWrapper(_Inside, AnyBatchWrapper):
     """Base of the wrappers of a batch of episodes."""
 
     def __init__(self, env: Any, added: dict[str, spaces.Space[Any]]) -> None:
