@@ -112,12 +112,12 @@ def table(arms: str, budget: int, names: list[str], many: int, repeats: int) -> 
 
 def cell(name: str, arms: str, budget: int | None) -> str:
     """Return the time of an agent on these arms, in runs that take some 0.15 s; nothing if it does not play there."""
-    row = Row(name, arms, budget, 4)
+    row = Row(name, arms, budget, 20)  # enough to be compiled
     try:
-        play(row, 2)
+        play(row, row.runs)
     except BaiGymError:
         return ""
-    runs = int(np.clip(0.15 * row.runs / play(row, row.runs)[0], 4, 400))
+    runs = int(np.clip(0.15 * row.runs / play(row, row.runs)[0], 4, 1000))
     seconds, pulls = min(play(row, runs) for _ in range(3))
     return f"{1e3 * seconds / runs:.3g}" if budget is None else f"{1e9 * seconds / pulls:.1f}"
 
