@@ -11,7 +11,7 @@ from typing_extensions import override
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.ranges import range_choice, range_of
-from bai_gym.agents.tools.scanning import active_arm_of_smallest, fewest_pulls
+from bai_gym.agents.tools.scanning import active_arm_of_smallest
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Outcome, PerArm, Rule, State, Vector
 from bai_gym.statistics import IntArray
@@ -28,40 +28,37 @@ class RejectsState(State):
     remaining: int  # j, number of active arms
     spent: float  # R, pulls of the rejected arms
     most: float  # pulls of the rejected arm that has most of them
-    score: PerArm  # minus the means of the active arms
+    score: PerArm  # minus the means, or pulls, of the active arms
 
 
 def compare_with_next(e: Episode, s: RejectsState, w: RejectsState, rng: np.random.Generator) -> int:
-    """Reject the arm of lowest mean, l, if it is far below the second-lowest one (CR-C)."""
+    """Reject the arm of lowest mean, l, if it is far below the second-lowest one (CR-C); then pull."""
     low, second = active_arm_of_smallest(e.mean, e, w.score, rng), np.inf
     for arm in range(e.num_arms):
         if e.active[arm] == 1 and arm != low:
             second = min(second, e.mean[arm])
-    return reject_if_large(e, s, w, low, second - e.mean[low])
+    reject_if_large(e, s, w, low, second - e.mean[low])
+    return active_arm_of_smallest(e.pulls, e, w.score, rng)
 
 
 def compare_with_average(e: Episode, s: RejectsState, w: RejectsState, rng: np.random.Generator) -> int:
-    """Reject the arm of lowest mean, l, if it is far below the average of the others (CR-A)."""
+    """Reject the arm of lowest mean, l, if it is far below the average of the others (CR-A); then pull."""
     low, others = active_arm_of_smallest(e.mean, e, w.score, rng), 0.0
     for arm in range(e.num_arms):
         if e.active[arm] == 1 and arm != low:
             others += e.mean[arm]
-    return reject_if_large(e, s, w, low, others / (s.remaining - 1) - e.mean[low])
+    reject_if_large(e, s, w, low, others / (s.remaining - 1) - e.mean[low])
+    return active_arm_of_smallest(e.pulls, e, w.score, rng)
 
 
-def reject_if_large(e: Episode, s: RejectsState, w: RejectsState, low: int, gap: float) -> int:
-    """Reject arm l if gap / b > 1 / sqrt(beta) - 1, j > 2, and it has more pulls than each rejected arm.
-
-    Returns:
-        The number of pulls after the next one, when arms are compared again.
-    """
+def reject_if_large(e: Episode, s: RejectsState, w: RejectsState, low: int, gap: float) -> None:
+    """Reject arm l if gap / b > 1 / sqrt(beta) - 1, j > 2, and it has more pulls than each rejected arm."""
     beta = w.log_bar[s.remaining - 1] * (e.made - s.spent) / (e.end - s.spent)
     if s.remaining > 2 and e.pulls[low] > s.most and gap / s.b > 1.0 / np.sqrt(beta) - 1.0:
         e.active[low] = 0
         s.remaining -= 1
         s.spent += e.pulls[low]
         s.most = e.pulls[low]
-    return e.made + 1
 
 
 @dataclass(kw_only=True)
@@ -110,7 +107,7 @@ class CRA(ContinuousRejects):
     """
 
     name: ClassVar[str] = "CR-A"
-    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=compare_with_average, only_drops=True, state=RejectsState)
+    rule: ClassVar[Rule] = Rule(choose=compare_with_average, state=RejectsState)
 
 
 @dataclass(kw_only=True)
@@ -124,4 +121,4 @@ class CRC(ContinuousRejects):
     """
 
     name: ClassVar[str] = "CR-C"
-    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=compare_with_next, only_drops=True, state=RejectsState)
+    rule: ClassVar[Rule] = Rule(choose=compare_with_next, state=RejectsState)
