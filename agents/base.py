@@ -105,7 +105,11 @@ class Agent(ABC):
 
     def chosen(self, rewards: Rewards) -> dict[str, Any]:
         """Return the parameters that are None, and so chosen by the kind of rewards, with the values chosen."""
-        return {name: value for name, value in self.choices(rewards).items() if getattr(self, name) is None}
+        chosen = dict(self.choices(rewards))
+        for name in list(chosen):
+            if getattr(self, name) is not None:
+                del chosen[name]
+        return chosen
 
     def setting(self, parameter: str) -> Any:
         """Return the value of a parameter: the one given or, where that is None, the one chosen."""
@@ -159,7 +163,8 @@ class Agent(ABC):
             AgentError: If the agent does not support the number of arms, the task or costs, needs features and the arms
                 have none, or needs common items where arms are not paired.
         """
-        may_stop = info.fixed_confidence or info.costs is not None
+        self._loop = info.fixed_confidence or info.costs is not None, info.rounds  # whether it may stop, and rounds
+        self._stepper: Stepper | None = None  # made when a Gymnasium loop needs it
         info = info.in_pulls()
         self._check_kinds()
         self._rewards: Rewards = info.rewards
@@ -190,8 +195,6 @@ class Agent(ABC):
                 "(`bai-gym list agents`)"
             )
         check_arms(self.name, info.num_arms)
-        encoding = ActionEncoding(self.num_arms, self.task, fixed_confidence=may_stop)
-        self._stepper = Stepper(self, encoding, info.rounds, info.rewards)
         self.begin(info)
 
     def _check_kinds(self) -> None:
@@ -273,12 +276,16 @@ class Agent(ABC):
         Raises:
             AgentError: If the agent has not been reset, or the observation does not follow from its last action.
         """
-        if not hasattr(self, "_stepper"):
+        if not hasattr(self, "_loop"):
             call = "agent.reset(env.unwrapped.problem_info(agent.knows), rng)"
             raise AgentError(f"{self.name} has not been reset: call {call}")
+        if self._stepper is None:
+            may_stop, rounds = self._loop
+            encoding = ActionEncoding(self.num_arms, self.task, fixed_confidence=may_stop)
+            self._stepper = Stepper(self, encoding, rounds, self.rewards)
         return self._stepper.act(observation)
 
     @property
     def idle_pulls(self) -> IntArray | None:
         """``(N, K)`` pulls of a Gymnasium loop after the agent's last request; None while it makes requests."""
-        return self._stepper.idle
+        return None if self._stepper is None else self._stepper.idle

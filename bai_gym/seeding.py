@@ -34,10 +34,8 @@ def generator(seed: int, *path: int | str) -> np.random.Generator:
     Returns:
         A fresh generator, the same for the same arguments on every machine.
     """
-    return np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=tuple(map(_key, path))))
-
-
-def _key(part: int | str) -> int:
-    if isinstance(part, str):
-        return int.from_bytes(hashlib.sha256(part.encode()).digest()[:8], "little")
-    return part
+    key = []
+    for part in path:
+        word = isinstance(part, str)
+        key.append(int.from_bytes(hashlib.sha256(part.encode()).digest()[:8], "little") if word else part)
+    return np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=key))

@@ -8,22 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.checkpoints import Checkpoints, checkpoints_of
 from bai_gym.benchmark.identity import digest_of, hash_of
-from bai_gym.benchmark.protocol import (
-    allocates,
-    confidence,
-    describe,
-    knowledge,
-    reset,
-    starts_from_earlier,
-    suited,
-    uses_costs,
-)
+from bai_gym.benchmark.protocol import Traits, confidence, describe, knowledge, reset, suited
 from bai_gym.benchmark.sources import AgentSource, EnvSource
 from bai_gym.budget import Costs
 from bai_gym.envs.specification import EpisodeSpec
@@ -31,7 +19,7 @@ from bai_gym.errors import BaiGymError, ParameterError
 from bai_gym.problems import FixedProblem
 from bai_gym.results.writer import CHUNK_RUNS, CellKey
 from bai_gym.seeding import generator
-from bai_gym.statistics import IntArray, Statistics
+from bai_gym.statistics import Statistics
 from bai_gym.validation import choice
 
 __all__ = ["CHUNK_BYTES", "Cell"]
@@ -100,12 +88,25 @@ class Cell:
                 "errors; use bai_gym.identify to find its best arm"
             )
         choice(path, PATHS, "path")
-        if path == "blocks" and not allocates(prototype):
+        traits = Traits.of(prototype)
+        if path == "blocks" and not traits.allocates:
             raise ParameterError(
                 f"{describe(prototype)} has no allocate(observation): it can only be run with path='steps'"
             )
-        points = checkpoints_of(checkpoints, budget, env.built.episode_spec, prototype)
+        points: tuple[int, ...] = ()
+        if checkpoints is not None:
+            points = checkpoints_of(checkpoints, budget, env.built.episode_spec, describe(prototype), traits)
         return cls(env, agent, agent.label or describe(prototype), budget, seed, path, points)
+
+    @functools.cached_property
+    def traits(self) -> Traits:
+        """What the agent can do."""
+        return Traits.of(self.agent.prototype)
+
+    @property
+    def in_steps(self) -> bool:
+        """Whether episodes are played pull by pull through the environments, not by blocks."""
+        return self.path == "steps" or not self.traits.allocates
 
     @property
     def earlier(self) -> Statistics | None:
@@ -113,7 +114,7 @@ class Cell:
 
         None also if the agent cannot start from them.
         """
-        return self.env.problem.earlier if starts_from_earlier(self.agent.prototype) else None
+        return self.env.problem.earlier if self.traits.starts_from_earlier else None
 
     @property
     def arm_numbers(self) -> int:
@@ -121,7 +122,7 @@ class Cell:
         problem = self.env.problem
         return ARM_NUMBERS + (problem.num_features or 0) + problem.state_size
 
-    @property
+    @functools.cached_property
     def chunk_runs(self) -> int:
         """Runs of a full chunk; they depend on the environment alone, so all agents play the same."""
         run_bytes = 8 * self.env.problem.num_arms * self.arm_numbers
@@ -129,7 +130,8 @@ class Cell:
 
     def chunk_sizes(self, runs: int) -> list[int]:
         """Return the number of runs of each chunk."""
-        return [min(self.chunk_runs, runs - start) for start in range(0, runs, self.chunk_runs)]
+        chunks, rest = divmod(runs, self.chunk_runs)
+        return [self.chunk_runs] * chunks + [rest] * (rest > 0)
 
     @property
     def prototype(self) -> Any:
@@ -154,7 +156,7 @@ class Cell:
             BaiGymError: If the budget is too small, a parameter is invalid, or the agent reads undeclared knowledge.
         """
         rng = generator(self.seed, "check")
-        self.episode_spec.funds.check_agent(self.label, uses_costs(self.agent.prototype))
+        self.episode_spec.funds.check_agent(self.label, self.traits.uses_costs)
         with self.named_in_errors():
             agent = self.agent.make()
             bandit = self.env.problem.draw(1, rng)
@@ -178,7 +180,7 @@ class Cell:
             error.add_note(f"raised while {where} was played")
             raise
 
-    @property
+    @functools.cached_property
     def episode_spec(self) -> EpisodeSpec:
         """The specification of the episodes, with the budget of the cell: in pulls, where all cost the same."""
         return replace(self.env.built.episode_spec, budget=self.budget).in_pulls()
@@ -193,10 +195,6 @@ class Cell:
     def costs(self) -> Costs | None:
         """Costs of the arms, in the unit of the budget; None: the budget counts pulls."""
         return self.env.built.episode_spec.costs
-
-    def ends_at_cap(self, pulls: IntArray) -> npt.NDArray[np.bool_]:
-        """Return whether ``(R, K)`` pulls have used up the budget: no more is left than the largest cost."""
-        return self.episode_spec.funds.is_used_up(pulls)
 
     @property
     def key(self) -> CellKey:

@@ -78,6 +78,8 @@ class Runs:
     @classmethod
     def joined(cls, parts: Sequence[Runs]) -> Runs:
         """Return several groups of runs as one."""
+        if len(parts) == 1:
+            return parts[0]
         ranked = [part.pulls_by_rank for part in parts if part.pulls_by_rank is not None]
         return cls(
             recommendation=np.concatenate([part.recommendation for part in parts]),

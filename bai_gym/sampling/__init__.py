@@ -13,7 +13,7 @@ from bai_gym.sampling.index import (
     set_index,
 )
 from bai_gym.sampling.late import late, pulls_made, with_assumed
-from bai_gym.sampling.plans import Current, Plan, Start, allocations, execute, result_of, start
+from bai_gym.sampling.plans import Current, Plan, Start, allocations, execute, run, start
 from bai_gym.sampling.requests import Part, Request, check_request, engine_of, singly
 from bai_gym.sampling.sequential import Outcome, Rule, Sequential
 from bai_gym.sampling.state import PerArm, State, States, Vector
@@ -55,7 +55,7 @@ __all__ = [
     "late",
     "pausing",
     "pulls_made",
-    "result_of",
+    "run",
     "second_of_largest_index",
     "set_index",
     "singly",
