@@ -163,8 +163,7 @@ class Agent(ABC):
             AgentError: If the agent does not support the number of arms, the task or costs, needs features and the arms
                 have none, or needs common items where arms are not paired.
         """
-        self._loop = info.fixed_confidence or info.costs is not None, info.rounds  # whether it may stop, and rounds
-        self._stepper: Stepper | None = None  # made when a Gymnasium loop needs it
+        may_stop = info.fixed_confidence or info.costs is not None
         info = info.in_pulls()
         self._check_kinds()
         self._rewards: Rewards = info.rewards
@@ -195,6 +194,8 @@ class Agent(ABC):
                 "(`bai-gym list agents`)"
             )
         check_arms(self.name, info.num_arms)
+        self._loop = may_stop, info.rounds  # what a Gymnasium loop needs, whose stepper is made there
+        self._stepper: Stepper | None = None
         self.begin(info)
 
     def _check_kinds(self) -> None:
