@@ -196,10 +196,11 @@ def make_cells(
             f"the budget is given twice, as {budgets!r} and as {source.keywords['budget']!r} in the keywords of the "
             "environment: leave one of them out"
         )
-    pulls: list[Any] = [source.built.budget]
+    _, spec = source.episode
+    pulls: list[Any] = [spec.budget]
     if budgets is not None:
         amounts = _listed(budgets, "budgets")
-        pulls = [check_budget(budget, source.built.episode_spec.costs) for budget in amounts]
+        pulls = [check_budget(budget, spec.costs) for budget in amounts]
     for pull in pulls:
         if pulls.count(pull) > 1:
             raise ParameterError(f"budget {pull} is given twice; give each budget once")

@@ -95,7 +95,7 @@ class Cell:
             )
         points: tuple[int, ...] = ()
         if checkpoints is not None:
-            points = checkpoints_of(checkpoints, budget, env.built.episode_spec, describe(prototype), traits)
+            points = checkpoints_of(checkpoints, budget, env.episode[1], describe(prototype), traits)
         return cls(env, agent, agent.label or describe(prototype), budget, seed, path, points)
 
     @functools.cached_property
@@ -183,7 +183,7 @@ class Cell:
     @functools.cached_property
     def episode_spec(self) -> EpisodeSpec:
         """The specification of the episodes, with the budget of the cell: in pulls, where all cost the same."""
-        return replace(self.env.built.episode_spec, budget=self.budget).in_pulls()
+        return replace(self.env.episode[1], budget=self.budget).in_pulls()
 
     @property
     def budget_name(self) -> int | str:
@@ -194,7 +194,7 @@ class Cell:
     @property
     def costs(self) -> Costs | None:
         """Costs of the arms, in the unit of the budget; None: the budget counts pulls."""
-        return self.env.built.episode_spec.costs
+        return self.env.episode[1].costs
 
     @property
     def key(self) -> CellKey:
@@ -211,7 +211,7 @@ class Cell:
     @functools.cached_property
     def fingerprint(self) -> str:
         """Hash of everything that the outcome depends on."""
-        own_rules = repr(self.env.built.episode_spec)  # with the environment's budget, as in stored chunks
+        own_rules = repr(self.env.episode[1])  # with the environment's budget, as in stored chunks
         facts = [self.digest, self.budget, self.seed, self.path, self.chunk_runs, own_rules, *self.checkpoints]
         return hash_of(facts)
 
