@@ -94,7 +94,7 @@ def make(name: str, **parameters: Any) -> Any:
 
 def build(name: str, factory: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
     """Return a new agent of a factory that :func:`find` has returned; see :func:`make`."""
-    if isinstance(factory, type) and is_dataclass(factory):
+    if parameters and isinstance(factory, type) and is_dataclass(factory):
         allowed = [field.name for field in fields(factory) if field.init]
         for parameter in parameters:
             if parameter not in allowed:

@@ -119,7 +119,7 @@ def play_blocks(
         pairs_of=bandit if getattr(agent, "uses_pairs", False) else None,
     )
     source = Blocks(bandit, merged, rng, unequal=rounds.late)
-    before = _pulls(earlier)
+    before = 0 if earlier is None else earlier.pulls
 
     def score(count: int, seen: Observation, recommendation: Any) -> None:
         chosen = agent.recommend(seen) if recommendation is None else recommendation

@@ -79,19 +79,14 @@ def check_cells(cells: Sequence[Cell], runs: int = CHUNK_RUNS) -> None:
                 f"{name[0]} is given twice for {name[1]} and budget {name[2]}; give each a different name"
             )
         names.add(name)
-    for cell in cells:
-        _check_chunk(cell, runs)
-        cell.check()
-
-
-def _check_chunk(cell: Cell, runs: int) -> None:
-    """Reject arms or checkpoints with which a chunk exceeds the memory, and runs whose chunks do."""
-    arms, size = cell.env.problem.num_arms, min(runs, cell.chunk_runs)
     # A chunk with more arms has fewer runs, unless it has less memory than chunks are made for.
     most = 1 if available_memory() > CHUNK_BYTES else min(runs, CHUNK_RUNS)
-    check_memory(arms, 8 * cell.arm_numbers * most, "num_arms", ParameterError)
-    check_memory(len(cell.checkpoints), 8 * arms * size, "number of checkpoints", ParameterError)
-    check_memory(runs, RUN_BYTES + (CHUNK_OBJECT + 16 * arms) / cell.chunk_runs, "runs", ParameterError)
+    for cell in cells:
+        arms, size = cell.env.problem.num_arms, min(runs, cell.chunk_runs)
+        check_memory(arms, 8 * cell.arm_numbers * most, "num_arms", ParameterError)
+        check_memory(len(cell.checkpoints), 8 * arms * size, "number of checkpoints", ParameterError)
+        check_memory(runs, RUN_BYTES + (CHUNK_OBJECT + 16 * arms) / cell.chunk_runs, "runs", ParameterError)
+        cell.check()
 
 
 def _check_time(cell: Cell, runs: int, workers: Workers) -> None:
@@ -149,7 +144,7 @@ def run_cells(
     _play(cells, jobs, parts, workers, writer, on_chunk)
     results, outcomes = [], {}
     for cell, chunks in zip(cells, parts, strict=True):
-        episodes = Runs.joined([chunks[chunk] for chunk in sorted(chunks)])
+        episodes = Runs.joined(list(map(chunks.__getitem__, sorted(chunks))))
         name = cell.label, cell.env.label, cell.budget
         row = facts(cell)
         if rerun is not None:
@@ -207,9 +202,9 @@ def play_shard(
 
 def _stored(cells: Sequence[Cell], runs: int, writer: ResultsWriter | None) -> tuple[list[dict[int, Runs]], list[_Job]]:
     """Return the finished chunks of each cell, and what is to be played."""
-    parts: list[dict[int, Runs]] = [{} for _ in cells]
-    jobs = []
+    parts, jobs = list[dict[int, Runs]](), []
     for index, cell in enumerate(cells):
+        parts.append({})
         for chunk, size in enumerate(cell.chunk_sizes(runs)):
             stored = writer.load(cell.key, chunk, size) if writer is not None else None
             if stored is None:
