@@ -6,20 +6,20 @@ from abc import ABC
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 
-from bai_gym.agents.restrictions import check_arms
+from bai_gym.agents.registry import check_arms
 from bai_gym.budget import Budget
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import REAL, Rewards
-from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations, check_tie_rule
+from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Task
-from bai_gym.validation import flag, real
+from bai_gym.validation import choice, flag, real
 
 __all__ = ["Agent", "Plan"]
 
@@ -167,7 +167,7 @@ class Agent(ABC):
         info = info.in_pulls()
         self._check_kinds()
         self._rewards: Rewards = info.rewards
-        check_tie_rule(self.tie)
+        choice(self.tie, get_args(TieRule), "tie")
         if self.uses_pairs:
             info.check_pairs(self.name)
         if self.needs_features and info.features is None:

@@ -400,7 +400,7 @@ def compare(
         flag(progress, "progress")
     with progress_bars(False if progress is None and on_chunk is not None else progress) as on_stage:
         on_stage("playing", 0, None)  # before the first chunk is finished
-        playing = functools.partial(on_stage, "playing")
+        playing: OnChunk = functools.partial(on_stage, "playing")
         if on_chunk is not None:
             playing = _both(playing, on_chunk)
         comparison = run_cells(

@@ -34,8 +34,9 @@ def generator(seed: int, *path: int | str) -> np.random.Generator:
     Returns:
         A fresh generator, the same for the same arguments on every machine.
     """
-    key = []
+    key: list[int] = []
     for part in path:
-        word = isinstance(part, str)
-        key.append(int.from_bytes(hashlib.sha256(part.encode()).digest()[:8], "little") if word else part)
+        if isinstance(part, str):
+            part = int.from_bytes(hashlib.sha256(part.encode()).digest()[:8], "little")
+        key.append(part)
     return np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=key))

@@ -20,7 +20,7 @@ from scipy.special import stdtr
 from typing_extensions import override
 
 from bai_gym.agents import registry
-from bai_gym.agents.restrictions import check_rewards
+from bai_gym.agents.registry import check_rewards
 from bai_gym.analysis.ranks import holm
 from bai_gym.api import compare, make_cells
 from bai_gym.benchmark.protocol import Traits, knowledge, least_budget

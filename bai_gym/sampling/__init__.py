@@ -18,7 +18,7 @@ from bai_gym.sampling.requests import Part, Request, check_request, engine_of, s
 from bai_gym.sampling.sequential import Outcome, Rule, Sequential
 from bai_gym.sampling.state import PerArm, State, States, Vector
 from bai_gym.sampling.stepper import Stepper, batched
-from bai_gym.sampling.ties import TieRule, check_tie_rule
+from bai_gym.sampling.ties import TieRule
 
 __all__ = [
     "NEVER",
@@ -48,7 +48,6 @@ __all__ = [
     "arm_of_largest_index",
     "batched",
     "check_request",
-    "check_tie_rule",
     "engine_of",
     "execute",
     "larger",
