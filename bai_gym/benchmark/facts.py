@@ -30,7 +30,7 @@ def facts(cell: Cell) -> dict[str, Any]:
         "knows": tuple(sorted(knowledge(agent))),
         "notes": (*said, *problem.notes),
         "seed": cell.seed,
-        "arms": named_arms(cell),
+        "arms": named_arms(cell) if problem.arm_names else (),
         "delta": delta,
         "lower_bound": None if delta is None else problem.lower_bound(spec.task, delta, cell.costs),
         "rewards": str(cell.env.rewards),
@@ -41,6 +41,6 @@ def facts(cell: Cell) -> dict[str, Any]:
 def named_arms(cell: Cell) -> tuple[tuple[str, float], ...]:
     """Return name and true mean of each arm; none if arms have no names, or no fixed means."""
     problem = cell.env.problem
-    if problem.arm_names is None or not isinstance(problem, FixedProblem):
+    if not problem.arm_names or not isinstance(problem, FixedProblem):
         return ()
     return tuple(zip(problem.arm_names, cell.instances().means[0].tolist(), strict=True))
