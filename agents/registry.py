@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from bai_gym.agents.loading import is_reference, load
+from bai_gym.agents.loading import MODEL, SUFFIX, load
 from bai_gym.errors import AgentError, ParameterError, unknown_name
 from bai_gym.rewards import BINARY, Rewards
 from bai_gym.wings import ANY, UNIT, Entry, gathered
@@ -19,7 +19,7 @@ __all__ = [
     "check_rewards",
     "find",
     "heading",
-    "is_shared",
+    "is_reference",
     "make",
     "names",
     "register",
@@ -41,9 +41,9 @@ def heading(entry: Entry) -> str:
 _AGENTS: dict[str, Callable[..., Any] | Entry] = dict(BUILT_IN)
 
 
-def is_shared(name: str) -> bool:
-    """Return whether another process finds the agent of that name: in the library, in a file or in a module."""
-    return name in BUILT_IN or (name not in _AGENTS and is_reference(name))
+def is_reference(name: str) -> bool:
+    """Return whether a name refers to a file or a module."""
+    return ":" in name or name.endswith((SUFFIX, MODEL))
 
 
 def names() -> tuple[str, ...]:

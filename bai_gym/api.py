@@ -16,8 +16,8 @@ from typing import Any, Never, overload
 
 import gymnasium as gym
 
-from bai_gym.agents.loading import as_agent, file_of, is_reference, split_reference
-from bai_gym.agents.registry import build, find, is_shared, names
+from bai_gym.agents.loading import SUFFIX, as_agent, file_of
+from bai_gym.agents.registry import BUILT_IN, build, find, is_reference, names
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.checkpoints import Checkpoints
 from bai_gym.benchmark.protocol import Traits, describe
@@ -63,15 +63,14 @@ def agent_source(agent: Any) -> AgentSource:
     source: AgentSource
     if isinstance(agent, str):
         name, parameters = parse_agent(agent)
-        factory = find(name)
+        factory, own = find(name), name not in names() and is_reference(name)
         # The factory, not its name: agents that the user has registered are unknown in worker processes.
         source = AgentSource(
             functools.partial(factory, **parameters),
-            spec=agent.strip() if is_shared(name) else "",
-            file=file_of(name) if is_reference(name) else None,
+            spec=agent.strip() if own or name in BUILT_IN else "",
+            file=file_of(name) if own else None,
         )
         first: Callable[[], Any] = functools.partial(build, name, factory, parameters)
-        own = is_reference(name)
         remedy = "write its parameters in brackets" if own else "see `bai-gym list agents` for its parameters"
     elif inspect.isclass(agent):
         source = AgentSource(agent)
@@ -140,10 +139,10 @@ def parse_agent(text: str) -> tuple[str, dict[str, Any]]:
         ParameterError: If the brackets do not hold ``name=value`` pairs, with values as Python writes them.
     """
     name, bracket, rest = text.partition("(")
-    split = split_reference(text)
-    if split is not None and name.strip() not in names():  # not a parameter with such a value
-        name, rest = split
-        bracket, rest = rest[:1], rest[1:]
+    path, mark, of_file = text.partition(f"{SUFFIX}:")
+    if mark and name.strip() not in names():  # a file, whose path may contain brackets; not a parameter of that value
+        name, bracket, rest = of_file.partition("(")
+        name = f"{path}{mark}{name}"
     if not bracket:
         return name.strip(), {}
     try:

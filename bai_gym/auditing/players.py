@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.agents.loading import file_of, is_reference, load
-from bai_gym.agents.registry import find
+from bai_gym.agents.loading import file_of, load
+from bai_gym.agents.registry import find, is_reference
 from bai_gym.api import agent_source, parse_agent
 from bai_gym.auditing.certificate import Player
 from bai_gym.auditing.claims import BoundPlayer, Claim, play_agent
