@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,11 @@ class Blocks:
         request, then, spent = part.whole, merged if part.last else merged.copy(), part.end
         outcome: Statistics | Outcome
         if isinstance(request, Block):
-            outcome = self._pull(request.counts, request, request.order) if part.pulls is None else self._more(part)
+            counts, order = (request.counts, request.order) if part.pulls is None else part.pulls
+            variances = merged.has_variances
+            outcome = bandit.pull_block(counts, self._rng, arms=request.arms, variances=variances, order=order)
+            if part.pulls is not None:
+                outcome = self._since_first(part, outcome)
             then.add(request.arms, outcome)
         else:
             outcome = self._sequential(part, request)
@@ -78,19 +82,10 @@ class Blocks:
         self.seen.now = then
         return outcome
 
-    def _pull(self, counts: IntArray, block: Block, order: Callable[[slice], IntArray]) -> Statistics:
-        """Pull the candidates of a block."""
-        variances = self.merged.has_variances
-        return self._bandit.pull_block(counts, self._rng, arms=block.arms, variances=variances, order=order)
-
-    def _more(self, part: Part) -> Statistics:
-        """Pull what a part has of a block, and return the outcome of the block so far."""
-        assert isinstance(part.whole, Block)
-        assert part.pulls is not None
-        counts, order = part.pulls
-        made = self._pull(counts, part.whole, order)
+    def _since_first(self, part: Part, made: Statistics) -> Statistics:
+        """Return the outcome of a block so far: the pulls of a part, with those of the parts before it."""
         if part.first:
-            self._made = Statistics.zeros(counts.shape)
+            self._made = Statistics.zeros(made.pulls.shape)
         self._made.merge(*made.flat(), variances=self.merged.has_variances)
         return self._made
 

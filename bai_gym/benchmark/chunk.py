@@ -123,7 +123,7 @@ def part_starts(cell: Cell, runs: int) -> list[int]:
     agent that plays one episode at a time may take long for each, as a language model does: its first part is a single
     run. The first part of others is an eighth of the chunk; where chunks are short, they have no parts.
     """
-    if _plays_singly(cell):
+    if cell.in_steps and _plays_singly(cell):
         return [0, *itertools.takewhile(lambda start: start < runs, (2**k - 1 for k in itertools.count(1)))]
     # Played pull by pull, or recommending often, no agent is quick.
     often = cell.in_steps or cell.checkpoints or cell.episode_spec.rounds.late
@@ -159,9 +159,9 @@ def _scored(task: Task, means: FloatArray, point: RolloutCheckpoint) -> Checkpoi
 
 
 def _plays_singly(cell: Cell) -> bool:
-    """Return whether the agent plays one episode at a time, in Python."""
+    """Return whether an agent that plays pull by pull plays one episode at a time, in Python."""
     can_play_many = cell.traits.acts_on_batches or cell.traits.allocates
-    return cell.in_steps and (cell.episode_spec.may_stop or not can_play_many)
+    return cell.episode_spec.may_stop or not can_play_many
 
 
 def _play_in_steps(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.random.Generator) -> Rollout:
