@@ -195,7 +195,7 @@ def make_cells(
             f"the budget is given twice, as {budgets!r} and as {source.keywords['budget']!r} in the keywords of the "
             "environment: leave one of them out"
         )
-    _, spec = source.episode
+    spec = source.episode_spec
     pulls: list[Any] = [spec.budget]
     if budgets is not None:
         amounts = _listed(budgets, "budgets")

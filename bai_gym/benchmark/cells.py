@@ -124,7 +124,7 @@ class Cell:
             )
         points: tuple[int, ...] = ()
         if checkpoints is not None:
-            points = checkpoints_of(checkpoints, budget, env.episode[1], describe(prototype), traits)
+            points = checkpoints_of(checkpoints, budget, env.episode_spec, describe(prototype), traits)
         return cls(env, agent, agent.label or describe(prototype), budget, seed, path, points)
 
     @property
@@ -202,7 +202,7 @@ class Cell:
     @functools.cached_property
     def fingerprint(self) -> str:
         """Hash of everything that the outcome depends on."""
-        own_rules = repr(self.env.episode[1])  # with the environment's budget, as in stored chunks
+        own_rules = repr(self.env.episode_spec)  # with the environment's budget, as in stored chunks
         facts = [self.digest, self.budget, self.seed, self.path, self.chunk_runs, own_rules, *self.checkpoints]
         return hash_of(facts)
 

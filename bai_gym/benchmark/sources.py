@@ -87,6 +87,11 @@ class EnvSource:
         """The problem, the source of the instances."""
         return self.episode[0]
 
+    @property
+    def episode_spec(self) -> EpisodeSpec:
+        """The specification of its episodes."""
+        return self.episode[1]
+
     @functools.cached_property
     def rewards(self) -> Rewards:
         """The kind of the rewards of all instances."""
