@@ -33,7 +33,7 @@ STORED = 1.0  # seconds of playing after which finished parts of a chunk are sto
 COLLECTED = 10**6
 """Arms of a chunk, over all runs, from which on the arrays of the previous chunk are freed first.
 
-An agent and its plan refer to each other, and Python's garbage collector would keep several chunks in memory.
+Where an agent and its plan refer to each other, Python's garbage collector would keep several chunks in memory.
 """
 
 
@@ -76,6 +76,7 @@ def play_chunk(cell: Cell, chunk: int, runs: int, writer: ResultsWriter | None =
                     played = agent, bandit, spec.funds, rewards, spec.task, cell.checkpoints, cell.earlier, spec.rounds
                     rollout = play_blocks(*played)
                 parts.append(_outcome(cell, bandit, rollout, time.perf_counter() - started))
+                del rollout  # before the next part, whose statistics take as much memory
                 if store is not None:
                     store.add(first, parts[-1])
         except BaseException:
