@@ -1,5 +1,6 @@
 """The algorithms, one file per family: ``make("SHVar")``, or the classes, ``from bai_gym.agents import SHVar``."""
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from bai_gym.agents.registry import BUILT_IN, find, make, names, register
@@ -14,16 +15,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Agent", "SequentialAgent", "make", "names", "register"]
 
-_NAMES = {entry.class_name: name for name, entry in BUILT_IN.items()}
 _own, _own_names = lazily(__name__, "; names() lists the agents")
 
 
 def __getattr__(name: str) -> Any:
     """Import the class of an agent, by its own name or by the one in tables, such as ``SH``."""
-    if name in _NAMES or name in BUILT_IN:
-        return find(_NAMES.get(name, name))
-    return _own(name)
+    named = name if name in BUILT_IN else _classes().get(name)
+    return _own(name) if named is None else find(named)
 
 
 def __dir__() -> list[str]:
-    return sorted({*_own_names(), *_NAMES})
+    return sorted({*_own_names(), *_classes()})
+
+
+@cache
+def _classes() -> dict[str, str]:
+    """Return the name in tables of each class."""
+    return {entry.class_name: name for name, entry in BUILT_IN.items()}

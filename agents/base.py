@@ -6,20 +6,20 @@ from abc import ABC
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 
-from bai_gym.agents.restrictions import check_arms
+from bai_gym.agents.registry import check_arms
 from bai_gym.budget import Budget
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import REAL, Rewards
-from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations, check_tie_rule
+from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Task
-from bai_gym.validation import flag, real
+from bai_gym.validation import choice, flag, real
 
 __all__ = ["Agent", "Plan"]
 
@@ -105,7 +105,11 @@ class Agent(ABC):
 
     def chosen(self, rewards: Rewards) -> dict[str, Any]:
         """Return the parameters that are None, and so chosen by the kind of rewards, with the values chosen."""
-        return {name: value for name, value in self.choices(rewards).items() if getattr(self, name) is None}
+        chosen = dict(self.choices(rewards))
+        for name in list(chosen):
+            if getattr(self, name) is not None:
+                del chosen[name]
+        return chosen
 
     def setting(self, parameter: str) -> Any:
         """Return the value of a parameter: the one given or, where that is None, the one chosen."""
@@ -163,7 +167,7 @@ class Agent(ABC):
         info = info.in_pulls()
         self._check_kinds()
         self._rewards: Rewards = info.rewards
-        check_tie_rule(self.tie)
+        choice(self.tie, get_args(TieRule), "tie")
         if self.uses_pairs:
             info.check_pairs(self.name)
         if self.needs_features and info.features is None:
@@ -190,8 +194,8 @@ class Agent(ABC):
                 "(`bai-gym list agents`)"
             )
         check_arms(self.name, info.num_arms)
-        encoding = ActionEncoding(self.num_arms, self.task, fixed_confidence=may_stop)
-        self._stepper = Stepper(self, encoding, info.rounds, info.rewards)
+        self._loop = may_stop, info.rounds  # what a Gymnasium loop needs, whose stepper is made there
+        self._stepper: Stepper | None = None
         self.begin(info)
 
     def _check_kinds(self) -> None:
@@ -273,12 +277,16 @@ class Agent(ABC):
         Raises:
             AgentError: If the agent has not been reset, or the observation does not follow from its last action.
         """
-        if not hasattr(self, "_stepper"):
+        if not hasattr(self, "_loop"):
             call = "agent.reset(env.unwrapped.problem_info(agent.knows), rng)"
             raise AgentError(f"{self.name} has not been reset: call {call}")
+        if self._stepper is None:
+            may_stop, rounds = self._loop
+            encoding = ActionEncoding(self.num_arms, self.task, fixed_confidence=may_stop)
+            self._stepper = Stepper(self, encoding, rounds, self.rewards)
         return self._stepper.act(observation)
 
     @property
     def idle_pulls(self) -> IntArray | None:
         """``(N, K)`` pulls of a Gymnasium loop after the agent's last request; None while it makes requests."""
-        return self._stepper.idle
+        return None if self._stepper is None else self._stepper.idle

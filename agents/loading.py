@@ -25,30 +25,13 @@ from typing_extensions import override
 from bai_gym.content.sources import files_of_import
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError, unknown_name
 
-__all__ = ["as_agent", "file_of", "is_reference", "load", "split_reference"]
+__all__ = ["MODEL", "SUFFIX", "as_agent", "file_of", "load"]
 
 METHODS = ("act", "allocate", "plan")
 SUFFIX = ".py"
 MODEL = ".zip"
 
 _PLAYING: dict[str, types.ModuleType] = {}  # modules of agents' folders that are left in sys.modules, see _with
-
-
-def is_reference(name: str) -> bool:
-    """Return whether a name refers to a file or a module."""
-    return ":" in name or name.endswith((SUFFIX, MODEL))
-
-
-def split_reference(text: str) -> tuple[str, str] | None:
-    """Split ``"mine.py:Thirds(share=3)"`` into the name and the rest; None if it refers to no file.
-
-    The path of the file may contain brackets.
-    """
-    path, found, rest = text.partition(f"{SUFFIX}:")
-    if not found:
-        return None
-    name, bracket, parameters = rest.partition("(")
-    return f"{path}{SUFFIX}:{name}".strip(), bracket + parameters
 
 
 def file_of(reference: str) -> Path | None:

@@ -6,11 +6,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from bai_gym.agents.loading import is_reference, load
-from bai_gym.errors import ParameterError, unknown_name
-from bai_gym.wings import Entry, gathered
+from bai_gym.agents.loading import MODEL, SUFFIX, load
+from bai_gym.errors import AgentError, ParameterError, unknown_name
+from bai_gym.rewards import BINARY, Rewards
+from bai_gym.wings import ANY, UNIT, Entry, gathered
 
-__all__ = ["BUILT_IN", "GROUPS", "build", "find", "heading", "is_shared", "make", "names", "register"]
+__all__ = [
+    "BUILT_IN",
+    "GROUPS",
+    "build",
+    "check_arms",
+    "check_rewards",
+    "find",
+    "heading",
+    "is_reference",
+    "make",
+    "names",
+    "register",
+]
 
 GROUPS: dict[str, str] = gathered("groups")
 """The groups of agents: folders, with their headings in the documentation."""
@@ -28,9 +41,9 @@ def heading(entry: Entry) -> str:
 _AGENTS: dict[str, Callable[..., Any] | Entry] = dict(BUILT_IN)
 
 
-def is_shared(name: str) -> bool:
-    """Return whether another process finds the agent of that name: in the library, in a file or in a module."""
-    return name in BUILT_IN or (name not in _AGENTS and is_reference(name))
+def is_reference(name: str) -> bool:
+    """Return whether a name refers to a file or a module."""
+    return ":" in name or name.endswith((SUFFIX, MODEL))
 
 
 def names() -> tuple[str, ...]:
@@ -94,9 +107,31 @@ def make(name: str, **parameters: Any) -> Any:
 
 def build(name: str, factory: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
     """Return a new agent of a factory that :func:`find` has returned; see :func:`make`."""
-    if isinstance(factory, type) and is_dataclass(factory):
+    if parameters and isinstance(factory, type) and is_dataclass(factory):
         allowed = [field.name for field in fields(factory) if field.init]
         for parameter in parameters:
             if parameter not in allowed:
                 raise ParameterError(f"{name} has no parameter {parameter!r}; it has: {', '.join(allowed)}")
     return factory(**parameters)
+
+
+def check_arms(name: str, num_arms: int) -> None:
+    """Raise :class:`AgentError` if the agent of that name is for another number of arms."""
+    entry = BUILT_IN.get(name)
+    if entry is not None and entry.arms not in (None, num_arms):
+        raise AgentError(
+            f"{name} is for {entry.arms} arms, and there are {num_arms}: use an agent for any number of arms "
+            "(`bai-gym list agents`)"
+        )
+
+
+def check_rewards(name: str, rewards: Rewards) -> None:
+    """Raise :class:`AgentError` if the agent of that name, with its default parameters, does not accept the rewards.
+
+    An agent notices unfit rewards only when it meets them; their kind tells before it plays.
+    """
+    entry = BUILT_IN.get(name)
+    if entry is None or entry.rewards == ANY:
+        return
+    if not (rewards.in_unit_interval if entry.rewards == UNIT else rewards == BINARY):
+        raise AgentError(f"{name} with its default parameters needs {entry.rewards}, and these are {rewards.words}")

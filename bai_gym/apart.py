@@ -30,7 +30,7 @@ from typing_extensions import override
 
 from bai_gym import agents
 from bai_gym.bandits.executor.worker import listen, read, write
-from bai_gym.benchmark.protocol import acts_on_batches, allocates, confidence, describe, knowledge, notes, reset
+from bai_gym.benchmark.protocol import Traits, confidence, describe, knowledge, notes, reset
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError, BaiGymError
 from bai_gym.problems import ProblemInfo
@@ -298,15 +298,15 @@ class _Player:
             self._rng.bit_generator.state = state
         agent = self._make()
         self._agents = [agent]
-        if not allocates(agent) and not acts_on_batches(agent) and info.batch > 1:
+        if not Traits.of(agent).allocates and not Traits.of(agent).acts_on_batches and info.batch > 1:
             self._agents = [self._make() for _ in range(info.batch)]
             for episode, rng in enumerate(self._rng.spawn(info.batch)):
                 reset(self._agents[episode], info.of_one(episode), rng)
             return {}
         reset(agent, info, self._rng)
         may_stop = info.fixed_confidence or info.costs is not None  # the runner then plays one episode at a time
-        acts = callable(getattr(agent, "act", None)) if may_stop else acts_on_batches(agent)
-        if allocates(agent) and not acts:
+        acts = callable(getattr(agent, "act", None)) if may_stop else Traits.of(agent).acts_on_batches
+        if Traits.of(agent).allocates and not acts:
             encoding = ActionEncoding(info.num_arms, info.task, fixed_confidence=may_stop)
             self._agents = [Stepper(agent, encoding, info.rounds, info.rewards)]
         return {}
@@ -314,7 +314,7 @@ class _Player:
     def act(self, observation: dict[str, Any]) -> dict[str, Any]:
         """Return the action; at the end of the budget with the pulls that the agent has not asked for."""
         agent = self._agents[0]
-        if observation["pulls"].ndim == 2 and not (isinstance(agent, Stepper) or acts_on_batches(agent)):
+        if observation["pulls"].ndim == 2 and not (isinstance(agent, Stepper) or Traits.of(agent).acts_on_batches):
             actions = []
             for episode, one in enumerate(self._agents):
                 actions.append(one.act({name: array[episode] for name, array in observation.items()}))

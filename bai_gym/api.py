@@ -7,19 +7,20 @@ import copy
 import dataclasses
 import functools
 import inspect
+import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, Never, overload
 
 import gymnasium as gym
 
-from bai_gym.agents.loading import as_agent, file_of, is_reference, split_reference
-from bai_gym.agents.registry import build, find, is_shared, names
+from bai_gym.agents.loading import SUFFIX, as_agent, file_of
+from bai_gym.agents.registry import BUILT_IN, build, find, is_reference, names
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.checkpoints import Checkpoints
-from bai_gym.benchmark.protocol import check_agent, describe
+from bai_gym.benchmark.protocol import Traits, describe
 from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import OnChunk, check_runs, run_cells
 from bai_gym.benchmark.sources import AgentSource, EnvSource
@@ -39,22 +40,11 @@ from bai_gym.validation import flag
 __all__ = ["agent_source", "compare", "evaluate", "make_cells"]
 
 
-Parameters = ParamSpec("Parameters")
-Returned = TypeVar("Returned")
-
-
-def _explains_keywords(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
-    """Let a function name the keyword that was probably meant, where there is none of that name."""
-    known = list(inspect.signature(function).parameters)
-
-    @functools.wraps(function)
-    def checked(*args: Parameters.args, **keywords: Parameters.kwargs) -> Returned:
-        for word in keywords:
-            if word not in known:
-                raise unknown_name("keyword", word, known, f"{function.__name__}() takes {', '.join(known)}")
-        return function(*args, **keywords)
-
-    return checked
+def _refuse(function: Callable[..., Any], unknown: Iterable[str]) -> None:
+    """Raise :class:`UnknownNameError` for keywords that a function does not have, with the one that was meant."""
+    *known, _ = inspect.signature(function).parameters
+    for word in unknown:
+        raise unknown_name("keyword", word, known, f"{function.__name__}() takes {', '.join(known)}")
 
 
 def agent_source(agent: Any) -> AgentSource:
@@ -73,15 +63,14 @@ def agent_source(agent: Any) -> AgentSource:
     source: AgentSource
     if isinstance(agent, str):
         name, parameters = parse_agent(agent)
-        factory = find(name)
+        factory, own = find(name), name not in names() and is_reference(name)
         # The factory, not its name: agents that the user has registered are unknown in worker processes.
         source = AgentSource(
             functools.partial(factory, **parameters),
-            spec=agent.strip() if is_shared(name) else "",
-            file=file_of(name) if is_reference(name) else None,
+            spec=agent.strip() if own or name in BUILT_IN else "",
+            file=file_of(name) if own else None,
         )
         first: Callable[[], Any] = functools.partial(build, name, factory, parameters)
-        own = is_reference(name)
         remedy = "write its parameters in brackets" if own else "see `bai-gym list agents` for its parameters"
     elif inspect.isclass(agent):
         source = AgentSource(agent)
@@ -94,7 +83,7 @@ def agent_source(agent: Any) -> AgentSource:
         prototype = first()
     except TypeError as error:
         raise AgentError(f"agent {_shown(agent)} cannot be made: {error}; {remedy}") from None
-    check_agent(prototype)
+    Traits.of(prototype)
     if isinstance(agent, str) and parameters and not hasattr(prototype, "label"):
         text = ", ".join(f"{word}={value}" for word, value in parameters.items())
         return dataclasses.replace(source, label=f"{describe(prototype)}({text})")
@@ -134,11 +123,13 @@ def _listed(values: Any, what: str) -> list[Any]:
     return list(values)
 
 
-def _folder(out: Any) -> Path | None:
-    """Return the output folder; empty text means none, although ``Path("")`` is the current folder."""
-    if out is not None and not (isinstance(out, str | os.PathLike) and os.fspath(out)):
+def _folder(out: Any) -> Path:
+    """Return the output folder; empty text is none, although ``Path("")`` is the current one."""
+    if not (isinstance(out, str | os.PathLike) and os.fspath(out)):
         raise ParameterError(f"out must be the path of a folder, or None, not {out!r}")
-    return None if out is None else Path(out)
+    folder = Path(out)
+    check_replaceable(folder / RESULTS)
+    return folder
 
 
 def parse_agent(text: str) -> tuple[str, dict[str, Any]]:
@@ -148,10 +139,10 @@ def parse_agent(text: str) -> tuple[str, dict[str, Any]]:
         ParameterError: If the brackets do not hold ``name=value`` pairs, with values as Python writes them.
     """
     name, bracket, rest = text.partition("(")
-    split = split_reference(text)
-    if split is not None and name.strip() not in names():  # not a parameter with such a value
-        name, rest = split
-        bracket, rest = rest[:1], rest[1:]
+    path, mark, of_file = text.partition(f"{SUFFIX}:")
+    if mark and name.strip() not in names():  # a file, whose path may contain brackets; not a parameter of that value
+        name, bracket, rest = of_file.partition("(")
+        name = f"{path}{mark}{name}"
     if not bracket:
         return name.strip(), {}
     try:
@@ -204,17 +195,21 @@ def make_cells(
             f"the budget is given twice, as {budgets!r} and as {source.keywords['budget']!r} in the keywords of the "
             "environment: leave one of them out"
         )
-    pulls: list[Any] = [source.built.budget]
+    spec = source.episode_spec
+    pulls: list[Any] = [spec.budget]
     if budgets is not None:
         amounts = _listed(budgets, "budgets")
-        pulls = [check_budget(budget, source.built.episode_spec.costs) for budget in amounts]
+        pulls = [check_budget(budget, spec.costs) for budget in amounts]
     for pull in pulls:
         if pulls.count(pull) > 1:
             raise ParameterError(f"budget {pull} is given twice; give each budget once")
-    players = [agent_source(agent) for agent in _listed(agents, "agents")]
+    players = list(map(agent_source, _listed(agents, "agents")))
     if not players or not pulls:
         raise ParameterError("give at least one agent and one budget")
-    return [Cell.of(source, player, budget, seed, path, checkpoints) for budget in pulls for player in players]
+    cells = []
+    for budget, player in itertools.product(pulls, players):
+        cells.append(Cell.of(source, player, budget, seed, path, checkpoints))
+    return cells
 
 
 @overload
@@ -257,7 +252,6 @@ def evaluate(
 ) -> Comparison: ...
 
 
-@_explains_keywords
 def evaluate(
     agent: Any,
     env: str | BestArmEnv,
@@ -274,6 +268,7 @@ def evaluate(
     reuse: bool | None = None,
     progress: bool | None = None,
     on_chunk: OnChunk | None = None,
+    **unknown: Never,
 ) -> Result | Comparison:
     """Estimate the error probability of an agent.
 
@@ -304,6 +299,7 @@ def evaluate(
             them there, too. False: play all again.
         progress: Whether to show it; None: in terminals and notebooks, unless `on_chunk` is given.
         on_chunk: Called with (finished chunks, all chunks).
+        **unknown: None: a keyword that there is not is refused with the one that was meant.
 
     Returns:
         Error probability with interval, simple regret, pulls, and the agent's oracle knowledge. With checkpoints a
@@ -312,6 +308,8 @@ def evaluate(
     Raises:
         BaiGymError: If an argument is invalid; the message is one line.
     """
+    if unknown:
+        _refuse(evaluate, unknown)
     if not isinstance(env, str | gym.Env) and isinstance(env, Iterable):
         raise ParameterError("env must be one environment; bai_gym.compare takes several")
     budgets = None if budget is None else [budget]
@@ -331,10 +329,9 @@ def evaluate(
         progress=progress,
         on_chunk=on_chunk,
     )
-    return rows[0] if checkpoints is None else rows
+    return rows.results[0] if checkpoints is None else rows
 
 
-@_explains_keywords
 def compare(
     agents: Iterable[Any],
     env: str | BestArmEnv | Sequence[str | BestArmEnv],
@@ -352,6 +349,7 @@ def compare(
     reuse: bool | None = None,
     progress: bool | None = None,
     on_chunk: OnChunk | None = None,
+    **unknown: Never,
 ) -> Comparison:
     """Evaluate several agents, at several budgets, on the same instances of one or several environments.
 
@@ -372,6 +370,7 @@ def compare(
         reuse: See :func:`evaluate`.
         progress: See :func:`evaluate`.
         on_chunk: Called with (finished chunks, all chunks).
+        **unknown: None: a keyword that there is not is refused with the one that was meant.
 
     Returns:
         The results, with paired tests between any two agents.
@@ -379,26 +378,30 @@ def compare(
     Raises:
         BaiGymError: If an argument is invalid; the message is one line.
     """
-    folder = _folder(out)
+    if unknown:
+        _refuse(compare, unknown)
+    folder = None if out is None else _folder(out)
     check_runs(runs, workers)
-    place: Workers = workers
     if executor is not None:
         check_executor(executor)
-        place = executor
-    if folder is not None:
-        check_replaceable(folder / RESULTS)
+    place: Workers = workers if executor is None else executor
     players = _listed(agents, "agents")
     envs = [env] if isinstance(env, str | gym.Env) or not isinstance(env, Iterable) else list(env)
     if not envs:
         raise ParameterError("give at least one environment")
-    parts = [make_cells(players, one, budgets, seed, env_kwargs, path, checkpoints) for one in envs]
-    cells = [cell for part in parts for cell in part]
-    check_record(record, runs, folder, cells)
+    parts = []
+    for one in envs:
+        parts.append(make_cells(players, one, budgets, seed, env_kwargs, path, checkpoints))
+    cells = list(itertools.chain(*parts))
+    if record != 0:
+        check_record(record, runs, folder, cells)
     if progress is not None:
         flag(progress, "progress")
     with progress_bars(False if progress is None and on_chunk is not None else progress) as on_stage:
         on_stage("playing", 0, None)  # before the first chunk is finished
-        playing = _both(functools.partial(on_stage, "playing"), on_chunk)
+        playing: OnChunk = functools.partial(on_stage, "playing")
+        if on_chunk is not None:
+            playing = _both(playing, on_chunk)
         comparison = run_cells(
             cells, runs, workers=place, out=folder, on_chunk=playing, rerun=rerun_command, reuse=reuse
         )
@@ -412,13 +415,11 @@ def compare(
 
 
 def _both(shown: OnChunk, given: Any) -> OnChunk:
-    """Return a function that shows progress and calls the user's function, if there is one.
+    """Return a function that shows progress and calls the user's function.
 
     Raises:
         ParameterError: If it is no function.
     """
-    if given is None:
-        return shown
     if not callable(given):
         raise ParameterError(f"on_chunk must be a function of (finished chunks, all chunks), or None, not {given!r}")
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from bai_gym.api import make_cells
 from bai_gym.benchmark.cells import Cell
-from bai_gym.benchmark.protocol import knowledge, reset, uses_pairs
+from bai_gym.benchmark.protocol import knowledge, reset
 from bai_gym.benchmark.recordings import Actor
 from bai_gym.benchmark.runner import check_cells
 from bai_gym.envs.scalar import BestArmEnv
@@ -73,7 +73,7 @@ def export_episodes(
         raise OutputError(f"there is a data set {dataset}: choose another id, or `minari delete {dataset}` first")
     keywords = dict(env_kwargs or {})
     (cell,) = make_cells([agent], env, None, seed, keywords)
-    if isinstance(env, str) and uses_pairs(cell.agent.make()):  # which has to see differences on common items
+    if isinstance(env, str) and cell.traits.uses_pairs:  # which has to see differences on common items
         (cell,) = make_cells([agent], env, None, seed, {**keywords, "pairs": True})
     check_cells([cell])
     spec, played = cell.env.built.spec, _environment(cell)

@@ -29,12 +29,10 @@ def progress_bars(show: bool | None = None) -> Iterator[OnStage]:
     Args:
         show: Whether to show it; None: where somebody watches, in terminals and notebooks.
     """
-    if show is False or _shown:
+    console = None if show is False or _shown else _console(show)
+    if console is None:
         yield lambda title, done, total: None
         return
-    from rich.console import Console
-
-    console = Console(stderr=True, highlight=False, force_terminal=True if show else None)
     _shown.append(True)
     try:
         if console.is_jupyter:
@@ -47,9 +45,17 @@ def progress_bars(show: bool | None = None) -> Iterator[OnStage]:
         _shown.clear()
 
 
+def _console(show: bool | None) -> Console | None:
+    """Return where progress is shown: a terminal or a notebook; None: nobody watches."""
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False, force_terminal=True if show else None)
+    return console if console.is_jupyter or console.is_terminal else None
+
+
 @contextmanager
 def _bars(console: Console) -> Iterator[OnStage]:
-    """A bar for each stage, if the console is a terminal."""
+    """A bar for each stage, in a terminal."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -67,7 +73,7 @@ def _bars(console: Console) -> Iterator[OnStage]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
+    with Progress(*columns, console=console, transient=True) as progress:
         tasks: dict[str, TaskID] = {}
 
         def on_stage(title: str, done: int, total: int | None) -> None:

@@ -34,10 +34,9 @@ def generator(seed: int, *path: int | str) -> np.random.Generator:
     Returns:
         A fresh generator, the same for the same arguments on every machine.
     """
-    return np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=tuple(map(_key, path))))
-
-
-def _key(part: int | str) -> int:
-    if isinstance(part, str):
-        return int.from_bytes(hashlib.sha256(part.encode()).digest()[:8], "little")
-    return part
+    key: list[int] = []
+    for part in path:
+        if isinstance(part, str):
+            part = int.from_bytes(hashlib.sha256(part.encode()).digest()[:8], "little")
+        key.append(part)
+    return np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=key))

@@ -184,7 +184,10 @@ def gathered(kind: str) -> dict[str, Any]:
     Args:
         kind: ``"families"``, ``"groups"``, ``"agents"`` or ``"commands"``.
     """
-    return {name: thing for wing in wings().values() for name, thing in getattr(wing, kind).items()}
+    everything: dict[str, Any] = {}
+    for wing in wings().values():
+        everything |= getattr(wing, kind)
+    return everything
 
 
 class References(Mapping[str, Any]):

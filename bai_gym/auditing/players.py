@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.agents.loading import file_of, is_reference, load
-from bai_gym.agents.registry import find
+from bai_gym.agents.loading import file_of, load
+from bai_gym.agents.registry import find, is_reference
 from bai_gym.api import agent_source, parse_agent
 from bai_gym.auditing.certificate import Player
 from bai_gym.auditing.claims import BoundPlayer, Claim, play_agent
@@ -19,7 +19,7 @@ from bai_gym.auditing.gallery import GALLERY, GalleryRule
 from bai_gym.auditing.instances import Instance
 from bai_gym.auditing.streams import Coverage, Episodes, Looks, RoundRobin
 from bai_gym.benchmark.bounds import bound_of
-from bai_gym.benchmark.protocol import uses_pairs
+from bai_gym.benchmark.protocol import Traits
 from bai_gym.benchmark.sources import AgentSource
 from bai_gym.content.sources import content_digest
 from bai_gym.errors import AgentError, ParameterError
@@ -204,8 +204,8 @@ def _agent(agent: Any, delta: float | None, bound: Any) -> Audited:
         _digest(prototype, *files),
         script,
         epsilon=float(own_gap) if isinstance(own_gap, int | float) else 0.0,
-        classes=PAIRED if uses_pairs(prototype) else (),
-        paired=uses_pairs(prototype),
+        classes=PAIRED if Traits.of(prototype).uses_pairs else (),
+        paired=Traits.of(prototype).uses_pairs,
     )
 
 

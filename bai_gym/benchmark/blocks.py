@@ -43,24 +43,31 @@ class Blocks:
         """Start before the first pull."""
         self.merged, self.seen = merged, Current(merged)
         self._bandit, self._rng, self._unequal = bandit, rng, unequal
-        self._earlier = int(merged.pulls[0].sum())
         self._before: IntArray  # pulls before a rule
         self._engine: Engine
         self._draws: Draws | None
         self._made: Statistics  # by the parts of a block
 
-    def play(self, asked: object) -> Generator[None, None, Statistics | Outcome]:
+    def play(self, asked: object) -> Statistics | Outcome:
         """Draw the outcome of a request; that of a part is the outcome of the request so far.
 
         Raises:
             AgentError: If the request is impossible.
         """
-        yield from ()  # nothing is needed from outside
-        part = asked if isinstance(asked, Part) else self._whole(asked)
-        request, then = part.whole, self.merged if part.last else self.merged.copy()
+        merged, bandit = self.merged, self._bandit
+        if isinstance(asked, Part):
+            part = asked
+        else:
+            limits = bandit.batch, bandit.num_arms, merged.left, merged.funds
+            part = Part(*check_request(asked, *limits, unequal=self._unequal))
+        request, then, spent = part.whole, merged if part.last else merged.copy(), part.end
         outcome: Statistics | Outcome
         if isinstance(request, Block):
-            outcome = self._block(part, request)
+            counts, order = (request.counts, request.order) if part.pulls is None else part.pulls
+            variances = merged.has_variances
+            outcome = bandit.pull_block(counts, self._rng, arms=request.arms, variances=variances, order=order)
+            if part.pulls is not None:
+                outcome = self._since_first(part, outcome)
             then.add(request.arms, outcome)
         else:
             outcome = self._sequential(part, request)
@@ -68,34 +75,18 @@ class Blocks:
                 then.set(request.arms, outcome.statistics)
             else:
                 then.add(request.arms, outcome.statistics, request.window)
-        then.spend(self._spent(part))
+            if part.last:
+                spent = merged.funds.cost(merged.pulls - self._before)
+                merged.funds.check_spent(spent, merged.left)
+        then.spend(spent)
         self.seen.now = then
         return outcome
 
-    def _whole(self, asked: object) -> Part:
-        """Return a request, checked, as its only part."""
-        batch, num_arms, merged = self._bandit.batch, self._bandit.num_arms, self.merged
-        return Part(*check_request(asked, batch, num_arms, merged.left, merged.funds, unequal=self._unequal))
-
-    def _spent(self, part: Part) -> Any:
-        """Return what a request has taken from the budget so far."""
-        if isinstance(part.whole, Block) or not part.last:
-            return part.end
-        funds = self.merged.funds
-        spent = funds.cost(self.merged.pulls - self._before)
-        funds.check_spent(spent, self.merged.left)
-        return spent
-
-    def _block(self, part: Part, block: Block) -> Statistics:
-        """Pull a block, or what a part has of it."""
-        bandit, variances = self._bandit, self.merged.has_variances
-        counts, order = (block.counts, block.order) if part.pulls is None else part.pulls
-        made = bandit.pull_block(counts, self._rng, arms=block.arms, variances=variances, order=order)
-        if part.pulls is None:
-            return made
+    def _since_first(self, part: Part, made: Statistics) -> Statistics:
+        """Return the outcome of a block so far: the pulls of a part, with those of the parts before it."""
         if part.first:
-            self._made = Statistics.zeros(counts.shape)
-        self._made.merge(*made.flat(), variances=variances)
+            self._made = Statistics.zeros(made.pulls.shape)
+        self._made.merge(*made.flat(), variances=self.merged.has_variances)
         return self._made
 
     def _sequential(self, part: Part, request: Sequential) -> Outcome:
@@ -106,8 +97,8 @@ class Blocks:
             if begin is None:
                 begin = merged.statistics if arms is None else merged.statistics.take(arms)
             self._before = merged.pulls
-            totals = self._before.sum(axis=1) - self._earlier
-            made = merged.funds.pulls_made(merged.left, totals) + self._earlier
+            totals = self._before.sum(axis=1) - merged.before
+            made = merged.funds.pulls_made(merged.left, totals) + merged.before
             self._engine = Engine(request, begin, made, bandit.features, variances=merged.has_variances)
             self._draws = bandit.draws()
 

@@ -5,25 +5,13 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.checkpoints import Checkpoints, checkpoints_of
 from bai_gym.benchmark.identity import digest_of, hash_of
-from bai_gym.benchmark.protocol import (
-    allocates,
-    confidence,
-    describe,
-    knowledge,
-    reset,
-    starts_from_earlier,
-    suited,
-    uses_costs,
-)
+from bai_gym.benchmark.protocol import Traits, confidence, describe, knowledge, reset, suited
 from bai_gym.benchmark.sources import AgentSource, EnvSource
 from bai_gym.budget import Costs
 from bai_gym.envs.specification import EpisodeSpec
@@ -31,7 +19,7 @@ from bai_gym.errors import BaiGymError, ParameterError
 from bai_gym.problems import FixedProblem
 from bai_gym.results.writer import CHUNK_RUNS, CellKey
 from bai_gym.seeding import generator
-from bai_gym.statistics import IntArray, Statistics
+from bai_gym.statistics import Statistics
 from bai_gym.validation import choice
 
 __all__ = ["CHUNK_BYTES", "Cell"]
@@ -59,6 +47,13 @@ class Cell:
         path: ``"auto"``: by blocks if the agent requests blocks, else step by step. ``"blocks"`` or ``"steps"``
             force one.
         checkpoints: Intermediate budgets, ascending, at which recommendations are scored too.
+        traits: What the agent can do.
+        in_steps: Whether episodes are played pull by pull through the environments, not by blocks.
+        episode_spec: The specification of the episodes, with this budget: in pulls, where all cost the same.
+        budget_name: The budget in the names of random streams: pulls, where all cost the same.
+        costs: Costs of the arms, in the unit of the budget; None: the budget counts pulls.
+        arm_numbers: Floats that an arm of a run takes while its chunk is played.
+        chunk_runs: Runs of a full chunk; they depend on the environment alone, so all agents play the same.
     """
 
     env: EnvSource
@@ -68,6 +63,28 @@ class Cell:
     seed: int
     path: str = "auto"
     checkpoints: tuple[int, ...] = ()
+    traits: Traits = field(init=False)
+    in_steps: bool = field(init=False)
+    episode_spec: EpisodeSpec = field(init=False)
+    budget_name: int | str = field(init=False)
+    costs: Costs | None = field(init=False)
+    arm_numbers: int = field(init=False)
+    chunk_runs: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Derive what the runner asks often."""
+        problem, spec = self.env.episode
+        own_spec, traits = replace(spec, budget=self.budget).in_pulls(), Traits.of(self.agent.prototype)
+        arm_numbers = ARM_NUMBERS + (problem.num_features or 0) + problem.state_size
+        vars(self).update(
+            traits=traits,
+            in_steps=self.path == "steps" or not traits.allocates,
+            episode_spec=own_spec,
+            budget_name=own_spec.budget if isinstance(own_spec.budget, int) else repr(own_spec.budget),
+            costs=spec.costs,
+            arm_numbers=arm_numbers,
+            chunk_runs=min(CHUNK_RUNS, max(1, CHUNK_BYTES // (8 * problem.num_arms * arm_numbers))),
+        )
 
     @classmethod
     def of(
@@ -100,11 +117,14 @@ class Cell:
                 "errors; use bai_gym.identify to find its best arm"
             )
         choice(path, PATHS, "path")
-        if path == "blocks" and not allocates(prototype):
+        traits = Traits.of(prototype)
+        if path == "blocks" and not traits.allocates:
             raise ParameterError(
                 f"{describe(prototype)} has no allocate(observation): it can only be run with path='steps'"
             )
-        points = checkpoints_of(checkpoints, budget, env.built.episode_spec, prototype)
+        points: tuple[int, ...] = ()
+        if checkpoints is not None:
+            points = checkpoints_of(checkpoints, budget, env.episode_spec, describe(prototype), traits)
         return cls(env, agent, agent.label or describe(prototype), budget, seed, path, points)
 
     @property
@@ -113,23 +133,12 @@ class Cell:
 
         None also if the agent cannot start from them.
         """
-        return self.env.problem.earlier if starts_from_earlier(self.agent.prototype) else None
-
-    @property
-    def arm_numbers(self) -> int:
-        """Floats that an arm of a run takes while its chunk is played."""
-        problem = self.env.problem
-        return ARM_NUMBERS + (problem.num_features or 0) + problem.state_size
-
-    @property
-    def chunk_runs(self) -> int:
-        """Runs of a full chunk; they depend on the environment alone, so all agents play the same."""
-        run_bytes = 8 * self.env.problem.num_arms * self.arm_numbers
-        return min(CHUNK_RUNS, max(1, CHUNK_BYTES // run_bytes))
+        return self.env.problem.earlier if self.traits.starts_from_earlier else None
 
     def chunk_sizes(self, runs: int) -> list[int]:
         """Return the number of runs of each chunk."""
-        return [min(self.chunk_runs, runs - start) for start in range(0, runs, self.chunk_runs)]
+        chunks, rest = divmod(runs, self.chunk_runs)
+        return [self.chunk_runs] * chunks + [rest] * (rest > 0)
 
     @property
     def prototype(self) -> Any:
@@ -154,7 +163,7 @@ class Cell:
             BaiGymError: If the budget is too small, a parameter is invalid, or the agent reads undeclared knowledge.
         """
         rng = generator(self.seed, "check")
-        self.episode_spec.funds.check_agent(self.label, uses_costs(self.agent.prototype))
+        self.episode_spec.funds.check_agent(self.label, self.traits.uses_costs)
         with self.named_in_errors():
             agent = self.agent.make()
             bandit = self.env.problem.draw(1, rng)
@@ -179,26 +188,6 @@ class Cell:
             raise
 
     @property
-    def episode_spec(self) -> EpisodeSpec:
-        """The specification of the episodes, with the budget of the cell: in pulls, where all cost the same."""
-        return replace(self.env.built.episode_spec, budget=self.budget).in_pulls()
-
-    @property
-    def budget_name(self) -> int | str:
-        """The budget in the names of random streams: pulls, where all cost the same."""
-        budget = self.episode_spec.budget
-        return budget if isinstance(budget, int) else repr(budget)
-
-    @property
-    def costs(self) -> Costs | None:
-        """Costs of the arms, in the unit of the budget; None: the budget counts pulls."""
-        return self.env.built.episode_spec.costs
-
-    def ends_at_cap(self, pulls: IntArray) -> npt.NDArray[np.bool_]:
-        """Return whether ``(R, K)`` pulls have used up the budget: no more is left than the largest cost."""
-        return self.episode_spec.funds.is_used_up(pulls)
-
-    @property
     def key(self) -> CellKey:
         """What identifies the cell in a folder of results."""
         return CellKey(
@@ -213,7 +202,7 @@ class Cell:
     @functools.cached_property
     def fingerprint(self) -> str:
         """Hash of everything that the outcome depends on."""
-        own_rules = repr(self.env.built.episode_spec)  # with the environment's budget, as in stored chunks
+        own_rules = repr(self.env.episode_spec)  # with the environment's budget, as in stored chunks
         facts = [self.digest, self.budget, self.seed, self.path, self.chunk_runs, own_rules, *self.checkpoints]
         return hash_of(facts)
 

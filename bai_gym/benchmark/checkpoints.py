@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.benchmark.protocol import describe, recommends_any_time
+from bai_gym.benchmark.protocol import Traits
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.parallel import check_memory
@@ -47,7 +47,9 @@ def checkpoint_grid(checkpoints: Checkpoints, budget: int) -> tuple[int, ...]:
     return tuple(sorted({int(point) for point in points} - {budget}))
 
 
-def checkpoints_of(checkpoints: Checkpoints, budget: Any, spec: EpisodeSpec, agent: Any) -> tuple[int, ...]:
+def checkpoints_of(
+    checkpoints: int | Sequence[int], budget: Any, spec: EpisodeSpec, agent: str, traits: Traits
+) -> tuple[int, ...]:
     """Return the checkpoints of an agent in episodes of a specification, see :func:`checkpoint_grid`.
 
     Raises:
@@ -55,15 +57,13 @@ def checkpoints_of(checkpoints: Checkpoints, budget: Any, spec: EpisodeSpec, age
         AgentError: If the agent cannot recommend at any time.
     """
     points = checkpoint_grid(checkpoints, budget)
-    if checkpoints is None:
-        return points
     if spec.fixed_confidence:
         raise ParameterError("checkpoints need a fixed budget, and here the agent decides when to stop")
     if spec.costs is not None:
         raise ParameterError("checkpoints count pulls, and here the budget is money: compare budgets instead")
-    if not recommends_any_time(agent):
+    if not traits.any_time:
         raise AgentError(
-            f"{describe(agent)} has no recommendation before the end of its budget, which checkpoints need: leave "
+            f"{agent} has no recommendation before the end of its budget, which checkpoints need: leave "
             "them out, or choose an agent that can recommend at any time (anytime = True), such as Uniform"
         )
     return points

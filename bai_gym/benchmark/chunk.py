@@ -5,31 +5,24 @@ from __future__ import annotations
 import gc
 import itertools
 import time
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.cells import Cell
-from bai_gym.benchmark.protocol import (
-    act_of,
-    acts_on_batches,
-    allocates,
-    is_quick,
-    knowledge,
-    reset,
-    uses_pairs,
-)
-from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
+from bai_gym.benchmark.protocol import act_of, knowledge, reset
+from bai_gym.benchmark.rollout import Rollout, RolloutCheckpoint, play_blocks, play_single_steps, play_steps
 from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.envs.wrappers import make_env, make_vec_env
 from bai_gym.results.result import Checkpoint, Runs
-from bai_gym.results.writer import ResultsWriter
+from bai_gym.results.writer import CellKey, ResultsWriter
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
+from bai_gym.statistics import FloatArray
+from bai_gym.tasks import Task
 
 __all__ = ["play_chunk"]
 
@@ -40,7 +33,7 @@ STORED = 1.0  # seconds of playing after which finished parts of a chunk are sto
 COLLECTED = 10**6
 """Arms of a chunk, over all runs, from which on the arrays of the previous chunk are freed first.
 
-An agent and its plan refer to each other, and Python's garbage collector would keep several chunks in memory.
+Where an agent and its plan refer to each other, Python's garbage collector would keep several chunks in memory.
 """
 
 
@@ -57,38 +50,70 @@ def play_chunk(cell: Cell, chunk: int, runs: int, writer: ResultsWriter | None =
         writer: Where parts are found that an interruption has left, and stored where playing takes long; the caller
             stores the chunk. None: nothing is stored.
     """
-    with cell.named_in_errors():
-        return _play_chunk(cell, chunk, runs, writer)
-
-
-def _play_chunk(cell: Cell, chunk: int, runs: int, writer: ResultsWriter | None) -> Runs:
-    parts: list[Runs] = []
+    spec, parts = cell.episode_spec, list[Runs]()
     instances: Bandit | None = None
-    unsaved: dict[int, Runs] = {}  # parts that have been played and not stored, by their first run
-    began = time.perf_counter()
-    try:
-        for first, end in itertools.pairwise([*part_starts(cell, runs), runs]):
-            found = None if writer is None else writer.load_part(cell.key, chunk, runs, first, end)
-            if found is None:
-                if time.perf_counter() - began > STORED:
-                    _save(writer, cell, chunk, runs, unsaved)
-                    began = time.perf_counter()
+    store = None if writer is None else _PartStore(writer, cell.key, chunk, runs)
+    with cell.named_in_errors():
+        try:
+            for first, end in itertools.pairwise([*part_starts(cell, runs), runs]):
+                stored = None if store is None else store.load(first, end)
+                if stored is not None:
+                    parts.append(stored)
+                    continue
                 if instances is None:
-                    instances = _instances(cell, chunk, runs)
-                found = unsaved[first] = _play_part(cell, chunk, instances, first, end)
-            parts.append(found)
-    except BaseException:
-        _save(writer, cell, chunk, runs, unsaved)
-        raise
-    return parts[0] if len(parts) == 1 else Runs.joined(parts)
+                    if runs * cell.env.problem.num_arms > COLLECTED:
+                        gc.collect()
+                    instances = cell.env.problem.draw(runs, generator(cell.seed, "instances", chunk))
+                started = time.perf_counter()
+                bandit = instances if end - first == instances.batch else instances.select(np.arange(first, end))
+                names = cell.label, cell.budget_name, chunk, *([first] if first else [])
+                rewards, own = generator(cell.seed, "rewards", *names), generator(cell.seed, "agent", *names)
+                if cell.in_steps:
+                    rollout = _play_in_steps(cell, bandit, rewards, own)
+                else:
+                    agent = cell.agent.make()
+                    reset(agent, spec.problem_info(bandit, knowledge(agent), cell.checkpoints), own)
+                    played = agent, bandit, spec.funds, rewards, spec.task, cell.checkpoints, cell.earlier, spec.rounds
+                    rollout = play_blocks(*played)
+                parts.append(_outcome(cell, bandit, rollout, time.perf_counter() - started))
+                del rollout  # before the next part, whose statistics take as much memory
+                if store is not None:
+                    store.add(first, parts[-1])
+        except BaseException:
+            if store is not None:
+                store.save()
+            raise
+    return Runs.joined(parts)
 
 
-def _save(writer: ResultsWriter | None, cell: Cell, chunk: int, runs: int, unsaved: dict[int, Runs]) -> None:
-    """Store the parts of a chunk that are not stored yet."""
-    while unsaved:
-        first, part = unsaved.popitem()  # one that cannot be written is not tried again
-        if writer is not None:
-            writer.save_part(cell.key, chunk, runs, first, part)
+@dataclass
+class _PartStore:
+    """The stored parts of a chunk, and those that have been played and are not stored yet, by their first run."""
+
+    writer: ResultsWriter
+    cell: CellKey
+    chunk: int
+    runs: int
+    unsaved: dict[int, Runs] = field(default_factory=dict)
+    began: float = field(default_factory=time.perf_counter)
+
+    def load(self, first: int, end: int) -> Runs | None:
+        """Return a part, if it is stored; else store what has been played before, if that has taken long."""
+        stored = self.writer.load_part(self.cell, self.chunk, self.runs, first, end)
+        if stored is None and time.perf_counter() - self.began > STORED:
+            self.save()
+            self.began = time.perf_counter()
+        return stored
+
+    def add(self, first: int, part: Runs) -> None:
+        """Take a part that has been played."""
+        self.unsaved[first] = part
+
+    def save(self) -> None:
+        """Store the parts that are not stored yet."""
+        while self.unsaved:
+            first, part = self.unsaved.popitem()  # one that cannot be written is not tried again
+            self.writer.save_part(self.cell, self.chunk, self.runs, first, part)
 
 
 def part_starts(cell: Cell, runs: int) -> list[int]:
@@ -99,90 +124,68 @@ def part_starts(cell: Cell, runs: int) -> list[int]:
     agent that plays one episode at a time may take long for each, as a language model does: its first part is a single
     run. The first part of others is an eighth of the chunk; where chunks are short, they have no parts.
     """
-    if _plays_singly(cell):
+    if cell.in_steps and _plays_singly(cell):
         return [0, *itertools.takewhile(lambda start: start < runs, (2**k - 1 for k in itertools.count(1)))]
-    if cell.env.problem.num_arms * cell.budget * runs < (LONG_IF_QUICK if _is_quick(cell) else LONG):
+    # Played pull by pull, or recommending often, no agent is quick.
+    often = cell.in_steps or cell.checkpoints or cell.episode_spec.rounds.late
+    long = LONG_IF_QUICK if cell.traits.quick and not often else LONG
+    if cell.env.problem.num_arms * cell.budget * runs < long:
         return [0]
     return sorted({0, runs // 8, runs // 4, runs // 2})
 
 
-def _instances(cell: Cell, chunk: int, runs: int) -> Bandit:
-    """Draw the instances of a chunk."""
-    if runs * cell.env.problem.num_arms > COLLECTED:
-        gc.collect()
-    return cell.env.problem.draw(runs, generator(cell.seed, "instances", chunk))
-
-
-def _play_part(cell: Cell, chunk: int, instances: Bandit, first: int, end: int) -> Runs:
-    """Play the runs from ``first`` to ``end`` (excluded) of a chunk with these instances."""
-    started = time.perf_counter()
-    bandit = instances if end - first == instances.batch else instances.select(np.arange(first, end))
-    names: tuple[str | int, ...] = (cell.label, cell.budget_name, chunk, *([first] if first else []))
-    rewards, own = (generator(cell.seed, stream, *names) for stream in ("rewards", "agent"))
-    rollout, idle = _play(cell, bandit, rewards, own)
-    means, task = bandit.means, cell.episode_spec.task
-    pulls = rollout.pulls - (0 if idle is None else idle)
-    spent = pulls.sum(axis=-1)
+def _outcome(cell: Cell, bandit: Bandit, rollout: Rollout, seconds: float) -> Runs:
+    """Return what is kept of some episodes."""
+    means, spec, pulls = bandit.means, cell.episode_spec, rollout.pulls
+    task = spec.task
+    by_rank = np.take_along_axis(pulls, np.argsort(-means, axis=1, kind="stable"), axis=1)
     return Runs(
         recommendation=rollout.recommendation,
         correct_recommendation=task.correct_recommendation(means),
         correct=task.correct(means, rollout.recommendation),
         simple_regret=task.simple_regret(means, rollout.recommendation),
-        spent=spent,
-        truncated=cell.ends_at_cap(pulls) & cell.episode_spec.fixed_confidence,
+        spent=pulls.sum(axis=-1),
+        truncated=spec.funds.is_used_up(pulls) if spec.fixed_confidence else np.zeros(len(pulls), np.bool_),
         pulls=pulls.sum(axis=0),
-        seconds=time.perf_counter() - started,
-        pulls_by_rank=np.take_along_axis(pulls, np.argsort(-means, axis=1, kind="stable"), axis=1).sum(axis=0),
-        checkpoints=tuple(
-            Checkpoint(
-                point.pulls_made,
-                task.correct(means, point.recommendation),
-                task.simple_regret(means, point.recommendation),
-                point.pulls.sum(axis=0),
-            )
-            for point in rollout.checkpoints
-        ),
+        seconds=seconds,
+        pulls_by_rank=by_rank.sum(axis=0),
+        checkpoints=tuple(map(partial(_scored, task, means), rollout.checkpoints)),
         tally=rollout.tally,
     )
 
 
+def _scored(task: Task, means: FloatArray, point: RolloutCheckpoint) -> Checkpoint:
+    correct, regret = task.correct(means, point.recommendation), task.simple_regret(means, point.recommendation)
+    return Checkpoint(point.pulls_made, correct, regret, point.pulls.sum(axis=0))
+
+
 def _plays_singly(cell: Cell) -> bool:
-    """Return whether the agent plays one episode at a time, in Python."""
-    agent = cell.agent.prototype
-    if allocates(agent) and cell.path != "steps":
-        return False
-    return cell.episode_spec.may_stop or not (acts_on_batches(agent) or allocates(agent))
+    """Return whether an agent that plays pull by pull plays one episode at a time, in Python."""
+    can_play_many = cell.traits.acts_on_batches or cell.traits.allocates
+    return cell.episode_spec.may_stop or not can_play_many
 
 
-def _is_quick(cell: Cell) -> bool:
-    """Return whether the agent is quick, and nothing makes it play pull by pull, or recommend often."""
-    often = cell.path == "steps" or cell.episode_spec.rounds.late or cell.checkpoints
-    return is_quick(cell.agent.prototype) and not often
-
-
-def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.random.Generator) -> tuple[Rollout, Any]:
+def _play_in_steps(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.random.Generator) -> Rollout:
+    """Play episodes pull by pull through the vector environment or, where that cannot be, through the scalar one."""
+    if _plays_singly(cell):
+        return _play_singly(cell, bandit, rewards, own)
     agent, spec = cell.agent.make(), cell.episode_spec
-    knows = knowledge(agent)
-    if allocates(agent) and cell.path != "steps":
-        reset(agent, spec.problem_info(bandit, knows, cell.checkpoints), own)
-        played = agent, bandit, spec.funds, rewards, spec.task, cell.checkpoints, cell.earlier
-        return play_blocks(*played, spec.rounds), None
-    if not _plays_singly(cell):
-        env = make_vec_env(
-            GivenInstances(bandit, cell.earlier),
-            bandit.batch,
-            replace(spec, pairs=uses_pairs(agent)),
-            autoreset_mode=AutoresetMode.DISABLED,
-            copy=False,
-        )
-        observation, _ = env.reset(seed=int(rewards.integers(2**63)))
-        reset(agent, spec.problem_info(bandit, knows, cell.checkpoints), own)
-        acts = acts_on_batches(agent)
-        stepper = agent if acts else Stepper(agent, env.action_encoding, spec.rounds, bandit.rewards)
-        act, recommend = act_of(stepper, spec.rounds, bandit.rewards), getattr(agent, "recommend", None)
-        idle = partial(getattr, stepper, "idle_pulls" if acts else "idle", None)
-        return play_steps(act, env, observation, cell.checkpoints, recommend, idle), idle()
-    return _play_singly(cell, bandit, rewards, own), None
+    env = make_vec_env(
+        GivenInstances(bandit, cell.earlier),
+        bandit.batch,
+        replace(spec, pairs=cell.traits.uses_pairs),
+        autoreset_mode=AutoresetMode.DISABLED,
+        copy=False,
+    )
+    observation, _ = env.reset(seed=int(rewards.integers(2**63)))
+    reset(agent, spec.problem_info(bandit, knowledge(agent), cell.checkpoints), own)
+    acts = cell.traits.acts_on_batches
+    stepper = agent if acts else Stepper(agent, env.action_encoding, spec.rounds, bandit.rewards)
+    act, recommend = act_of(stepper, spec.rounds, bandit.rewards), getattr(agent, "recommend", None)
+    idle = partial(getattr, stepper, "idle_pulls" if acts else "idle", None)
+    rollout = play_steps(act, env, observation, cell.checkpoints, recommend, idle)
+    unasked = idle()
+    return rollout if unasked is None else replace(rollout, others=rollout.others + unasked)
 
 
 def _play_singly(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.random.Generator) -> Rollout:
@@ -190,7 +193,7 @@ def _play_singly(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: 
     for run in range(bandit.batch):
         agent = cell.agent.make()
         given = GivenInstances(bandit.select(np.array([run])), cell.earlier)
-        scalar = make_env(given, replace(spec, pairs=uses_pairs(agent)))
+        scalar = make_env(given, replace(spec, pairs=cell.traits.uses_pairs))
         first, _ = scalar.reset(seed=int(rewards.integers(2**63)))
         reset(agent, scalar.problem_info(knowledge(agent)), own)
         acts = callable(getattr(agent, "act", None))

@@ -8,38 +8,39 @@ from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.protocol import describe, knowledge, least_budget, notes, unmet_assumptions
 from bai_gym.problems import FixedProblem
 
-__all__ = ["describe_agent", "facts"]
+__all__ = ["facts"]
 
 
 def facts(cell: Cell) -> dict[str, Any]:
-    """Return what is known before any run, by the names of the fields of :class:`bai_gym.results.result.Result`."""
-    problem, task, delta = cell.env.problem, cell.episode_spec.task, cell.delta
+    """Return what is known before any run, for :func:`bai_gym.results.result.summarize`.
+
+    That is the agent's oracle knowledge, notes about it and about the problem, the kind of rewards and the like.
+    """
+    problem, spec, delta = cell.env.problem, cell.episode_spec, cell.delta
+    agent = cell.prototype
+    said = list(notes(agent))
+    if callable(getattr(agent, "unmet_assumptions", None)):
+        said += unmet_assumptions(agent, cell.instances())
+    least = least_budget(agent, problem.num_arms, problem.num_features)
+    if spec.most_pulls < least:
+        said.append(f"{describe(agent)}: budget below its minimum of {least}")
+    if problem.earlier is not None and cell.earlier is None:
+        said.append(f"{describe(agent)}: it decides by the pulls of its phases and starts without the earlier results")
     return {
+        "knows": tuple(sorted(knowledge(agent))),
+        "notes": (*said, *problem.notes),
         "seed": cell.seed,
-        "arms": named_arms(cell),
+        "arms": named_arms(cell) if problem.arm_names else (),
         "delta": delta,
-        "lower_bound": None if delta is None else problem.lower_bound(task, delta, cell.costs),
+        "lower_bound": None if delta is None else problem.lower_bound(spec.task, delta, cell.costs),
         "rewards": str(cell.env.rewards),
         "costs": cell.costs or (),
     }
 
 
-def describe_agent(cell: Cell) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the agent's oracle knowledge, and the notes about it and about the problem."""
-    agent = cell.prototype
-    extra: tuple[str, ...] = ()
-    least = least_budget(agent, cell.env.problem.num_arms, cell.env.problem.num_features)
-    if cell.episode_spec.most_pulls < least:
-        extra = (f"{describe(agent)}: budget below its minimum of {least}",)
-    if cell.env.problem.earlier is not None and cell.earlier is None:
-        extra += (f"{describe(agent)}: it decides by the pulls of its phases and starts without the earlier results",)
-    unmet = unmet_assumptions(agent, cell.instances()) if callable(getattr(agent, "unmet_assumptions", None)) else ()
-    return tuple(sorted(knowledge(agent))), (*notes(agent), *unmet, *extra, *cell.env.problem.notes)
-
-
 def named_arms(cell: Cell) -> tuple[tuple[str, float], ...]:
     """Return name and true mean of each arm; none if arms have no names, or no fixed means."""
     problem = cell.env.problem
-    if problem.arm_names is None or not isinstance(problem, FixedProblem):
+    if not problem.arm_names or not isinstance(problem, FixedProblem):
         return ()
     return tuple(zip(problem.arm_names, cell.instances().means[0].tolist(), strict=True))

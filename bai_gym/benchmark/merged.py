@@ -43,6 +43,7 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
     Attributes:
         funds: The budget.
         left: Pulls left in every episode, or ``(N, 1)`` money.
+        before: Earlier pulls of every episode.
         has_variances: Whether variances are kept.
     """
 
@@ -61,6 +62,7 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         self.funds = Budget.given(budget)
         self.left: Any = self.funds.total
         self.has_variances = variances
+        self.before = 0 if earlier is None else int(earlier.pulls.sum())
         self._statistics = Statistics.zeros((batch, num_arms))
         if earlier is not None:
             self._statistics.pulls[...], self._statistics.means[...] = earlier.pulls, earlier.means

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,45 +19,70 @@ from bai_gym.sampling import with_assumed
 from bai_gym.statistics import Observation
 
 __all__ = [
+    "Traits",
     "act_of",
-    "acts_on_batches",
-    "allocates",
-    "recommends_any_time",
-    "check_agent",
     "confidence",
     "describe",
-    "is_quick",
     "knowledge",
     "least_budget",
     "notes",
     "reset",
-    "starts_from_earlier",
     "suited",
     "tally",
-    "uses_costs",
-    "uses_pairs",
+    "unmet_assumptions",
 ]
 
 
-def check_agent(agent: Any) -> None:
-    """Raise :class:`AgentError` if ``agent`` has neither ``act`` nor both ``allocate`` and ``recommend``."""
-    if not (callable(getattr(agent, "act", None)) or allocates(agent)):
-        raise AgentError(
-            f"{type(agent).__name__} is not an agent: it needs act(observation), or allocate(observation) and "
-            "recommend(observation)"
+@dataclass(frozen=True)
+class Traits:
+    """What an agent can do, by its methods and by what it declares.
+
+    Attributes:
+        allocates: It requests pulls, by ``allocate`` or as a plan, so that it can play a batch of episodes.
+        acts_on_batches: Its ``act`` takes a batch of episodes: ``batched = True``.
+        any_time: It can recommend after any pull: ``anytime = True``.
+        starts_from_earlier: It decides by all statistics, and so can start from those of earlier rewards: it can stop,
+            or recommend, at any time. Agents with phases decide by the pulls of the phase.
+        quick: It takes little time for each arm and pull of its budget: ``quick = True``.
+        uses_costs: It takes account of arms of different costs: ``uses_costs = True``.
+        uses_pairs: It reads the differences of arms on common items: ``uses_pairs = True``.
+    """
+
+    allocates: bool
+    acts_on_batches: bool
+    any_time: bool
+    starts_from_earlier: bool
+    quick: bool
+    uses_costs: bool
+    uses_pairs: bool
+
+    @classmethod
+    def of(cls, agent: Any) -> Traits:
+        """Return those of an agent.
+
+        Raises:
+            AgentError: If it is none: it has neither ``act`` nor both ``allocate`` and ``recommend``.
+        """
+        acts = callable(getattr(agent, "act", None))
+        recommends = callable(getattr(agent, "recommend", None))
+        allocates = recommends and callable(getattr(agent, "allocate", None))
+        allocates = allocates or callable(getattr(agent, "start", None))
+        if not (acts or allocates):
+            raise AgentError(
+                f"{type(agent).__name__} is not an agent: it needs act(observation), or allocate(observation) and "
+                "recommend(observation)"
+            )
+        batches = acts and bool(getattr(agent, "batched", False))
+        any_time = bool(getattr(agent, "anytime", False)) and (allocates or (batches and recommends))
+        return cls(
+            allocates=allocates,
+            acts_on_batches=batches,
+            any_time=any_time,
+            starts_from_earlier=any_time or bool(getattr(agent, "stops", False)),
+            quick=bool(getattr(agent, "quick", False)),
+            uses_costs=bool(getattr(agent, "uses_costs", False)),
+            uses_pairs=bool(getattr(agent, "uses_pairs", False)),
         )
-
-
-def allocates(agent: Any) -> bool:
-    """Return whether the agent requests pulls by ``allocate``, so that it can play a batch of episodes."""
-    if callable(getattr(agent, "start", None)):
-        return True
-    return callable(getattr(agent, "allocate", None)) and callable(getattr(agent, "recommend", None))
-
-
-def acts_on_batches(agent: Any) -> bool:
-    """Return whether the agent's ``act`` takes a batch of episodes, declared by ``batched = True``."""
-    return bool(getattr(agent, "batched", False)) and callable(getattr(agent, "act", None))
 
 
 def act_of(agent: Any, rounds: Rounds, rewards: Rewards) -> Callable[[Observation], Any]:
@@ -69,35 +95,6 @@ def act_of(agent: Any, rounds: Rounds, rewards: Rewards) -> Callable[[Observatio
     if not rounds.late or getattr(agent, "reads_pending", False):
         return act
     return lambda observation: act(with_assumed(observation, rewards))
-
-
-def recommends_any_time(agent: Any) -> bool:
-    """Return whether the agent can recommend after any pull, declared by ``anytime = True``."""
-    recommends = allocates(agent) or (acts_on_batches(agent) and callable(getattr(agent, "recommend", None)))
-    return bool(getattr(agent, "anytime", False)) and recommends
-
-
-def starts_from_earlier(agent: Any) -> bool:
-    """Return whether the agent decides by all statistics, and so can start from those of earlier rewards.
-
-    It can stop at any time, or recommend at any time. Agents with phases decide by the pulls of the phase.
-    """
-    return bool(getattr(agent, "stops", False)) or recommends_any_time(agent)
-
-
-def is_quick(agent: Any) -> bool:
-    """Return whether the agent takes little time for each arm and pull of its budget, declared by ``quick = True``."""
-    return bool(getattr(agent, "quick", False))
-
-
-def uses_costs(agent: Any) -> bool:
-    """Return whether the agent takes account of different costs of the arms, declared by ``uses_costs = True``."""
-    return bool(getattr(agent, "uses_costs", False))
-
-
-def uses_pairs(agent: Any) -> bool:
-    """Return whether the agent reads the differences of arms on common items, declared by ``uses_pairs = True``."""
-    return bool(getattr(agent, "uses_pairs", False))
 
 
 def confidence(agent: Any) -> float | None:
@@ -140,14 +137,13 @@ def notes(agent: Any) -> tuple[str, ...]:
         agent: An agent that knows the kind: one that has been reset, or is :func:`suited` to it.
     """
     said = getattr(agent, "notes", ())
-    return (*_chosen(agent), *((said,) if isinstance(said, str) else tuple(said)))
-
-
-def _chosen(agent: Any) -> tuple[str, ...]:
-    if not callable(getattr(agent, "chosen", None)) or not isinstance(getattr(agent, "rewards", None), Rewards):
-        return ()
-    shown = ", ".join(f"{name}={_value(value)}" for name, value in agent.chosen(agent.rewards).items())
-    return (f"{describe(agent)}: {shown}, chosen for {agent.rewards} rewards",) if shown else ()
+    others = (said,) if isinstance(said, str) else tuple(said)
+    rewards = getattr(agent, "rewards", None)
+    chosen = agent.chosen(rewards) if callable(getattr(agent, "chosen", None)) and isinstance(rewards, Rewards) else {}
+    if not chosen:
+        return others
+    shown = ", ".join(f"{name}={_value(value)}" for name, value in chosen.items())
+    return (f"{describe(agent)}: {shown}, chosen for {rewards} rewards", *others)
 
 
 def _value(value: object) -> str:
@@ -177,18 +173,20 @@ def reset(agent: Any, problem_info: ProblemInfo, rng: np.random.Generator) -> No
     Raises:
         AgentError: If it needs anything else, or common items where arms are not paired.
     """
-    if uses_pairs(agent):
+    if getattr(agent, "uses_pairs", False):
         problem_info.check_pairs(describe(agent))
     method = getattr(agent, "reset", None)
     if not callable(method):
         return
-    parameters = inspect.signature(method).parameters.values()
-    by_position = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    taken = 2 if any(p.kind is p.VAR_POSITIONAL for p in parameters) else min(len(by_position), 2)
-    others = [*by_position[2:], *(p for p in parameters if p.kind is p.KEYWORD_ONLY)]
-    missing = [p.name for p in others if p.default is p.empty]
-    if missing:
-        raise AgentError(
-            f"reset of {describe(agent)} needs {missing[0]!r}: it is called as reset(problem_info, rng), or with fewer"
-        )
+    taken = 0
+    for parameter in inspect.signature(method).parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            taken = 2
+        elif taken < 2 and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            taken += 1
+        elif parameter.kind is not parameter.VAR_KEYWORD and parameter.default is parameter.empty:
+            raise AgentError(
+                f"reset of {describe(agent)} needs {parameter.name!r}: it is called as reset(problem_info, rng), or "
+                "with fewer"
+            )
     method(*(problem_info, rng)[:taken])

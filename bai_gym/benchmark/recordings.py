@@ -14,7 +14,7 @@ from typing_extensions import override
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.wrapped import WrappedBandit
 from bai_gym.benchmark.cells import Cell
-from bai_gym.benchmark.protocol import act_of, acts_on_batches, allocates, knowledge, reset, uses_pairs
+from bai_gym.benchmark.protocol import Traits, act_of, knowledge, reset
 from bai_gym.benchmark.rollout import play_single_steps
 from bai_gym.benchmark.runner import OnChunk
 from bai_gym.benchmark.sources import GivenInstances
@@ -110,7 +110,7 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     rewards, own = (generator(cell.seed, f"recorded {stream}", *names) for stream in ("rewards", "agent"))
     spec = cell.episode_spec
     agent = cell.agent.make()
-    env = make_env(given, replace(spec, pairs=uses_pairs(agent)))
+    env = make_env(given, replace(spec, pairs=cell.traits.uses_pairs))
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
     bandit = env.unwrapped._episode.bandit = _Noting(env.unwrapped._episode.bandit)
     reset(agent, env.problem_info(knowledge(agent)), own)
@@ -177,8 +177,9 @@ class Actor:
     reads_pending = True
 
     def __init__(self, agent: Any, encoding: ActionEncoding, rounds: Rounds, rewards: Rewards) -> None:
-        self._agent = agent
-        self._stepper = Stepper(agent, encoding, rounds, rewards) if allocates(agent) else None
+        self._agent, traits = agent, Traits.of(agent)
+        self._batches = traits.acts_on_batches
+        self._stepper = Stepper(agent, encoding, rounds, rewards) if traits.allocates else None
         self._act = act_of(agent, rounds, rewards) if self._stepper is None else self._stepper.act
         self._requests = 0
         self._made = 0
@@ -190,7 +191,7 @@ class Actor:
             action = self._act(observation)
             self._note(self._stepper)
             return action
-        if acts_on_batches(self._agent):
+        if self._batches:
             return self._act({name: value[None] for name, value in observation.items()})[0]
         return self._act(observation)
 

@@ -13,7 +13,7 @@ import numpy as np
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.blocks import Blocks, delayed
 from bai_gym.benchmark.merged import MergedStatistics
-from bai_gym.benchmark.protocol import act_of, tally, uses_pairs
+from bai_gym.benchmark.protocol import act_of, tally
 from bai_gym.budget import Budget
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.scalar import BestArmEnv
@@ -21,7 +21,7 @@ from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.results.result import summed
 from bai_gym.rounds import AT_ONCE, Rounds
-from bai_gym.sampling import Start, execute, late, pausing, pulls_made, result_of, start
+from bai_gym.sampling import Start, late, pausing, pulls_made, run, start
 from bai_gym.statistics import IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm, Task
 
@@ -49,21 +49,22 @@ class Rollout:
     Attributes:
         recommendation: ``(N, ...)`` recommendations, in the form of the task.
         source: Source of the statistics.
-        earlier: ``(1, K)`` pulls before the episodes, which the statistics include; 0: there are none.
+        others: Pulls that the statistics include and the agent has not requested, ``(1, K)`` before the episodes or
+            ``(N, K)``; 0: there are none.
         checkpoints: The checkpoints in ascending order; without the budget's.
         tally: What the agent has counted, see :func:`bai_gym.benchmark.protocol.tally`.
     """
 
     recommendation: IntArray
     source: Statistics | MergedStatistics
-    earlier: IntArray | int = 0
+    others: IntArray | int = 0
     checkpoints: tuple[RolloutCheckpoint, ...] = ()
     tally: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def pulls(self) -> IntArray:
-        """``(N, K)`` pulls of each arm in the episodes."""
-        return np.asarray(self.source.pulls - self.earlier, np.int64)
+        """``(N, K)`` pulls of each arm that the agent has requested."""
+        return np.asarray(self.source.pulls - self.others, np.int64)
 
     @property
     def statistics(self) -> Statistics:
@@ -78,9 +79,7 @@ class Rollout:
             for name in ("pulls", "means", "variances")
         )
         recommendation = np.concatenate([part.recommendation for part in parts])
-        return cls(
-            recommendation, Statistics(*statistics), parts[0].earlier, tally=summed(part.tally for part in parts)
-        )
+        return cls(recommendation, Statistics(*statistics), parts[0].others, tally=summed(part.tally for part in parts))
 
 
 def play_blocks(
@@ -117,10 +116,10 @@ def play_blocks(
         variances=bool(getattr(agent, "uses_variances", True)),
         features=bandit.features,
         earlier=earlier,
-        pairs_of=bandit if uses_pairs(agent) else None,
+        pairs_of=bandit if getattr(agent, "uses_pairs", False) else None,
     )
     source = Blocks(bandit, merged, rng, unequal=rounds.late)
-    before = _pulls(earlier)
+    before = 0 if earlier is None else earlier.pulls
 
     def score(count: int, seen: Observation, recommendation: Any) -> None:
         chosen = agent.recommend(seen) if recommendation is None else recommendation
@@ -134,7 +133,7 @@ def play_blocks(
         begin = pausing(begin, checkpoints, score)
     if rounds.late:
         begin = delayed(begin, rounds)
-    recommendation = result_of(execute(begin(source.seen), source.play))
+    recommendation = run(begin(source.seen), source.play)
     recommendation = task.check(recommendation, bandit.batch, bandit.num_arms)
     return Rollout(recommendation, merged, before, tuple(scored))
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +13,7 @@ import numpy as np
 
 from bai_gym.benchmark.cells import CHUNK_BYTES, Cell
 from bai_gym.benchmark.chunk import play_chunk
-from bai_gym.benchmark.facts import describe_agent, facts
-from bai_gym.benchmark.protocol import allocates
+from bai_gym.benchmark.facts import facts
 from bai_gym.errors import AgentError, ClusterError, ParameterError
 from bai_gym.parallel import (
     Workers,
@@ -73,31 +71,29 @@ def check_cells(cells: Sequence[Cell], runs: int = CHUNK_RUNS) -> None:
     Raises:
         BaiGymError: If they do not fit into memory, two are the same, or an agent rejects the environment or budget.
     """
-    names = [(cell.label, cell.env.label, cell.budget) for cell in cells]
-    for name in names:
-        if names.count(name) > 1:
+    names = set()
+    for cell in cells:
+        name = cell.label, cell.env.label, cell.budget
+        if name in names:
             raise ParameterError(
                 f"{name[0]} is given twice for {name[1]} and budget {name[2]}; give each a different name"
             )
+        names.add(name)
+    # A chunk with more arms has fewer runs, unless it has less memory than chunks are made for.
+    most = 1 if available_memory() > CHUNK_BYTES else min(runs, CHUNK_RUNS)
     for cell in cells:
-        _check_chunk(cell, runs)
+        arms, size = cell.env.problem.num_arms, min(runs, cell.chunk_runs)
+        check_memory(arms, 8 * cell.arm_numbers * most, "num_arms", ParameterError)
+        check_memory(len(cell.checkpoints), 8 * arms * size, "number of checkpoints", ParameterError)
+        check_memory(runs, RUN_BYTES + (CHUNK_OBJECT + 16 * arms) / cell.chunk_runs, "runs", ParameterError)
         cell.check()
 
 
-def _check_chunk(cell: Cell, runs: int) -> None:
-    """Reject arms or checkpoints with which a chunk exceeds the memory, and runs whose chunks do."""
-    arms, size = cell.env.problem.num_arms, min(runs, cell.chunk_runs)
-    # A chunk with more arms has fewer runs, unless it has less memory than chunks are made for.
-    most = 1 if available_memory() > CHUNK_BYTES else min(runs, CHUNK_RUNS)
-    check_memory(arms, 8 * cell.arm_numbers * most, "num_arms", ParameterError)
-    check_memory(len(cell.checkpoints), 8 * arms * size, "number of checkpoints", ParameterError)
-    check_memory(runs, RUN_BYTES + (CHUNK_OBJECT + 16 * arms) / cell.chunk_runs, "runs", ParameterError)
-
-
-def _check_time(cell: Cell, runs: int, workers: int) -> None:
+def _check_time(cell: Cell, runs: int, workers: Workers) -> None:
     """Reject episodes that even the fastest agents would play pull by pull for longer than :data:`DAYS`."""
     if cell.episode_spec.fixed_confidence or not _pull_by_pull(cell):
         return
+    workers = num_workers(workers, len(cell.chunk_sizes(runs)))
     pulls, most = runs * cell.episode_spec.most_pulls, int(DAYS * 86400 * workers / PULL_SECONDS)
     if pulls > most:
         fitting = [f"{most // runs} pulls"] * (most >= runs) + [f"{most * runs // pulls} runs"] * (most * runs >= pulls)
@@ -140,7 +136,7 @@ def run_cells(
     check_cells(cells, runs)
     if not plays_elsewhere(workers):
         for cell in cells:
-            _check_time(cell, runs, num_workers(workers, len(cell.chunk_sizes(runs))))
+            _check_time(cell, runs, workers)
     writer = ResultsWriter(out) if out is not None else None
     if writer is not None:
         _check_reuse(cells, writer, reuse)
@@ -148,13 +144,15 @@ def run_cells(
     _play(cells, jobs, parts, workers, writer, on_chunk)
     results, outcomes = [], {}
     for cell, chunks in zip(cells, parts, strict=True):
-        episodes = Runs.joined([chunks[chunk] for chunk in sorted(chunks)])
-        knows, notes = describe_agent(cell)
+        episodes = Runs.joined(list(map(chunks.__getitem__, sorted(chunks))))
         name = cell.label, cell.env.label, cell.budget
-        command, digest = "" if rerun is None else rerun([cell], runs), "" if writer is None else cell.digest
-        row = {**facts(cell), "rerun": command, "digest": digest}
+        row = facts(cell)
+        if rerun is not None:
+            row["rerun"] = rerun([cell], runs)
+        if writer is not None:
+            row["digest"] = cell.digest
         for point in (*episodes.checkpoints, None):
-            results.append(summarize(*name, episodes, knows, notes, at=point, **row))
+            results.append(summarize(*name, episodes, at=point, **row))
         outcomes[name] = episodes
     return Comparison(tuple(results), outcomes)
 
@@ -204,9 +202,9 @@ def play_shard(
 
 def _stored(cells: Sequence[Cell], runs: int, writer: ResultsWriter | None) -> tuple[list[dict[int, Runs]], list[_Job]]:
     """Return the finished chunks of each cell, and what is to be played."""
-    parts: list[dict[int, Runs]] = [{} for _ in cells]
-    jobs = []
+    parts, jobs = list[dict[int, Runs]](), []
     for index, cell in enumerate(cells):
+        parts.append({})
         for chunk, size in enumerate(cell.chunk_sizes(runs)):
             stored = writer.load(cell.key, chunk, size) if writer is not None else None
             if stored is None:
@@ -218,24 +216,28 @@ def _stored(cells: Sequence[Cell], runs: int, writer: ResultsWriter | None) -> t
 
 def _play(
     cells: Sequence[Cell],
-    jobs: Sequence[_Job],
+    jobs: list[_Job],
     parts: list[dict[int, Runs]],
     workers: Workers,
     writer: ResultsWriter | None,
     on_chunk: OnChunk | None,
 ) -> None:
-    """Play chunks, and add them to the ``parts`` of their cells."""
-    # A short one first, so that something is saved soon; then the longest, so that no worker is left with a long one.
-    jobs = sorted(jobs, key=_effort, reverse=True)
-    jobs = jobs[-1:] + jobs[:-1]
+    """Play chunks, store them, and add them to the ``parts`` of their cells."""
+    done = sum(map(len, parts))
+    total = done + len(jobs)
+    if len(jobs) > 1:
+        # A short one first, so that something is saved soon; then the longest, so that no worker is left with a long
+        # one.
+        jobs = sorted(jobs, key=_effort, reverse=True)
+        jobs = jobs[-1:] + jobs[:-1]
     elsewhere = plays_elsewhere(workers)
-    done, total = sum(map(len, parts)), sum(map(len, parts)) + len(jobs)
+    here = not elsewhere and num_workers(workers, len(jobs)) == 1
 
     def take(number: int, episodes: Runs) -> None:
         nonlocal done
         job = jobs[number]
-        # Machines elsewhere do not see the folder: what they have played is written here, as soon as it arrives.
-        if elsewhere and writer is not None:
+        # Machines elsewhere do not see the folder; processes of this machine have stored what they have played.
+        if writer is not None and (here or elsewhere):
             writer.save(job.cell.key, job.chunk, episodes)
         parts[job.index][job.chunk] = episodes
         done += 1
@@ -244,12 +246,17 @@ def _play(
 
     if on_chunk is not None:
         on_chunk(done, total)
-    if elsewhere:
-        calls = [functools.partial(_work_elsewhere, job, job.cell.env.probe) for job in jobs]
-    else:
-        calls = [functools.partial(_work, job, os.getpid(), writer) for job in jobs]
-    with _saying_what_is_saved(cells, parts, total, writer):
-        run_calls(calls, workers, take)
+    try:
+        if here:
+            for number, job in enumerate(jobs):
+                take(number, play_chunk(job.cell, job.chunk, job.runs, writer))
+        elif elsewhere:
+            run_calls([functools.partial(_work_elsewhere, job, job.cell.env.probe) for job in jobs], workers, take)
+        else:
+            run_calls([functools.partial(_work, job, os.getpid(), writer) for job in jobs], workers, take)
+    except KeyboardInterrupt as error:
+        error.add_note(_what_is_saved(cells, parts, total, writer))
+        raise
 
 
 def _check_reuse(cells: Sequence[Cell], writer: ResultsWriter, reuse: bool | None) -> None:
@@ -295,35 +302,25 @@ def _unknown_code(cell: Cell, folder: Path, other_way: str) -> AgentError:
 
 def _pull_by_pull(cell: Cell) -> bool:
     """Return whether an agent decides after each pull."""
-    agent = cell.agent.prototype
-    return cell.path == "steps" or not allocates(agent) or isinstance(getattr(agent, "rule", None), Rule)
+    return cell.in_steps or isinstance(getattr(cell.agent.prototype, "rule", None), Rule)
 
 
 def _effort(job: _Job) -> tuple[bool, bool, int]:
     """Return what the duration of a chunk grows with: pulls made one by one in Python, or in compiled code; pulls."""
-    in_python = job.cell.path == "steps" or not allocates(job.cell.agent.prototype)
-    return in_python, _pull_by_pull(job.cell), job.cell.episode_spec.most_pulls * job.runs
+    return job.cell.in_steps, _pull_by_pull(job.cell), job.cell.episode_spec.most_pulls * job.runs
 
 
-@contextmanager
-def _saying_what_is_saved(
+def _what_is_saved(
     cells: Sequence[Cell], parts: Sequence[Mapping[int, Runs]], total: int, writer: ResultsWriter | None
-) -> Iterator[None]:
-    """Note on an interruption what the same call would not play again."""
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        done = sum(map(len, parts))
-        if writer is None:
-            error.add_note("nothing is saved without an output folder")
-        elif done or any(writer.has_parts(cell.key) for cell in cells):
-            started = "" if done else ", and some runs of the next"
-            error.add_note(
-                f"{done:,} of {total:,} chunks of runs{started} are saved in {writer.folder}; the same command resumes"
-            )
-        else:
-            error.add_note(f"no chunk of runs was finished, so nothing is saved in {writer.folder}")
-        raise
+) -> str:
+    """Say what the same call would not play again after an interruption."""
+    done = sum(map(len, parts))
+    if writer is None:
+        return "nothing is saved without an output folder"
+    if done or any(writer.has_parts(cell.key) for cell in cells):
+        started = "" if done else ", and some runs of the next"
+        return f"{done:,} of {total:,} chunks of runs{started} are saved in {writer.folder}; the same command resumes"
+    return f"no chunk of runs was finished, so nothing is saved in {writer.folder}"
 
 
 def _work(job: _Job, parent: int, writer: ResultsWriter | None) -> Runs:

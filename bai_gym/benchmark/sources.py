@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import functools
 import inspect
 import json
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import gymnasium as gym
 import numpy as np
 from typing_extensions import override
 
 from bai_gym.bandits import Bandit
-from bai_gym.envs.registration import IDS, check_id
-from bai_gym.envs.scalar import BestArmEnv, check_render_mode
+from bai_gym.envs.registration import ENTRY_POINT, IDS, check_id
+from bai_gym.envs.scalar import OWN_KEYWORDS, BestArmEnv, check_render_mode
+from bai_gym.envs.specification import EpisodeSpec, make_episode
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem
 from bai_gym.problems.base import count_features
@@ -28,8 +31,11 @@ from bai_gym.statistics import FloatArray, Statistics
 
 __all__ = ["LIBRARY_IDS", "AgentSource", "EnvSource", "GivenInstances"]
 
-LIBRARY_IDS = frozenset(entry.id for entry in IDS)
-KEEP_BUILT = 8
+LIBRARY_IDS = frozenset([entry.id for entry in IDS])
+KEEP_MADE = 16
+GYM_KEYWORDS = frozenset(inspect.signature(gym.make).parameters)
+OTHERS = GYM_KEYWORDS | {*OWN_KEYWORDS, "problem", "spec"}  # keywords that are not about the episode
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +63,7 @@ class EnvSource:
                 word: value for word, value in spec.kwargs.items() if _short(fixed.get(word, "")) != _short(value)
             }
             name = spec.id
-        text = ", ".join(f"{word}={_short(value)}" for word, value in keywords.items())
-        return f"{name}({text})" if text else name
+        return f"{name}({_listed(keywords)})" if keywords else name
 
     @functools.cached_property
     def built(self) -> BestArmEnv:
@@ -68,17 +73,24 @@ class EnvSource:
             UnknownNameError: If the id is not registered.
             ParameterError: If it is not one of this library's environments.
         """
-        if not isinstance(self.env, str):
-            return self.env
-        spec = gym.registry.get(self.env)  # users may register an id again
-        registered = spec and [repr(spec.entry_point), spec.kwargs]
-        facts = [self.keywords, {word: _stamp(value) for word, value in self.keywords.items()}, registered]
-        return _build(self.env, json.dumps(facts, sort_keys=True, default=_plain), self.keywords)
+        return _once(_make, self.env, self.keywords) if isinstance(self.env, str) else self.env
+
+    @functools.cached_property
+    def episode(self) -> tuple[Problem, EpisodeSpec]:
+        """The problem and the specification of its episodes, made once per process; the errors are those of `built`."""
+        if isinstance(self.env, str):
+            return _once(_make_episode, self.env, self.keywords)
+        return self.env.problem, self.env.episode_spec
 
     @property
     def problem(self) -> Problem:
         """The problem, the source of the instances."""
-        return self.built.problem
+        return self.episode[0]
+
+    @property
+    def episode_spec(self) -> EpisodeSpec:
+        """The specification of its episodes."""
+        return self.episode[1]
 
     @functools.cached_property
     def rewards(self) -> Rewards:
@@ -110,38 +122,60 @@ class EnvSource:
         self.__dict__.update(state)
 
 
-BUILT: dict[tuple[str, str], BestArmEnv] = {}
-_BUILDING = threading.RLock()  # workers of a Dask cluster may be threads of one process
+_MADE: dict[tuple[str, str, str], Any] = {}
+_MAKING = threading.RLock()  # workers of a Dask cluster may be threads of one process
 
 
-def _build(env_id: str, key: str, keywords: dict[str, Any]) -> BestArmEnv:
-    with _BUILDING:
-        if (env_id, key) not in BUILT:
-            env = _make(env_id, keywords)
-            while len(BUILT) >= KEEP_BUILT:
-                BUILT.pop(next(iter(BUILT)))
-            BUILT[env_id, key] = env
-        return BUILT[env_id, key]
+def _once(make: Callable[[str, dict[str, Any]], _T], env_id: str, keywords: dict[str, Any]) -> _T:
+    """Return what ``make(env_id, keywords)`` has returned in this process before, or returns now."""
+    spec = gym.registry.get(env_id)  # users may register an id again
+    facts = [spec and [repr(spec.entry_point), spec.kwargs], keywords, list(map(_stamp, keywords.values()))]
+    key = make.__name__, env_id, json.dumps(facts, sort_keys=True, default=_plain)
+    with _MAKING:
+        if key not in _MADE:
+            made = make(env_id, keywords)
+            while len(_MADE) >= KEEP_MADE:
+                _MADE.pop(next(iter(_MADE)))
+            _MADE[key] = made
+        made = _MADE[key]
+    return made
+
+
+def _make_episode(env_id: str, keywords: dict[str, Any]) -> tuple[Problem, EpisodeSpec]:
+    """Return problem and specification; those of an id of the library are known without an environment."""
+    spec = gym.registry.get(env_id)
+    if spec is None or spec.entry_point != ENTRY_POINT or not keywords.keys().isdisjoint(OTHERS):
+        env = _make(env_id, keywords)
+        return env.problem, env.episode_spec
+    given = {**copy.deepcopy(spec.kwargs), **keywords}
+    with _explained(env_id, keywords):
+        return make_episode(given.pop("problem"), None, given, OWN_KEYWORDS, plain=False)
 
 
 def _make(env_id: str, keywords: dict[str, Any]) -> BestArmEnv:
     check_id(env_id)
     for word in keywords:
-        if word in inspect.signature(gym.make).parameters or not word.isidentifier():
+        if word in GYM_KEYWORDS or not word.isidentifier():
             raise ParameterError(f"{word!r} is not a keyword of the environment, but an argument of gym.make itself")
     if env_id in LIBRARY_IDS:  # Gymnasium would warn of an unknown mode, and fail on one that is no text
         check_render_mode(keywords.get("render_mode"), BestArmEnv.metadata["render_modes"])
-    try:
+    with _explained(env_id, keywords):
         env = gym.make(env_id, disable_env_checker=True, **keywords).unwrapped
-    except gym.error.Error as error:
-        raise ParameterError(f"{env_id} cannot be made: {' '.join(str(error).split())}") from None
-    except (TypeError, AttributeError, OverflowError) as error:  # a keyword of another type than any that is meant
-        reason = " ".join(str(error).partition(" was raised from")[0].split())
-        text = ", ".join(f"{word}={_short(value)}" for word, value in keywords.items())
-        raise ParameterError(f"{env_id} cannot be made with {text}: {reason}; check their types") from None
     if not isinstance(env, BestArmEnv):
         raise ParameterError(f"{env_id} is not a best-arm identification environment; `bai-gym list envs` shows them")
     return env
+
+
+@contextlib.contextmanager
+def _explained(env_id: str, keywords: dict[str, Any]) -> Iterator[None]:
+    """Report in one line what Gymnasium, or a keyword of another type than any that is meant, raises."""
+    try:
+        yield
+    except gym.error.Error as error:
+        raise ParameterError(f"{env_id} cannot be made: {' '.join(str(error).split())}") from None
+    except (TypeError, AttributeError, OverflowError) as error:
+        reason = " ".join(str(error).partition(" was raised from")[0].split())
+        raise ParameterError(f"{env_id} cannot be made with {_listed(keywords)}: {reason}; check their types") from None
 
 
 def _in_full(value: Any) -> Any:
@@ -160,6 +194,10 @@ def _stamp(value: Any) -> Any:
 
 def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else repr(value)
+
+
+def _listed(keywords: dict[str, Any]) -> str:
+    return ", ".join(f"{word}={_short(value)}" for word, value in keywords.items())
 
 
 def _short(value: Any) -> str:

@@ -16,6 +16,9 @@ IDS: tuple[Registration, ...] = tuple(
 )
 """Every registered id."""
 
+ENTRY_POINT = "bai_gym.envs.wrappers:make_env"
+"""What makes the environments of all ids."""
+
 
 def check_id(env_id: str) -> None:
     """Raise :class:`UnknownNameError` unless the id is registered, by this library or by the user."""
@@ -34,7 +37,7 @@ def register_all() -> None:
         if entry.id not in registry:
             register(
                 id=entry.id,
-                entry_point="bai_gym.envs.wrappers:make_env",
+                entry_point=ENTRY_POINT,
                 vector_entry_point="bai_gym.envs.wrappers:make_vec_env",
                 kwargs={"problem": entry.family, "budget": entry.budget, **entry.keywords},
             )

@@ -11,11 +11,11 @@ import numpy as np
 
 from bai_gym.bandits.features import check_features
 from bai_gym.benchmark.protocol import (
+    Traits,
     describe,
     knowledge,
     notes,
     reset,
-    starts_from_earlier,
     suited,
     unmet_assumptions,
 )
@@ -73,7 +73,7 @@ class Experiment:
         """Check what belongs together."""
         if self.items is not None and self.earlier is not None:
             raise ParameterError("earlier results were not played on items: give items or earlier, not both")
-        if self.earlier is not None and not starts_from_earlier(self.source.prototype):
+        if self.earlier is not None and not Traits.of(self.source.prototype).starts_from_earlier:
             raise AgentError(
                 f"{self.agent} cannot start from earlier results: it decides by the pulls of its phases; take an agent "
                 "that decides by all statistics, such as TTTS, UCB1, OCBA or LUCB"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.benchmark.protocol import starts_from_earlier, uses_costs
+from bai_gym.benchmark.protocol import Traits
 from bai_gym.budget import TOLERANCE, Costs, check_budget, check_costs, common_cost
 from bai_gym.errors import BudgetError
 from bai_gym.live.items import Items
@@ -72,8 +72,8 @@ class Funds:
         else:
             prices = np.array(checked)
             total = real(budget, "budget", above=0, error=BudgetError)
-            priced = uses_costs(player) and common_cost(prices) is None
-            least = prices.min() if priced or starts_from_earlier(player) else prices.max()
+            priced = Traits.of(player).uses_costs and common_cost(prices) is None
+            least = prices.min() if priced or Traits.of(player).starts_from_earlier else prices.max()
             # With TOLERANCE ten pulls at a cost of 0.1 are affordable with 1.0.
             pulls = min(check_budget(math.floor(total / float(least) * (1.0 + TOLERANCE))), on_items)
             # Where the agent plans with it, the money alone ends the study: pulls may turn out cheaper than expected.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bai_gym.benchmark.protocol import allocates, uses_pairs
+from bai_gym.benchmark.protocol import Traits
 from bai_gym.budget import Budget
 from bai_gym.errors import OutputError, ParameterError
 from bai_gym.live.entries import Entry
@@ -40,10 +40,10 @@ class State:
         self.recorded = False
         self._names = experiment.names
         player = experiment.player()
-        num_items = 0 if experiment.items is None or not uses_pairs(player) else len(experiment.items)
+        num_items = 0 if experiment.items is None or not Traits.of(player).uses_pairs else len(experiment.items)
         self._dispatcher = Dispatcher(
             player,
-            allocates(player),
+            Traits.of(player).allocates,
             len(self._names),
             self.funds.most,
             experiment.features,

@@ -81,10 +81,10 @@ def num_workers(workers: Any, tasks: int) -> int:
 
     Within a task it is 1: the other cores belong to other tasks.
     """
+    if workers == 1 or within_task():
+        return 1
     from joblib import cpu_count
 
-    if within_task():
-        return 1
     cores = int(cpu_count())
     # At least two, if there are two tasks: one would be this process itself.
     return min(cores if workers == -1 else min(workers, max(cores, 2)), max(tasks, 1))

@@ -20,10 +20,10 @@ from scipy.special import stdtr
 from typing_extensions import override
 
 from bai_gym.agents import registry
-from bai_gym.agents.restrictions import check_rewards
+from bai_gym.agents.registry import check_rewards
 from bai_gym.analysis.ranks import holm
 from bai_gym.api import compare, make_cells
-from bai_gym.benchmark.protocol import knowledge, least_budget, uses_costs
+from bai_gym.benchmark.protocol import Traits, knowledge, least_budget
 from bai_gym.benchmark.runner import reuse_in_steps, run_cells
 from bai_gym.budget import common_cost
 from bai_gym.envs.scalar import BestArmEnv
@@ -267,7 +267,7 @@ def _usable(
             least = least_budget(agent, cell.env.problem.num_arms, cell.env.problem.num_features)
             if known:
                 left_out[name] = f"knows {', '.join(known)}"
-            elif split and not uses_costs(agent):
+            elif split and not Traits.of(agent).uses_costs:
                 left_out[name] = "takes no account of costs"
             elif cell.costs is None and cell.budget < least:
                 left_out[name] = f"needs a budget of {least:,}"

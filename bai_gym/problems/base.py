@@ -57,7 +57,7 @@ class Problem(ABC):
             :meth:`draw` returns bandits that have them (:class:`bai_gym.bandits.FeatureBandit`).
         known: Whether the true means are known, so that a recommendation can be judged.
         earlier: ``(1, K)`` statistics of rewards of the same arms that were observed before the episode and that agents
-            start from, see :func:`bai_gym.benchmark.protocol.starts_from_earlier`; None: there are none.
+            start from, see :func:`bai_gym.benchmark.protocol.Traits`; None: there are none.
         task: What ``task="best-arm"`` means, where it is not the best arm, see :class:`bai_gym.tasks.BestCandidate`.
         costs: Costs of a pull of each arm that the data have; those of the environment take their place. None: the data
             have none.

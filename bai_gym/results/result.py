@@ -78,6 +78,8 @@ class Runs:
     @classmethod
     def joined(cls, parts: Sequence[Runs]) -> Runs:
         """Return several groups of runs as one."""
+        if len(parts) == 1:
+            return parts[0]
         ranked = [part.pulls_by_rank for part in parts if part.pulls_by_rank is not None]
         return cls(
             recommendation=np.concatenate([part.recommendation for part in parts]),
@@ -266,6 +268,7 @@ def summarize(
     ``arms`` are the names and true means of the arms, in a fixed instance whose arms have names; for ``delta``,
     ``lower_bound``, ``rewards`` and ``costs`` see :class:`Result`.
     """
+    names, means = zip(*arms, strict=True) if arms else ((), ())
     point = episodes if at is None else at
     runs = point.correct.size
     errors = int(np.count_nonzero(~point.correct))
@@ -305,8 +308,8 @@ def summarize(
         rerun=rerun,
         mean_pulls_by_rank=_by_rank(episodes) if at is None else (),
         digest=digest,
-        arm_names=tuple(name for name, _ in arms),
-        arm_means=tuple(mean for _, mean in arms),
+        arm_names=names,
+        arm_means=means,
         recommended=_recommended(episodes) if arms and at is None else (),
         delta=delta,
         lower_bound=lower_bound,

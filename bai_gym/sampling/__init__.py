@@ -13,12 +13,12 @@ from bai_gym.sampling.index import (
     set_index,
 )
 from bai_gym.sampling.late import late, pulls_made, with_assumed
-from bai_gym.sampling.plans import Current, Plan, Start, allocations, execute, result_of, start
+from bai_gym.sampling.plans import Current, Plan, Start, allocations, execute, run, start
 from bai_gym.sampling.requests import Part, Request, check_request, engine_of, singly
 from bai_gym.sampling.sequential import Outcome, Rule, Sequential
 from bai_gym.sampling.state import PerArm, State, States, Vector
 from bai_gym.sampling.stepper import Stepper, batched
-from bai_gym.sampling.ties import TieRule, check_tie_rule
+from bai_gym.sampling.ties import TieRule
 
 __all__ = [
     "NEVER",
@@ -48,14 +48,13 @@ __all__ = [
     "arm_of_largest_index",
     "batched",
     "check_request",
-    "check_tie_rule",
     "engine_of",
     "execute",
     "larger",
     "late",
     "pausing",
     "pulls_made",
-    "result_of",
+    "run",
     "second_of_largest_index",
     "set_index",
     "singly",

@@ -1,12 +1,13 @@
 """A plan: an algorithm written top to bottom, as a generator that yields requests and is sent their outcomes.
 
-One function executes plans, :func:`execute`. Where rewards come from is the business of the ``play`` that it receives:
-exact blocks (:mod:`bai_gym.benchmark.blocks`), one pull per step (:mod:`bai_gym.sampling.stepper`) or several pulls
-outstanding at a time (:mod:`bai_gym.sampling.dispatcher`).
+Two loops execute plans: :func:`run`, where outcomes are computed at once, and :func:`execute`, a generator, where they
+need something from outside. Where rewards come from is the business of the ``play`` that they receive: exact blocks
+(:mod:`bai_gym.benchmark.blocks`), one pull per step (:mod:`bai_gym.sampling.stepper`) or several pulls outstanding at a
+time (:mod:`bai_gym.sampling.dispatcher`).
 
-A ``play`` that yields requests itself makes another plan of a plan, an *adapter*: :mod:`bai_gym.sampling.late` makes
-rounds of blocks and rules, :mod:`bai_gym.sampling.checkpoints` asks for recommendations on the way. An adapter takes a
-:data:`Start` and returns one, so that adapters compose.
+A generator ``play`` that yields requests itself makes another plan of a plan, an *adapter*:
+:mod:`bai_gym.sampling.late` makes rounds of blocks and rules, :mod:`bai_gym.sampling.checkpoints` asks for
+recommendations on the way. An adapter takes a :data:`Start` and returns one, so that adapters compose.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing_extensions import override
 
 from bai_gym.statistics import Observation
 
-__all__ = ["Current", "Plan", "Start", "allocations", "execute", "result_of", "start"]
+__all__ = ["Current", "Plan", "Start", "allocations", "execute", "run", "start"]
 
 Plan = Generator[Any, Any, Any]
 """Yields requests, is sent outcomes (:class:`~bai_gym.statistics.Statistics` of a block's pulls, or
@@ -68,13 +69,20 @@ def execute(plan: Plan, play: Callable[[Any], Generator[Any, Any, Any]]) -> Gene
         outcome = yield from play(request)
 
 
-def result_of(steps: Generator[Any, Any, Any]) -> Any:
-    """Return what a generator that needs nothing from outside returns."""
-    try:
-        next(steps)
-    except StopIteration as end:
-        return end.value
-    raise AssertionError("the generator waits for something")
+def run(plan: Plan, play: Callable[[Any], Any]) -> Any:
+    """Execute a plan whose outcomes need nothing from outside, as :func:`execute` does, and return its recommendation.
+
+    Args:
+        plan: The plan.
+        play: Returns the outcome of a request.
+    """
+    outcome = None
+    while True:
+        try:
+            request = plan.send(outcome)
+        except StopIteration as end:
+            return end.value
+        outcome = play(request)
 
 
 def start(agent: Any, seen: Observation) -> Plan:

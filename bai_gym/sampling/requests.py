@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bai_gym.budget import PULLS, Budget
 from bai_gym.errors import AgentError
@@ -142,17 +141,13 @@ def _check_form(request: object, batch: int, num_arms: int) -> Request:
         block = request if counts is request.counts else replace(request, counts=counts)
     else:
         block = Block(_counts(request))
-    _check_candidates(block, batch, num_arms)
-    if block.counts.min() < 0:
-        raise AgentError("the agent asked for a negative number of pulls")
-    return block
-
-
-def _check_candidates(block: Block, batch: int, num_arms: int) -> None:
     shape = (batch, num_arms) if block.arms is None else block.arms.shape
     if block.counts.shape != shape or shape[0] != batch:
         raise AgentError(f"allocate must return counts of shape {shape}, not {block.counts.shape}")
     _check_arms(block.arms, batch, num_arms)
+    if block.counts.min() < 0:
+        raise AgentError("the agent asked for a negative number of pulls")
+    return block
 
 
 def _check_arms(arms: IntArray | None, batch: int, num_arms: int) -> None:
@@ -165,15 +160,11 @@ def _check_arms(arms: IntArray | None, batch: int, num_arms: int) -> None:
 
 
 def _counts(request: object) -> IntArray:
-    counts = _array(request, "allocate must return counts of pulls, a Block, a Sequential or None")
-    counts = np.atleast_2d(counts)
+    try:
+        counts = np.atleast_2d(np.asarray(request))
+    except ValueError:  # lists of unequal lengths
+        rule = "allocate must return counts of pulls, a Block, a Sequential or None"
+        raise AgentError(f"{rule}, not {request!r}") from None
     if not np.issubdtype(counts.dtype, np.integer):
         raise AgentError(f"allocate must return integers, not {counts.dtype}")
     return counts.astype(np.int64, copy=False)
-
-
-def _array(request: object, rule: str) -> npt.NDArray[Any]:
-    try:
-        return np.asarray(request)
-    except ValueError:  # lists of unequal lengths
-        raise AgentError(f"{rule}, not {request!r}") from None

@@ -13,7 +13,7 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 
 from bai_gym.agents import make
 from bai_gym.api import parse_agent
-from bai_gym.benchmark.protocol import acts_on_batches, describe, knowledge, reset
+from bai_gym.benchmark.protocol import Traits, describe, knowledge, reset
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import ParameterError
@@ -58,7 +58,7 @@ def check_teacher(teacher: str, env: BestArmEnv) -> Any:
     """
     name, parameters = parse_agent(teacher)
     agent = make(name, **parameters)
-    if env.episode_spec.fixed_confidence or not acts_on_batches(agent):
+    if env.episode_spec.fixed_confidence or not Traits.of(agent).acts_on_batches:
         raise ParameterError(
             f"{describe(agent)} cannot be imitated: this needs an agent that acts in batches, and a fixed budget"
         )

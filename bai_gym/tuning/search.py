@@ -29,7 +29,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from bai_gym.api import agent_source
 from bai_gym.bandits.executor.functions import one_line
-from bai_gym.benchmark.protocol import allocates
+from bai_gym.benchmark.protocol import Traits
 from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.live import PendingPull, Study
 from bai_gym.validation import integer, real
@@ -219,7 +219,8 @@ class BAISearchCV(BaseSearchCV):
     ) -> _Fits:
         """Make the fits that the study asks for; return the scores and times of each."""
         base = clone(self.estimator)
-        at_a_time = study.budget if allocates(agent_source(self.agent).make()) else effective_n_jobs(self.n_jobs)
+        allocates = Traits.of(agent_source(self.agent).make()).allocates
+        at_a_time = study.budget if allocates else effective_n_jobs(self.n_jobs)
         scores_by_pull: dict[tuple[int, int], dict[str, float] | str] = {}
         untold: list[tuple[PendingPull, dict[str, float] | str]] = []  # until a fit says which scores there are
         name, lowest = "", math.inf

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bai_gym import agents
-from bai_gym.agents.restrictions import check_rewards
+from bai_gym.agents.registry import check_rewards
 from bai_gym.bandits import Bandit
 from bai_gym.errors import BaiGymError, BudgetError
 from generate.instances import Environment

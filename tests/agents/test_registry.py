@@ -9,8 +9,7 @@ import pytest
 
 from bai_gym import agents
 from bai_gym.agents import registry
-from bai_gym.agents.registry import BUILT_IN, GROUPS, heading
-from bai_gym.agents.restrictions import check_rewards
+from bai_gym.agents.registry import BUILT_IN, GROUPS, check_rewards, heading
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError
 from bai_gym.rewards import Rewards
 

@@ -15,7 +15,7 @@ import pytest
 from bai_gym.api import make_cells
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.chunk import play_chunk
-from bai_gym.benchmark.facts import describe_agent
+from bai_gym.benchmark.facts import facts
 from bai_gym.benchmark.sources import EnvSource
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError, UnknownNameError
@@ -259,5 +259,7 @@ def test_rewards_differ_between_agents_and_budgets() -> None:
 
 def test_what_a_cell_says_of_its_agent() -> None:
     small = cell("SH-Reuse(allow_small_budget=True)", budget=20)
-    assert describe_agent(small) == ((), ("SH-Reuse(allow_small_budget=True): budget below its minimum of 160",))
-    assert describe_agent(cell("SHVar-Reuse")) == (("variances",), ())
+    row = facts(small)
+    assert row["knows"] == ()
+    assert row["notes"] == ("SH-Reuse(allow_small_budget=True): budget below its minimum of 160",)
+    assert facts(cell("SHVar-Reuse"))["knows"] == ("variances",)

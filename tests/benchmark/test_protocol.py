@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.benchmark.protocol import acts_on_batches, allocates, check_agent, describe, knowledge, notes, reset
+from bai_gym.benchmark.protocol import Traits, describe, knowledge, notes, reset
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
 
@@ -31,17 +31,14 @@ class Half:
 
 
 def test_two_shapes_of_agents() -> None:
-    check_agent(Acting())
-    check_agent(Allocating())
-    assert not allocates(Acting())
-    assert allocates(Allocating())
-    assert not allocates(Half())
+    assert not Traits.of(Acting()).allocates
+    assert Traits.of(Allocating()).allocates
 
 
 @pytest.mark.each("agent", [Half(), object(), 3, None])
 def test_anything_else_is_refused(agent: object) -> None:
     with pytest.raises(AgentError, match=r"is not an agent: it needs act\(observation\), or allocate"):
-        check_agent(agent)
+        Traits.of(agent)
 
 
 def test_acting_on_batches_is_declared_and_needs_act() -> None:
@@ -51,9 +48,9 @@ def test_acting_on_batches_is_declared_and_needs_act() -> None:
     class Only(Allocating):
         batched = True
 
-    assert acts_on_batches(Both())
-    assert not acts_on_batches(Only())
-    assert not acts_on_batches(Acting())
+    assert Traits.of(Both()).acts_on_batches
+    assert not Traits.of(Only()).acts_on_batches
+    assert not Traits.of(Acting()).acts_on_batches
 
 
 def test_the_label_goes_before_the_name_before_the_class() -> None:

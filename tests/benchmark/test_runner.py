@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bai_gym import Comparison, Result, agents, compare, evaluate
+from bai_gym.agents.elimination.sequential_halving import SequentialHalving
 from bai_gym.api import make_cells
 from bai_gym.benchmark import chunk as chunk_module
 from bai_gym.benchmark import runner
@@ -448,6 +449,11 @@ def test_an_agent_that_cannot_be_sent_to_workers() -> None:
 
 @pytest.mark.slow
 def test_arrays_of_earlier_chunks_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Cyclic(SequentialHalving):
+        def begin(self, info: Any) -> None:
+            super().begin(info)
+            self.own = self  # so that only a garbage collection frees it
+
     alive: list[weakref.ref[Any]] = []
     most = []
     play = chunk_module.play_blocks
@@ -460,7 +466,7 @@ def test_arrays_of_earlier_chunks_are_given_back(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(chunk_module, "play_blocks", watched)
     gc.disable()
     try:
-        evaluate("SH", "BAI-Gaussian8-v0", budget=30_000, runs=4000, env_kwargs={"num_arms": 1001})
+        evaluate(Cyclic, "BAI-Gaussian8-v0", budget=30_000, runs=4000, env_kwargs={"num_arms": 1001})
     finally:
         gc.enable()
     assert most == [0, 1, 2, 3] * 4  # four chunks of four parts

@@ -402,7 +402,7 @@ def little_look_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     matrix = rng.normal(rng.uniform(1, 5, (80, 1)), rng.uniform(0.2, 1, (80, 1)), (80, 20))
     source = CompletedRatings(matrix.astype(np.float32), np.arange(80), matrix.mean(axis=-1), matrix.var(axis=-1))
     monkeypatch.setattr(movielens, "look_alike_source", lambda: source)
-    monkeypatch.setattr(sources, "BUILT", {})
+    monkeypatch.setattr(sources, "_MADE", {})
 
 
 def verdicts(text: str, experiment: Experiment) -> list[str]:

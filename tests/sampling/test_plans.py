@@ -23,7 +23,7 @@ from bai_gym.sampling import (
     execute,
     late,
     pausing,
-    result_of,
+    run,
     singly,
 )
 from bai_gym.statistics import Observation, Statistics
@@ -87,7 +87,7 @@ def test_pauses_by_hand() -> None:
         paused.append((count, seen["pulls"][0].tolist(), int(seen["remaining"][0, 0]), final))
 
     begin = pausing(scripted, [1, 3, 4, 6, 9], pause)
-    assert result_of(execute(begin(source.seen), source.play)).tolist() == [1]
+    assert run(begin(source.seen), source.play).tolist() == [1]
     assert paused == [
         (1, [1, 0], 9, None),
         (3, [2, 1], 7, None),
@@ -111,7 +111,7 @@ def test_adapters_compose_by_hand() -> None:
 
     rounds = Rounds(3, 1)
     begin = delayed(pausing(late(plan, rounds, REAL), [4, 8], pause), rounds)
-    result_of(execute(begin(source.seen), source.play))
+    run(begin(source.seen), source.play)
     assert paused == [(4, [0, 0], [3, 1]), (8, [2, 1], [4, 4])]
     assert source.merged.pulls.tolist() == [[5, 4]]
 
@@ -122,12 +122,11 @@ def test_single_pulls_of_a_block_by_hand() -> None:
     block = Block(np.array([[2, 2]]), np.array([[0, 2]]), np.array([[4.0, 6.0]]))
     rewards, asked = iter([1.0, 5.0, np.nan, 7.0]), []
 
-    def pull(arms: Any) -> Generator[None, None, Any]:
-        yield from ()
+    def pull(arms: Any) -> Any:
         asked.append(int(arms[0]))
         return np.array([next(rewards)])
 
-    made = result_of(execute(singly(block, seen), pull))
+    made = run(singly(block, seen), pull)
     assert asked == [0, 2, 2, 0]
     assert (made.pulls.tolist(), made.means.tolist()) == ([[2, 1]], [[4.0, 5.0]])
 
@@ -138,12 +137,11 @@ def test_single_pulls_of_a_rule_by_hand() -> None:
     request = of_rule(Rule(choose=first_slot, stops=ended), 9, [[2, 0], [2, 1]], Statistics.zeros((2, 2)))
     asked: list[Any] = []
 
-    def pull(arms: Any) -> Generator[None, None, Any]:
-        yield from ()
+    def pull(arms: Any) -> Any:
         asked.append(arms.tolist())
         return np.array([np.nan if len(asked) == 1 else 3.0, 4.0])
 
-    outcome = result_of(execute(singly(request, seen), pull))
+    outcome = run(singly(request, seen), pull)
     assert asked == [[2, 2], [2, 2], [2, STOP]]
     assert outcome.statistics.pulls.tolist() == [[2, 0], [2, 0]]
     assert outcome.statistics.means[:, 0].tolist() == [3.0, 4.0]
@@ -154,4 +152,4 @@ def test_a_part_that_is_impossible_is_refused_as_its_request_is() -> None:
     source = source_of([1.0, 2.0], 3)
     begin = pausing(scripted, [2], lambda *_: None)
     with pytest.raises(AgentError, match="4 pulls with 3 left"):
-        result_of(execute(begin(source.seen), source.play))
+        run(begin(source.seen), source.play)
