@@ -10,13 +10,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from bai_gym.adapters import stepper_of
 from bai_gym.agents.restrictions import check_arms
 from bai_gym.budget import Budget
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import REAL, Rewards
-from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations, check_tie_rule
+from bai_gym.sampling import Plan, Rule, TieRule, allocations, check_tie_rule
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Task
 from bai_gym.validation import flag, real
@@ -191,7 +192,7 @@ class Agent(ABC):
             )
         check_arms(self.name, info.num_arms)
         encoding = ActionEncoding(self.num_arms, self.task, fixed_confidence=may_stop)
-        self._stepper = Stepper(self, encoding, info.rounds, info.rewards)
+        self._stepper = stepper_of(self, encoding, info)
         self.begin(info)
 
     def _check_kinds(self) -> None:

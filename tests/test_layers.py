@@ -32,7 +32,7 @@ LAYERS: dict[str, frozenset[str]] = {
         {"bandits", "datasets", "designs", "gaussian_process", "problems", "regression", "tasks", "theory"}
     ),
     "envs": frozenset({"arrays", "envs"}),
-    "agents": frozenset({"agents", "sampling"}),
+    "agents": frozenset({"adapters", "agents", "sampling"}),
     "benchmark": frozenset({"benchmark", "results"}),
     "interface": frozenset(
         {
@@ -72,7 +72,8 @@ BESIDE: dict[str, set[str]] = {
     "theory": {"designs"},
     "arrays": {"envs"},
     "problems": {"bandits", "datasets", "gaussian_process", "tasks", "theory"},
-    "agents": {"sampling"},
+    "adapters": {"sampling"},
+    "agents": {"adapters", "sampling"},
     "benchmark": {"results"},
     "api": {"progress", "rerun"},
     "auditing": {"api", "progress"},

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from bai_gym.adapters import acting, stepper_of
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.protocol import (
-    act_of,
     acts_on_batches,
     allocates,
     is_quick,
@@ -28,7 +28,6 @@ from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.envs.wrappers import make_env, make_vec_env
 from bai_gym.results.result import Checkpoint, Runs
 from bai_gym.results.writer import ResultsWriter
-from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 
 __all__ = ["play_chunk"]
@@ -176,10 +175,11 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
             copy=False,
         )
         observation, _ = env.reset(seed=int(rewards.integers(2**63)))
-        reset(agent, spec.problem_info(bandit, knows, cell.checkpoints), own)
+        info = spec.problem_info(bandit, knows, cell.checkpoints)
+        reset(agent, info, own)
         acts = acts_on_batches(agent)
-        stepper = agent if acts else Stepper(agent, env.action_encoding, spec.rounds, bandit.rewards)
-        act, recommend = act_of(stepper, spec.rounds, bandit.rewards), getattr(agent, "recommend", None)
+        stepper = agent if acts else stepper_of(agent, env.action_encoding, info)
+        act, recommend = acting(stepper, info), getattr(agent, "recommend", None)
         idle = partial(getattr, stepper, "idle_pulls" if acts else "idle", None)
         return play_steps(act, env, observation, cell.checkpoints, recommend, idle), idle()
     return _play_singly(cell, bandit, rewards, own), None
@@ -192,8 +192,9 @@ def _play_singly(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: 
         given = GivenInstances(bandit.select(np.array([run])), cell.earlier)
         scalar = make_env(given, replace(spec, pairs=uses_pairs(agent)))
         first, _ = scalar.reset(seed=int(rewards.integers(2**63)))
-        reset(agent, scalar.problem_info(knowledge(agent)), own)
+        info = scalar.problem_info(knowledge(agent))
+        reset(agent, info, own)
         acts = callable(getattr(agent, "act", None))
-        actor = agent if acts else Stepper(agent, scalar.action_encoding, spec.rounds, bandit.rewards)
+        actor = agent if acts else stepper_of(agent, scalar.action_encoding, info)
         rollouts.append(play_single_steps(actor, scalar, first))
     return Rollout.joined(rollouts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,8 @@ from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.problems.info import check_knowledge
 from bai_gym.rewards import Rewards
-from bai_gym.rounds import Rounds
-from bai_gym.sampling import with_assumed
-from bai_gym.statistics import Observation
 
 __all__ = [
-    "act_of",
     "acts_on_batches",
     "allocates",
     "recommends_any_time",
@@ -57,18 +52,6 @@ def allocates(agent: Any) -> bool:
 def acts_on_batches(agent: Any) -> bool:
     """Return whether the agent's ``act`` takes a batch of episodes, declared by ``batched = True``."""
     return bool(getattr(agent, "batched", False)) and callable(getattr(agent, "act", None))
-
-
-def act_of(agent: Any, rounds: Rounds, rewards: Rewards) -> Callable[[Observation], Any]:
-    """Return the agent's ``act``, as it plays where rewards arrive late.
-
-    An agent that knows of pulls whose rewards are pending declares ``reads_pending = True``. For any other they count,
-    see :func:`bai_gym.sampling.with_assumed`.
-    """
-    act: Callable[[Observation], Any] = agent.act
-    if not rounds.late or getattr(agent, "reads_pending", False):
-        return act
-    return lambda observation: act(with_assumed(observation, rewards))
 
 
 def recommends_any_time(agent: Any) -> bool:

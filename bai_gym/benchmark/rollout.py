@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bai_gym.adapters import acting, delayed, late, pausing
 from bai_gym.bandits import Bandit
-from bai_gym.benchmark.blocks import Blocks, delayed
+from bai_gym.benchmark.blocks import Blocks
 from bai_gym.benchmark.merged import MergedStatistics
-from bai_gym.benchmark.protocol import act_of, tally, uses_pairs
+from bai_gym.benchmark.protocol import tally, uses_pairs
 from bai_gym.budget import Budget
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.scalar import BestArmEnv
@@ -21,7 +22,7 @@ from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.results.result import summed
 from bai_gym.rounds import AT_ONCE, Rounds
-from bai_gym.sampling import Start, execute, late, pausing, pulls_made, result_of, start
+from bai_gym.sampling import execute, pulls_made, result_of, start
 from bai_gym.statistics import IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm, Task
 
@@ -119,7 +120,7 @@ def play_blocks(
         earlier=earlier,
         pairs_of=bandit if uses_pairs(agent) else None,
     )
-    source = Blocks(bandit, merged, rng, unequal=rounds.late)
+    source = Blocks(bandit, merged, rng)
     before = _pulls(earlier)
 
     def score(count: int, seen: Observation, recommendation: Any) -> None:
@@ -127,13 +128,8 @@ def play_blocks(
         chosen = task.check(chosen, bandit.batch, bandit.num_arms)
         scored.append(RolloutCheckpoint(count, chosen, np.asarray(source.seen["pulls"] - before, np.int64)))
 
-    begin: Start = partial(start, agent)
-    if rounds.late:
-        begin = late(begin, rounds, bandit.rewards)
-    if checkpoints:
-        begin = pausing(begin, checkpoints, score)
-    if rounds.late:
-        begin = delayed(begin, rounds)
+    begin = late(partial(start, agent), rounds, bandit.rewards)
+    begin = delayed(pausing(begin, checkpoints, score), rounds)
     recommendation = result_of(execute(begin(source.seen), source.play))
     recommendation = task.check(recommendation, bandit.batch, bandit.num_arms)
     return Rollout(recommendation, merged, before, tuple(scored))
@@ -197,7 +193,7 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
         AgentError: If an action is invalid.
     """
     encoding = env.action_encoding
-    act = act_of(agent, env.episode_spec.rounds, env.problem_info().rewards)
+    act = acting(agent, env.problem_info())
     for left in range(env.episode_spec.most_pulls, -1, -1):
         decoded = _read_one(encoding, act(observation))
         stops = decoded.stops is not None and decoded.stops[0]

@@ -2,11 +2,10 @@
 
 One function executes plans, :func:`execute`. Where rewards come from is the business of the ``play`` that it receives:
 exact blocks (:mod:`bai_gym.benchmark.blocks`), one pull per step (:mod:`bai_gym.sampling.stepper`) or several pulls
-outstanding at a time (:mod:`bai_gym.sampling.dispatcher`).
+outstanding at a time (:mod:`bai_gym.live.dispatcher`).
 
-A ``play`` that yields requests itself makes another plan of a plan, an *adapter*: :mod:`bai_gym.sampling.late` makes
-rounds of blocks and rules, :mod:`bai_gym.sampling.checkpoints` asks for recommendations on the way. An adapter takes a
-:data:`Start` and returns one, so that adapters compose.
+A ``play`` that yields requests itself makes another plan of a plan, an *adapter*: :mod:`bai_gym.adapters` has those of
+rewards that arrive late and of checkpoints. An adapter takes a :data:`Start` and returns one, so that adapters compose.
 """
 
 from __future__ import annotations

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from bai_gym.sampling.plans import Plan, Start, execute
-from bai_gym.sampling.requests import Part, Request, check_request, parts_of
+from bai_gym.sampling.requests import Part, checked, parts_of
 from bai_gym.statistics import Observation
 
 __all__ = ["pausing"]
 
 
-def pausing(begin: Start, counts: Iterable[int], pause: Callable[[int, Observation, Any], None]) -> Start:
+def pausing(begin: Start, counts: Sequence[int], pause: Callable[[int, Observation, Any], None]) -> Start:
     """Return a plan that pauses when certain numbers of pulls have been made; otherwise it is the same.
 
     Args:
         begin: Starts the plan.
-        counts: Pulls of an episode, ascending.
+        counts: Pulls of an episode, ascending; without any, the plan is the same.
         pause: Called with each count, and the observation then. When the plan has ended before a count, nothing changes
             any more: it then receives the recommendation, too, in place of None.
     """
+    if not counts:
+        return begin
 
     def paused(seen: Observation) -> Plan:
         left, due = int(seen["remaining"].flat[0]), deque(counts)
@@ -30,10 +32,10 @@ def pausing(begin: Start, counts: Iterable[int], pause: Callable[[int, Observati
         def made() -> int:
             return left - int(seen["remaining"].flat[0])
 
-        def play(asked: object) -> Generator[Request | Part, Any, Any]:
+        def play(asked: object) -> Generator[Part, Any, Any]:
             before = made()
-            request, pulls = check_request(asked, batch, num_arms, left - before, unequal=True)
-            for part in parts_of(request, pulls, [at - before for at in due if before < at < before + pulls]):
+            whole = checked(asked, batch, num_arms, left - before)
+            for part in parts_of(whole, [at - before for at in due if before < at < before + whole.end]):
                 outcome = yield part
                 if due and made() == due[0]:
                     pause(due.popleft(), seen, None)
