@@ -15,10 +15,10 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 import gymnasium as gym
 
+from bai_gym.adapters import Checkpoints
 from bai_gym.agents.loading import as_agent, file_of, is_reference, split_reference
 from bai_gym.agents.registry import build, find, is_shared, names
 from bai_gym.benchmark.cells import Cell
-from bai_gym.benchmark.checkpoints import Checkpoints
 from bai_gym.benchmark.protocol import check_agent, describe
 from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import OnChunk, check_runs, run_cells

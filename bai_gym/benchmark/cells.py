@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bai_gym.adapters import Checkpoints, checkpoints_of
 from bai_gym.bandits import Bandit
-from bai_gym.benchmark.checkpoints import Checkpoints, checkpoints_of
 from bai_gym.benchmark.identity import digest_of, hash_of
 from bai_gym.benchmark.protocol import (
     allocates,
     confidence,
     describe,
     knowledge,
+    recommends_any_time,
     reset,
     starts_from_earlier,
     suited,
@@ -87,7 +88,7 @@ class Cell:
             budget: Pulls per episode.
             seed: The user's seed.
             path: See :class:`Cell`.
-            checkpoints: See :func:`bai_gym.benchmark.checkpoints.checkpoint_grid`.
+            checkpoints: See :func:`bai_gym.adapters.checkpoints.checkpoint_grid`.
 
         Raises:
             ParameterError: If the path does not exist, the agent cannot take it, or a checkpoint is invalid.
@@ -104,7 +105,8 @@ class Cell:
             raise ParameterError(
                 f"{describe(prototype)} has no allocate(observation): it can only be run with path='steps'"
             )
-        points = checkpoints_of(checkpoints, budget, env.built.episode_spec, prototype)
+        anytime = recommends_any_time(prototype)
+        points = checkpoints_of(checkpoints, budget, env.built.episode_spec, describe(prototype), anytime=anytime)
         return cls(env, agent, agent.label or describe(prototype), budget, seed, path, points)
 
     @property

@@ -5,16 +5,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bai_gym.adapters import acting, delayed, late, pausing
+from bai_gym.adapters import acting, adapted
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.blocks import Blocks
 from bai_gym.benchmark.merged import MergedStatistics
-from bai_gym.benchmark.protocol import tally, uses_pairs
+from bai_gym.benchmark.protocol import tally
 from bai_gym.budget import Budget
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.scalar import BestArmEnv
@@ -22,7 +21,7 @@ from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.results.result import summed
 from bai_gym.rounds import AT_ONCE, Rounds
-from bai_gym.sampling import execute, pulls_made, result_of, start
+from bai_gym.sampling import execute, pulls_made, result_of
 from bai_gym.statistics import IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm, Task
 
@@ -118,7 +117,6 @@ def play_blocks(
         variances=bool(getattr(agent, "uses_variances", True)),
         features=bandit.features,
         earlier=earlier,
-        pairs_of=bandit if uses_pairs(agent) else None,
     )
     source = Blocks(bandit, merged, rng)
     before = _pulls(earlier)
@@ -128,8 +126,7 @@ def play_blocks(
         chosen = task.check(chosen, bandit.batch, bandit.num_arms)
         scored.append(RolloutCheckpoint(count, chosen, np.asarray(source.seen["pulls"] - before, np.int64)))
 
-    begin = late(partial(start, agent), rounds, bandit.rewards)
-    begin = delayed(pausing(begin, checkpoints, score), rounds)
+    begin = adapted(agent, bandit, rounds, checkpoints, score)
     recommendation = result_of(execute(begin(source.seen), source.play))
     recommendation = task.check(recommendation, bandit.batch, bandit.num_arms)
     return Rollout(recommendation, merged, before, tuple(scored))
