@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import itertools
 import time
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,7 +20,6 @@ from bai_gym.benchmark.protocol import (
     is_quick,
     knowledge,
     reset,
-    uses_pairs,
 )
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
 from bai_gym.benchmark.sources import GivenInstances
@@ -170,7 +168,7 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
         env = make_vec_env(
             GivenInstances(bandit, cell.earlier),
             bandit.batch,
-            replace(spec, pairs=uses_pairs(agent)),
+            spec.seen_by(agent),
             autoreset_mode=AutoresetMode.DISABLED,
             copy=False,
         )
@@ -190,7 +188,7 @@ def _play_singly(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: 
     for run in range(bandit.batch):
         agent = cell.agent.make()
         given = GivenInstances(bandit.select(np.array([run])), cell.earlier)
-        scalar = make_env(given, replace(spec, pairs=uses_pairs(agent)))
+        scalar = make_env(given, spec.seen_by(agent))
         first, _ = scalar.reset(seed=int(rewards.integers(2**63)))
         info = scalar.problem_info(knowledge(agent))
         reset(agent, info, own)

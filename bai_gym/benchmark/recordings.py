@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from bai_gym.adapters import acting, stepper_of
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.wrapped import WrappedBandit
 from bai_gym.benchmark.cells import Cell
-from bai_gym.benchmark.protocol import acts_on_batches, allocates, knowledge, reset, uses_pairs
+from bai_gym.benchmark.protocol import acts_on_batches, allocates, knowledge, reset
 from bai_gym.benchmark.rollout import play_single_steps
 from bai_gym.benchmark.runner import OnChunk
 from bai_gym.benchmark.sources import GivenInstances
@@ -110,7 +109,7 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     rewards, own = (generator(cell.seed, f"recorded {stream}", *names) for stream in ("rewards", "agent"))
     spec = cell.episode_spec
     agent = cell.agent.make()
-    env = make_env(given, replace(spec, pairs=uses_pairs(agent)))
+    env = make_env(given, spec.seen_by(agent))
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
     bandit = env.unwrapped._episode.bandit = _Noting(env.unwrapped._episode.bandit)
     info = env.problem_info(knowledge(agent))
