@@ -7,14 +7,14 @@ from abc import ABC, abstractmethod
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit
+from bai_gym.bandits import Bandit
 from bai_gym.bandits.base import check_num_arms
 from bai_gym.budget import Costs
 from bai_gym.errors import InstanceError
 from bai_gym.parallel import check_memory
+from bai_gym.problems.lower_bounds import instance_bound
 from bai_gym.statistics import Statistics
-from bai_gym.tasks import BestArm, Task
-from bai_gym.theory import fixed_confidence_bound
+from bai_gym.tasks import Task
 from bai_gym.validation import integer
 
 __all__ = ["FixedProblem", "FrozenProblem", "Problem", "arm_count", "count_features"]
@@ -58,7 +58,8 @@ class Problem(ABC):
         known: Whether the true means are known, so that a recommendation can be judged.
         earlier: ``(1, K)`` statistics of rewards of the same arms that were observed before the episode and that agents
             start from, see :func:`bai_gym.benchmark.protocol.starts_from_earlier`; None: there are none.
-        task: What ``task="best-arm"`` means, where it is not the best arm, see :class:`bai_gym.linear.candidate.BestCandidate`.
+        task: What ``task="best-arm"`` means, where it is not the best arm, see
+            :class:`bai_gym.linear.candidate.BestCandidate`.
         costs: Costs of a pull of each arm that the data have; those of the environment take their place. None: the data
             have none.
         paired: See :class:`bai_gym.bandits.Bandit`.
@@ -139,26 +140,7 @@ class FixedProblem(Problem):
 
     @override
     def lower_bound(self, task: Task, delta: float, costs: Costs | None = None) -> float | None:
-        bandit = self._bandit
-        if isinstance(bandit, FeatureBandit) and costs is None:
-            from bai_gym.linear.bounds import linear_bound  # of a wing
-
-            return linear_bound(bandit, task, delta)
-        if (
-            not isinstance(task, BestArm)
-            or task.epsilon > 0
-            or not isinstance(bandit, BernoulliBandit | GaussianBandit)
-        ):
-            return None
-        variances = bandit.variances[0] if isinstance(bandit, GaussianBandit) else None
-        if variances is None and costs is not None:
-            return None
-        if variances is not None and not (variances > 0).all():
-            return None
-        if variances is not None and costs is not None:
-            variances = variances * np.array(costs)
-        bound = float(fixed_confidence_bound(bandit.means[0], delta, variances))
-        return bound if 0 < bound < np.inf else None
+        return instance_bound(self._bandit, task, delta, costs)
 
 
 class FrozenProblem(FixedProblem):

@@ -32,8 +32,9 @@ def batched(observation: Observation) -> Observation:
 
 def pulls_made(observation: Observation) -> IntArray:
     """Return the ``(..., K)`` pulls made, with those whose rewards are pending, where rewards arrive late."""
-    pulls: IntArray = observation["pulls"] + observation.get("pending", 0)
-    return pulls
+    pulls: IntArray = observation["pulls"]
+    pending = observation.get("pending")
+    return pulls if pending is None else pulls + pending
 
 
 class Stepper:
