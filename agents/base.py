@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 
+from bai_gym.adapters import stepper_of
 from bai_gym.agents.registry import check_arms
 from bai_gym.budget import Budget
 from bai_gym.envs.actions import ActionEncoding
@@ -194,7 +195,7 @@ class Agent(ABC):
                 "(`bai-gym list agents`)"
             )
         check_arms(self.name, info.num_arms)
-        self._loop = may_stop, info.rounds  # what a Gymnasium loop needs, whose stepper is made there
+        self._loop = may_stop, info  # what a Gymnasium loop needs, whose stepper is made there
         self._stepper: Stepper | None = None
         self.begin(info)
 
@@ -281,9 +282,9 @@ class Agent(ABC):
             call = "agent.reset(env.unwrapped.problem_info(agent.knows), rng)"
             raise AgentError(f"{self.name} has not been reset: call {call}")
         if self._stepper is None:
-            may_stop, rounds = self._loop
+            may_stop, info = self._loop
             encoding = ActionEncoding(self.num_arms, self.task, fixed_confidence=may_stop)
-            self._stepper = Stepper(self, encoding, rounds, self.rewards)
+            self._stepper = stepper_of(self, encoding, info)
         return self._stepper.act(observation)
 
     @property

@@ -29,6 +29,7 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym import agents
+from bai_gym.adapters import stepper_of
 from bai_gym.bandits.executor.worker import listen, read, write
 from bai_gym.benchmark.protocol import Traits, confidence, describe, knowledge, notes, reset
 from bai_gym.envs.actions import ActionEncoding
@@ -308,7 +309,7 @@ class _Player:
         acts = callable(getattr(agent, "act", None)) if may_stop else Traits.of(agent).acts_on_batches
         if Traits.of(agent).allocates and not acts:
             encoding = ActionEncoding(info.num_arms, info.task, fixed_confidence=may_stop)
-            self._agents = [Stepper(agent, encoding, info.rounds, info.rewards)]
+            self._agents = [stepper_of(agent, encoding, info)]
         return {}
 
     def act(self, observation: dict[str, Any]) -> dict[str, Any]:

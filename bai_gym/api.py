@@ -16,10 +16,10 @@ from typing import Any, Never, overload
 
 import gymnasium as gym
 
+from bai_gym.adapters import Checkpoints
 from bai_gym.agents.loading import SUFFIX, as_agent, file_of
 from bai_gym.agents.registry import BUILT_IN, build, find, is_reference, names
 from bai_gym.benchmark.cells import Cell
-from bai_gym.benchmark.checkpoints import Checkpoints
 from bai_gym.benchmark.protocol import Traits, describe
 from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import OnChunk, check_runs, run_cells

@@ -116,14 +116,13 @@ class Budget:
         """Return by how much a pull for which something was paid was more expensive than expected."""
         return 0
 
-    def check_counts(self, counts: IntArray, arms: IntArray | None, left: Any, *, unequal: bool = False) -> Any:
+    def check_counts(self, counts: IntArray, arms: IntArray | None, left: Any) -> Any:
         """Return what a block costs, see :meth:`cost`.
 
         Args:
             counts: ``(N, k)`` pulls.
             arms: Candidates ``(N, k)``; None: all arms.
             left: What is left in every episode.
-            unequal: Whether episodes that have ended may have no pulls.
 
         Raises:
             AgentError: If it costs more than is left, or episodes have different numbers of pulls.
@@ -131,8 +130,8 @@ class Budget:
         if counts.max() > left:  # before they are summed, which might overflow
             raise AgentError(f"the agent asked for {counts.max()} pulls with {left} left of the budget")
         totals = counts.sum(axis=-1)
-        total = int(totals.max())
-        if ((totals != total) & ~(unequal & (totals == 0))).any():
+        total = int(totals[0])
+        if (totals != total).any():
             raise AgentError("the agent must ask for equally many pulls in every episode of a batch")
         return self.check_steps(total, left)
 
@@ -273,7 +272,7 @@ class Money(Budget):
         return 0.0 if paid is None else paid - float(self.prices[arm])
 
     @override
-    def check_counts(self, counts: IntArray, arms: IntArray | None, left: Any, *, unequal: bool = False) -> Any:
+    def check_counts(self, counts: IntArray, arms: IntArray | None, left: Any) -> Any:
         cost = self.cost(counts, arms)
         self.check_spent(cost, left)
         return cost

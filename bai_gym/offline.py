@@ -111,8 +111,9 @@ def _episodes(cell: Cell, runs: int) -> Iterator[Any]:
     for run in range(runs):
         start = int(generator(cell.seed, "exported rewards", run).integers(2**31))
         observation, _ = env.reset(seed=start)
-        reset(agent, env.problem_info(knowledge(agent)), generator(cell.seed, "exported agent", run))
-        actor = Actor(agent, env.action_encoding, env.episode_spec.rounds, cell.env.rewards)
+        info = env.problem_info(knowledge(agent))
+        reset(agent, info, generator(cell.seed, "exported agent", run))
+        actor = Actor(agent, env.action_encoding, info)
         observations, actions, rewards, over = [observation], [], [], [False, False]
         while not any(over):
             action = np.asarray(actor.act(observation), np.int64)

@@ -29,10 +29,10 @@ LAYERS: dict[str, frozenset[str]] = {
         | {"statistics", "validation", "wings"}
     ),
     "models": frozenset(
-        {"bandits", "datasets", "designs", "gaussian_process", "problems", "regression", "tasks", "theory"}
+        {"bandits", "datasets", "designs", "gaussian_process", "linear", "problems"} | {"regression", "tasks", "theory"}
     ),
     "envs": frozenset({"arrays", "envs"}),
-    "agents": frozenset({"agents", "sampling"}),
+    "agents": frozenset({"adapters", "agents", "sampling"}),
     "benchmark": frozenset({"benchmark", "results"}),
     "interface": frozenset(
         {
@@ -42,7 +42,6 @@ LAYERS: dict[str, frozenset[str]] = {
             "auditing",
             "cli",
             "experiments",
-            "linear",
             "live",
             "official",
             "offline",
@@ -68,11 +67,13 @@ BESIDE: dict[str, set[str]] = {
     "seeding": {"validation"},
     "validation": {"errors"},
     "bandits": {"gaussian_process"},
+    "linear": {"bandits", "tasks", "theory"},
     "regression": {"designs"},
     "theory": {"designs"},
     "arrays": {"envs"},
-    "problems": {"bandits", "datasets", "gaussian_process", "tasks", "theory"},
-    "agents": {"sampling"},
+    "problems": {"bandits", "datasets", "gaussian_process", "linear", "tasks", "theory"},
+    "adapters": {"sampling"},
+    "agents": {"adapters", "sampling"},
     "benchmark": {"results"},
     "api": {"progress", "rerun"},
     "auditing": {"api", "progress"},

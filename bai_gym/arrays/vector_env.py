@@ -40,11 +40,10 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         num_envs: N, at least 1.
         budget: Pulls per episode. None: that of the id; 1,000 for a problem.
         reward: ``"correct"`` or ``"simple_regret"``, of the last step.
-        batch_size: Pulls of a round, at whose end rewards arrive; observations then hold ``pending``.
-        delay: Rounds by which they arrive later.
         device: Where the tensors are, for example ``"cuda"``.
         dtype: Of all floats.
-        **keywords: Passed to the problem.
+        **keywords: ``batch_size`` and ``delay``, see :meth:`bai_gym.envs.specification.EpisodeSpec.of`, with which
+            observations hold ``pending``; the others are passed to the problem.
 
     Raises:
         UnknownNameError: If there is no such id.
@@ -62,8 +61,6 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         budget: int | None = None,
         reward: str = "correct",
         *,
-        batch_size: int = 1,
-        delay: int = 0,
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
         **keywords: Any,
@@ -78,6 +75,7 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
             source, keywords = entry.family, {**entry.keywords, **keywords}
             budget = entry.budget if budget is None else budget
         others = ("num_envs", "budget", "reward", "batch_size", "delay", "device", "dtype")
+        rounds = {word: keywords.pop(word) for word in ("batch_size", "delay") if word in keywords}
         self.problem = make_problem(source, keywords, others)
         self.num_envs = integer(num_envs, "num_envs", least=1)
         self.num_arms = self.problem.num_arms
@@ -87,7 +85,7 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         if reward not in ("correct", "simple_regret"):
             raise ParameterError(f"reward must be 'correct' or 'simple_regret', not {reward!r}")
         budget = 1000 if budget is None else budget
-        self.episode_spec = EpisodeSpec.of(self.problem, budget, reward, batch_size=batch_size, delay=delay)
+        self.episode_spec = EpisodeSpec.of(self.problem, budget, reward, **rounds)
         self.budget = self.episode_spec.budget
         self.device = torch.device(device)
         self.dtype = dtype

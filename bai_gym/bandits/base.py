@@ -10,6 +10,7 @@ import numpy as np
 
 from bai_gym import validation
 from bai_gym.bandits.draws import Draws
+from bai_gym.bandits.items import Items
 from bai_gym.errors import InstanceError
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
@@ -20,20 +21,17 @@ if TYPE_CHECKING:
 __all__ = ["Bandit", "check_means", "check_num_arms"]
 
 
-class Bandit(ABC):
+class Bandit(Items, ABC):
     """A batch of N instances with K arms each.
 
     Attributes:
         means: ``(N, K)`` true mean rewards.
         variances: ``(N, K)`` true reward variances (squared units of the reward).
         known: Whether these are known. In real experiments they are unknown, and NaN.
-        paired: Whether the j-th pull of every arm is played on the same item, see
-            :class:`bai_gym.bandits.PairedBandit`.
         state_size: Floats per arm and instance that pulls change.
     """
 
     known: bool = True
-    paired: bool = False
     state_size: int = 0
 
     means: FloatArray
@@ -57,10 +55,6 @@ class Bandit(ABC):
     @property
     def num_items(self) -> int | None:
         """How many pulls of an arm are without replacement, after which its mean is exact; None: there is no end."""
-        return None
-
-    def item_covariance(self, row: int) -> FloatArray | None:
-        """Return the ``(K, K)`` covariance of paired arms on an item, of one instance; None where it is unknown."""
         return None
 
     @property
@@ -158,44 +152,6 @@ class Bandit(ABC):
     def draws(self) -> Draws | None:
         """Return how the loops of sequential agents draw from the arms; None: they pull, which takes longer."""
         return None
-
-    def keep_items(self) -> None:
-        """Let :meth:`item_rewards` find the rewards of all later pulls; called before the first one.
-
-        Raises:
-            InstanceError: If arms are not paired.
-        """
-        raise InstanceError("the arms are not paired: their pulls have no items in common")
-
-    def take_items(self, flat: IntArray, rng: np.random.Generator) -> IntArray:
-        """Count a pull of each of some arms of paired bandits, whose rewards :meth:`item_rewards` then returns.
-
-        Args:
-            flat: ``(R,)`` positions ``instance * K + arm``, each at most once.
-            rng: Source of randomness.
-
-        Returns:
-            ``(R,)`` items.
-
-        Raises:
-            InstanceError: If arms are not paired.
-        """
-        raise InstanceError("the arms are not paired: their pulls have no items in common")
-
-    def item_rewards(self, rows: IntArray, items: IntArray) -> FloatArray:
-        """Return the rewards of all arms of paired bandits on items.
-
-        Args:
-            rows: ``(...,)`` instances.
-            items: ``(...,)`` items, numbered from 0, that some arm has been pulled on since :meth:`keep_items`.
-
-        Returns:
-            ``(..., K)`` rewards; also of arms that have not been pulled on the item yet.
-
-        Raises:
-            InstanceError: If arms are not paired.
-        """
-        raise InstanceError("the arms are not paired: their pulls have no items in common")
 
     @abstractmethod
     def select(self, rows: IntArray) -> Self:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Generator
-from typing import Any
-
 import numpy as np
 
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.draws import Draws
 from bai_gym.benchmark.merged import MergedStatistics
-from bai_gym.rounds import Rounds
-from bai_gym.sampling import Block, Current, Engine, Outcome, Part, Plan, Sequential, Start, check_request, execute
+from bai_gym.sampling import Block, Current, Engine, Outcome, Part, Sequential, checked
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["Blocks", "delayed"]
+__all__ = ["Blocks"]
 
 
 class Blocks:
@@ -25,7 +20,6 @@ class Blocks:
         bandit: The instances.
         merged: Their statistics at the start, and the budget.
         rng: Source of the rewards.
-        unequal: Whether episodes that have ended may have no pulls in a block.
 
     Attributes:
         merged: The statistics of whole requests.
@@ -37,12 +31,10 @@ class Blocks:
         bandit: Bandit,
         merged: MergedStatistics,
         rng: np.random.Generator,
-        *,
-        unequal: bool = False,
     ) -> None:
         """Start before the first pull."""
         self.merged, self.seen = merged, Current(merged)
-        self._bandit, self._rng, self._unequal = bandit, rng, unequal
+        self._bandit, self._rng = bandit, rng
         self._before: IntArray  # pulls before a rule
         self._engine: Engine
         self._draws: Draws | None
@@ -55,11 +47,7 @@ class Blocks:
             AgentError: If the request is impossible.
         """
         merged, bandit = self.merged, self._bandit
-        if isinstance(asked, Part):
-            part = asked
-        else:
-            limits = bandit.batch, bandit.num_arms, merged.left, merged.funds
-            part = Part(*check_request(asked, *limits, unequal=self._unequal))
+        part = checked(asked, bandit.batch, bandit.num_arms, merged.left, merged.funds)
         request, then, spent = part.whole, merged if part.last else merged.copy(), part.end
         outcome: Statistics | Outcome
         if isinstance(request, Block):
@@ -108,33 +96,3 @@ class Blocks:
 
         self._engine.advance(self._draws, self._rng, part.end, pull)
         return self._engine.outcome
-
-
-def delayed(begin: Start, rounds: Rounds) -> Start:
-    """Return a plan of rounds whose rewards arrive late, for a source that gives them at once: an adapter.
-
-    Args:
-        begin: Starts the plan, whose blocks are rounds, as :func:`bai_gym.sampling.late` makes them; it is executed by
-            :class:`Blocks`.
-        rounds: When rewards arrive.
-    """
-
-    def started(seen: Any) -> Plan:
-        arrived, under_way = seen.now.copy(), deque[Statistics]()
-
-        def play(asked: Block | Part) -> Generator[Block | Part, Statistics, Statistics]:
-            made = yield asked
-            outcome = Statistics.zeros(made.pulls.shape)
-            arrived.spend(arrived.left - seen.now.left)
-            if isinstance(asked, Part) and not asked.last:
-                return outcome
-            under_way.append(made)
-            while under_way and (arrived.left == 0 or len(under_way) > rounds.delay):
-                made = under_way.popleft()
-                arrived.add(None, made)
-                outcome.merge(*made.flat())
-            return outcome
-
-        return (yield from execute(begin(arrived), play))
-
-    return started

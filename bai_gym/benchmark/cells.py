@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from bai_gym.adapters import Checkpoints, checkpoints_of
 from bai_gym.bandits import Bandit
-from bai_gym.benchmark.checkpoints import Checkpoints, checkpoints_of
 from bai_gym.benchmark.identity import digest_of, hash_of
 from bai_gym.benchmark.protocol import Traits, confidence, describe, knowledge, reset, suited
 from bai_gym.benchmark.sources import AgentSource, EnvSource
@@ -104,7 +104,7 @@ class Cell:
             budget: Pulls per episode.
             seed: The user's seed.
             path: See :class:`Cell`.
-            checkpoints: See :func:`bai_gym.benchmark.checkpoints.checkpoint_grid`.
+            checkpoints: See :func:`bai_gym.adapters.checkpoints.checkpoint_grid`.
 
         Raises:
             ParameterError: If the path does not exist, the agent cannot take it, or a checkpoint is invalid.
@@ -122,9 +122,7 @@ class Cell:
             raise ParameterError(
                 f"{describe(prototype)} has no allocate(observation): it can only be run with path='steps'"
             )
-        points: tuple[int, ...] = ()
-        if checkpoints is not None:
-            points = checkpoints_of(checkpoints, budget, env.episode_spec, describe(prototype), traits)
+        points = checkpoints_of(checkpoints, budget, env.episode_spec, describe(prototype), anytime=traits.any_time)
         return cls(env, agent, agent.label or describe(prototype), budget, seed, path, points)
 
     @property

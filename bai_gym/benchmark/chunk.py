@@ -11,15 +11,15 @@ from functools import partial
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from bai_gym.adapters import acting, stepper_of
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.cells import Cell
-from bai_gym.benchmark.protocol import act_of, knowledge, reset
+from bai_gym.benchmark.protocol import knowledge, reset
 from bai_gym.benchmark.rollout import Rollout, RolloutCheckpoint, play_blocks, play_single_steps, play_steps
 from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.envs.wrappers import make_env, make_vec_env
 from bai_gym.results.result import Checkpoint, Runs
 from bai_gym.results.writer import CellKey, ResultsWriter
-from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Task
@@ -173,15 +173,16 @@ def _play_in_steps(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own
     env = make_vec_env(
         GivenInstances(bandit, cell.earlier),
         bandit.batch,
-        replace(spec, pairs=cell.traits.uses_pairs),
+        spec.seen_by(agent),
         autoreset_mode=AutoresetMode.DISABLED,
         copy=False,
     )
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
-    reset(agent, spec.problem_info(bandit, knowledge(agent), cell.checkpoints), own)
+    info = spec.problem_info(bandit, knowledge(agent), cell.checkpoints)
+    reset(agent, info, own)
     acts = cell.traits.acts_on_batches
-    stepper = agent if acts else Stepper(agent, env.action_encoding, spec.rounds, bandit.rewards)
-    act, recommend = act_of(stepper, spec.rounds, bandit.rewards), getattr(agent, "recommend", None)
+    stepper = agent if acts else stepper_of(agent, env.action_encoding, info)
+    act, recommend = acting(stepper, info), getattr(agent, "recommend", None)
     idle = partial(getattr, stepper, "idle_pulls" if acts else "idle", None)
     rollout = play_steps(act, env, observation, cell.checkpoints, recommend, idle)
     unasked = idle()
@@ -193,10 +194,11 @@ def _play_singly(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: 
     for run in range(bandit.batch):
         agent = cell.agent.make()
         given = GivenInstances(bandit.select(np.array([run])), cell.earlier)
-        scalar = make_env(given, replace(spec, pairs=cell.traits.uses_pairs))
+        scalar = make_env(given, spec.seen_by(agent))
         first, _ = scalar.reset(seed=int(rewards.integers(2**63)))
-        reset(agent, scalar.problem_info(knowledge(agent)), own)
+        info = scalar.problem_info(knowledge(agent))
+        reset(agent, info, own)
         acts = callable(getattr(agent, "act", None))
-        actor = agent if acts else Stepper(agent, scalar.action_encoding, spec.rounds, bandit.rewards)
+        actor = agent if acts else stepper_of(agent, scalar.action_encoding, info)
         rollouts.append(play_single_steps(actor, scalar, first))
     return Rollout.joined(rollouts)

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from bai_gym.bandits import Bandit
 from bai_gym.budget import Budget
 from bai_gym.statistics import FloatArray, IntArray, Statistics
-
-if TYPE_CHECKING:
-    from bai_gym.bandits import PairStatistics
 
 __all__ = ["MergedStatistics"]
 
@@ -38,7 +34,6 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         variances: Whether variances are kept; without them the key is missing.
         features: ``(N, K, d)`` features of the arms; None: there are none, and the key is missing.
         earlier: ``(1, K)`` statistics of earlier pulls, which do not count towards the budget; None: there are none.
-        pairs_of: Paired arms of which differences on common items are kept, fresh ones; None: the keys are missing.
 
     Attributes:
         funds: The budget.
@@ -56,7 +51,6 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         variances: bool,
         features: FloatArray | None = None,
         earlier: Statistics | None = None,
-        pairs_of: Bandit | None = None,
     ) -> None:
         """Start with the earlier pulls."""
         self.funds = Budget.given(budget)
@@ -73,13 +67,6 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         self._names = ("pulls", "means", *(["variances"] if variances else []))
         self._keys = (*self._names, "remaining", *([] if features is None else ["features"]))
         self._keys += (*self.funds.facts,)
-        self._pairs: PairStatistics | None = None
-        if pairs_of is not None:
-            pairs_of.keep_items()
-            from bai_gym.bandits.differences import PairStatistics  # of a wing
-
-            self._bandit, self._pairs = pairs_of, PairStatistics(batch, num_arms)
-            self._keys = (*self._keys, "differences", "difference_variances")
         self._unmerged: list[Part] = []
         self._first = np.arange(batch)[:, None] * num_arms
 
@@ -134,7 +121,6 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         then = copy.copy(self)
         then._statistics, then._unmerged = self.statistics.copy(), []
         then._remaining = self._remaining.copy()
-        then._pairs = None if self._pairs is None else self._pairs.copy()
         return then
 
     @override
@@ -145,9 +131,6 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         view: npt.NDArray[Any]
         if key in self._names:
             view = getattr(self.statistics, key).view()
-        elif self._pairs is not None and key in ("differences", "difference_variances"):
-            self._pairs.advance(self._bandit, self.pulls)
-            view = (self._pairs.means if key == "differences" else self._pairs.variances).view()
         elif key == "features" and self._features is not None:
             view = self._features.view()
         elif key in self.funds.facts:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +13,9 @@ from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.problems.info import check_knowledge
 from bai_gym.rewards import Rewards
-from bai_gym.rounds import Rounds
-from bai_gym.sampling import with_assumed
-from bai_gym.statistics import Observation
 
 __all__ = [
     "Traits",
-    "act_of",
     "confidence",
     "describe",
     "knowledge",
@@ -83,18 +78,6 @@ class Traits:
             uses_costs=bool(getattr(agent, "uses_costs", False)),
             uses_pairs=bool(getattr(agent, "uses_pairs", False)),
         )
-
-
-def act_of(agent: Any, rounds: Rounds, rewards: Rewards) -> Callable[[Observation], Any]:
-    """Return the agent's ``act``, as it plays where rewards arrive late.
-
-    An agent that knows of pulls whose rewards are pending declares ``reads_pending = True``. For any other they count,
-    see :func:`bai_gym.sampling.with_assumed`.
-    """
-    act: Callable[[Observation], Any] = agent.act
-    if not rounds.late or getattr(agent, "reads_pending", False):
-        return act
-    return lambda observation: act(with_assumed(observation, rewards))
 
 
 def confidence(agent: Any) -> float | None:

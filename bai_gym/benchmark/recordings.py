@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.adapters import acting, stepper_of
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.wrapped import WrappedBandit
 from bai_gym.benchmark.cells import Cell
-from bai_gym.benchmark.protocol import Traits, act_of, knowledge, reset
+from bai_gym.benchmark.protocol import Traits, knowledge, reset
 from bai_gym.benchmark.rollout import play_single_steps
 from bai_gym.benchmark.runner import OnChunk
 from bai_gym.benchmark.sources import GivenInstances
@@ -22,10 +22,9 @@ from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.wrappers import make_env
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import Workers, check_memory, run_calls
+from bai_gym.problems import ProblemInfo
 from bai_gym.results.recording import Recording, Stage
 from bai_gym.results.writer import ResultsWriter
-from bai_gym.rewards import Rewards
-from bai_gym.rounds import Rounds
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray, IntArray, Observation
@@ -110,12 +109,13 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     rewards, own = (generator(cell.seed, f"recorded {stream}", *names) for stream in ("rewards", "agent"))
     spec = cell.episode_spec
     agent = cell.agent.make()
-    env = make_env(given, replace(spec, pairs=cell.traits.uses_pairs))
+    env = make_env(given, spec.seen_by(agent))
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
     bandit = env.unwrapped._episode.bandit = _Noting(env.unwrapped._episode.bandit)
-    reset(agent, env.problem_info(knowledge(agent)), own)
+    info = env.problem_info(knowledge(agent))
+    reset(agent, info, own)
     bandit.notes.clear()  # pulls that the agent made before the episode, if allowed
-    actor = Actor(agent, env.action_encoding, spec.rounds, bandit.rewards)
+    actor = Actor(agent, env.action_encoding, info)
     rollout = play_single_steps(actor, env, observation)
     asked = len(bandit.notes) - actor.idle
     task = env.episode_spec.task
@@ -170,17 +170,16 @@ class Actor:
     Args:
         agent: Already reset, for one episode.
         encoding: The actions of the environment.
-        rounds: When the rewards arrive.
-        rewards: Their kind.
+        info: What the agent has received at its reset.
     """
 
     reads_pending = True
 
-    def __init__(self, agent: Any, encoding: ActionEncoding, rounds: Rounds, rewards: Rewards) -> None:
+    def __init__(self, agent: Any, encoding: ActionEncoding, info: ProblemInfo) -> None:
         self._agent, traits = agent, Traits.of(agent)
         self._batches = traits.acts_on_batches
-        self._stepper = Stepper(agent, encoding, rounds, rewards) if traits.allocates else None
-        self._act = act_of(agent, rounds, rewards) if self._stepper is None else self._stepper.act
+        self._stepper = stepper_of(agent, encoding, info) if traits.allocates else None
+        self._act = acting(agent, info) if self._stepper is None else self._stepper.act
         self._requests = 0
         self._made = 0
         self.stages: list[Stage] = []

@@ -5,15 +5,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from bai_gym.adapters import acting, adapted
 from bai_gym.bandits import Bandit
-from bai_gym.benchmark.blocks import Blocks, delayed
+from bai_gym.benchmark.blocks import Blocks
 from bai_gym.benchmark.merged import MergedStatistics
-from bai_gym.benchmark.protocol import act_of, tally
+from bai_gym.benchmark.protocol import tally
 from bai_gym.budget import Budget
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.scalar import BestArmEnv
@@ -21,7 +21,7 @@ from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.results.result import summed
 from bai_gym.rounds import AT_ONCE, Rounds
-from bai_gym.sampling import Start, late, pausing, pulls_made, run, start
+from bai_gym.sampling import pulls_made, run
 from bai_gym.statistics import IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm, Task
 
@@ -116,9 +116,8 @@ def play_blocks(
         variances=bool(getattr(agent, "uses_variances", True)),
         features=bandit.features,
         earlier=earlier,
-        pairs_of=bandit if getattr(agent, "uses_pairs", False) else None,
     )
-    source = Blocks(bandit, merged, rng, unequal=rounds.late)
+    source = Blocks(bandit, merged, rng)
     before = 0 if earlier is None else earlier.pulls
 
     def score(count: int, seen: Observation, recommendation: Any) -> None:
@@ -126,13 +125,7 @@ def play_blocks(
         chosen = task.check(chosen, bandit.batch, bandit.num_arms)
         scored.append(RolloutCheckpoint(count, chosen, np.asarray(source.seen["pulls"] - before, np.int64)))
 
-    begin: Start = partial(start, agent)
-    if rounds.late:
-        begin = late(begin, rounds, bandit.rewards)
-    if checkpoints:
-        begin = pausing(begin, checkpoints, score)
-    if rounds.late:
-        begin = delayed(begin, rounds)
+    begin = adapted(agent, bandit, rounds, checkpoints, score)
     recommendation = run(begin(source.seen), source.play)
     recommendation = task.check(recommendation, bandit.batch, bandit.num_arms)
     return Rollout(recommendation, merged, before, tuple(scored))
@@ -196,7 +189,7 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
         AgentError: If an action is invalid.
     """
     encoding = env.action_encoding
-    act = act_of(agent, env.episode_spec.rounds, env.problem_info().rewards)
+    act = acting(agent, env.problem_info())
     for left in range(env.episode_spec.most_pulls, -1, -1):
         decoded = _read_one(encoding, act(observation))
         stops = decoded.stops is not None and decoded.stops[0]

@@ -9,11 +9,11 @@ from typing import Any, Literal, cast, get_args
 
 from bai_gym.bandits import Bandit
 from bai_gym.budget import Budget, Costs, check_budget, check_costs
+from bai_gym.envs.views import View
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem, ProblemInfo, build
-from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.tasks import Task, make_task
-from bai_gym.validation import choice, flag, integer, real
+from bai_gym.validation import choice, flag, real
 
 __all__ = ["KEYWORDS", "EpisodeSpec", "RewardKind", "make_episode", "make_problem"]
 
@@ -23,8 +23,8 @@ rewards of the recommended arms, which needs no true means."""
 
 
 @dataclass(frozen=True)
-class EpisodeSpec:
-    """The specification of an episode; :meth:`of` makes one of the keywords of an environment.
+class EpisodeSpec(View):
+    """The specification of an episode, with its view; :meth:`of` makes one of the keywords of an environment.
 
     Attributes:
         budget: Pulls of an episode, or money where arms have costs; with fixed confidence the cap at which it is
@@ -34,8 +34,6 @@ class EpisodeSpec:
         fixed_confidence: Whether the agent decides when to stop.
         pull_cost: Cost of a pull, with fixed confidence; where arms have costs, it multiplies them.
         costs: Costs of a pull of each arm, in the unit of the budget; None: the budget counts pulls.
-        pairs: Whether differences of paired arms are observed, see :class:`bai_gym.envs.pairs.Differences`.
-        rounds: When the rewards of pulls arrive, see :class:`bai_gym.envs.late.LateRewards`.
     """
 
     budget: Any
@@ -44,8 +42,6 @@ class EpisodeSpec:
     fixed_confidence: bool = False
     pull_cost: float = 0.0
     costs: Costs | None = None
-    pairs: bool = False
-    rounds: Rounds = AT_ONCE
 
     @property
     def most_pulls(self) -> int:
@@ -126,24 +122,13 @@ class EpisodeSpec:
             )
         checked = check_costs(problem.costs if costs is None else costs, num_arms, problem.arm_names)
         limit = check_budget(budget, checked)
-        rounds = Rounds(integer(batch_size, "batch_size", least=1), integer(delay, "delay", least=0))
-        if rounds.late and checked is not None:
-            raise ParameterError(
-                "costs need batch_size=1 and delay=0: a round is a number of pulls, and with costs the budget is money"
-            )
-        if flag(pairs, "pairs") and not problem.paired:
-            raise ParameterError(
-                "pairs=True observes differences of arms on common items, and arms are not paired here: give "
-                "paired=True, where the environment has it, or leave pairs out"
-            )
-        if pairs and rounds.late:
-            raise ParameterError("pairs=True observes differences after every pull: leave out batch_size and delay")
+        view = View.checked(problem, checked, pairs=pairs, batch_size=batch_size, delay=delay)
         if not problem.known and reward != "estimate":
             raise ParameterError(
                 f"reward={reward!r} needs the true means, which are unknown in a real experiment: leave "
                 "reward out, or give reward='estimate'"
             )
-        return cls(limit, made, cast(RewardKind, reward), fixed_confidence, pull_cost, checked, pairs, rounds)
+        return cls(limit, made, cast(RewardKind, reward), fixed_confidence, pull_cost, checked, **view)
 
     def problem_info(self, bandit: Bandit, knows: Iterable[str] = (), checkpoints: Iterable[int] = ()) -> ProblemInfo:
         """Return what agents receive before they play the given instances.
@@ -221,8 +206,6 @@ def make_episode(
         spec.task.check_arms(made.num_arms)
         return made, spec
     checked = EpisodeSpec.of(made, *(() if spec is None else (spec,)), **episode)
-    if plain and (checked.pairs or checked.rounds.late):
-        raise ParameterError(
-            "pairs, batch_size and delay are for wrappers: use gym.make, or bai_gym.envs.wrappers.make_env"
-        )
+    if plain:
+        checked.check_plain()
     return made, checked

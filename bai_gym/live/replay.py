@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from bai_gym.benchmark.protocol import Traits
 from bai_gym.budget import Budget
 from bai_gym.errors import OutputError, ParameterError
+from bai_gym.live.dispatcher import Dispatcher
 from bai_gym.live.entries import Entry
 from bai_gym.live.estimates import Pull
 from bai_gym.live.experiment import Experiment
 from bai_gym.live.items import Turns
 from bai_gym.live.leases import Leases
-from bai_gym.sampling import Dispatcher
 
 __all__ = ["State"]
 

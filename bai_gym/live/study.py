@@ -68,7 +68,7 @@ class Study:
     therefore recommend exactly what they would recommend if pulls were made sequentially. Sequential agents (TTTS,
     LUCB) decide each pull on the rewards reported so far: with one pull outstanding that is the published algorithm;
     with more, rewards are delayed, and the agent assumes that outstanding rewards are near the means
-    (:class:`bai_gym.sampling.Dispatcher`).
+    (:class:`bai_gym.live.dispatcher.Dispatcher`).
 
     Every reward is on the disk when ``tell`` returns, with a journal or a storage. A pull whose reward never arrives,
     because its worker died, is handed out again after ``lease`` seconds, or after :meth:`release`; it has the same

@@ -7,14 +7,14 @@ from abc import ABC, abstractmethod
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit
+from bai_gym.bandits import Bandit
 from bai_gym.bandits.base import check_num_arms
 from bai_gym.budget import Costs
 from bai_gym.errors import InstanceError
 from bai_gym.parallel import check_memory
-from bai_gym.statistics import FloatArray, Statistics
-from bai_gym.tasks import BestArm, BestCandidate, Task
-from bai_gym.theory import bernoulli_kl, fixed_confidence_bound
+from bai_gym.problems.lower_bounds import instance_bound
+from bai_gym.statistics import Statistics
+from bai_gym.tasks import Task
 from bai_gym.validation import integer
 
 __all__ = ["FixedProblem", "FrozenProblem", "Problem", "arm_count", "count_features"]
@@ -58,7 +58,8 @@ class Problem(ABC):
         known: Whether the true means are known, so that a recommendation can be judged.
         earlier: ``(1, K)`` statistics of rewards of the same arms that were observed before the episode and that agents
             start from, see :func:`bai_gym.benchmark.protocol.Traits`; None: there are none.
-        task: What ``task="best-arm"`` means, where it is not the best arm, see :class:`bai_gym.tasks.BestCandidate`.
+        task: What ``task="best-arm"`` means, where it is not the best arm, see
+            :class:`bai_gym.linear.candidate.BestCandidate`.
         costs: Costs of a pull of each arm that the data have; those of the environment take their place. None: the data
             have none.
         paired: See :class:`bai_gym.bandits.Bandit`.
@@ -139,22 +140,7 @@ class FixedProblem(Problem):
 
     @override
     def lower_bound(self, task: Task, delta: float, costs: Costs | None = None) -> float | None:
-        bandit = self._bandit
-        if not isinstance(task, BestArm | BestCandidate) or task.epsilon > 0:
-            return None
-        if isinstance(bandit, FeatureBandit) and costs is None:
-            return _linear_bound(bandit, delta, task.candidates if isinstance(task, BestCandidate) else None)
-        if isinstance(task, BestCandidate) or not isinstance(bandit, BernoulliBandit | GaussianBandit):
-            return None
-        variances = bandit.variances[0] if isinstance(bandit, GaussianBandit) else None
-        if variances is None and costs is not None:
-            return None
-        if variances is not None and not (variances > 0).all():
-            return None
-        if variances is not None and costs is not None:
-            variances = variances * np.array(costs)
-        bound = float(fixed_confidence_bound(bandit.means[0], delta, variances))
-        return bound if 0 < bound < np.inf else None
+        return instance_bound(self._bandit, task, delta, costs)
 
 
 class FrozenProblem(FixedProblem):
@@ -171,23 +157,3 @@ class FrozenProblem(FixedProblem):
         super().__init__(bandit, problem.notes, problem.arm_names, problem.task)
         self.earlier = problem.earlier
         self.costs = problem.costs
-
-
-def _linear_bound(bandit: FeatureBandit, delta: float, candidates: FloatArray | None) -> float | None:
-    """Return the bound of an instance of linear arms with Gaussian noise; None for others.
-
-    Args:
-        bandit: The arms.
-        delta: Error probability.
-        candidates: ``(m, d)`` what may be recommended; None: the arms.
-    """
-    from bai_gym.theory.linear_time import linear_characteristic_time  # of a wing
-
-    x, means, variances = bandit.features[0], bandit.means[0], bandit.variances[0]
-    theta = np.linalg.lstsq(x, means, rcond=None)[0]
-    is_linear = np.allclose(x @ theta, means, rtol=0.0, atol=1e-9 * float(np.abs(means).max()))
-    if not isinstance(bandit.inner, GaussianBandit) or not is_linear or np.ptp(variances) or not variances[0] > 0:
-        return None
-    time = linear_characteristic_time(x, theta, float(variances[0]), candidates=candidates).lower
-    bound = float(bernoulli_kl(delta, 1.0 - delta)) * time
-    return bound if delta < 0.5 and 0 < bound < np.inf else None

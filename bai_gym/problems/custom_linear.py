@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bai_gym.bandits.linear import check_link, linear_bandit
 from bai_gym.errors import ParameterError
+from bai_gym.linear.candidate import BestCandidate
 from bai_gym.problems.base import FixedProblem
-from bai_gym.tasks import BestCandidate
 
 __all__ = ["custom_linear_problem"]
 
@@ -29,7 +29,7 @@ def custom_linear_problem(
         link: ``"identity"`` (Gaussian rewards), ``"logit"`` or ``"probit"`` (0 and 1), or ``"log"`` (counts).
         noise_variance: Variance of Gaussian rewards, above 0. None: 1.
         candidates: ``(K_Z, d)`` what may be recommended, in the span of the features; None: the arms. See
-            :class:`bai_gym.tasks.BestCandidate`.
+            :class:`bai_gym.linear.candidate.BestCandidate`.
 
     Raises:
         InstanceError: Malformed features, parameters or candidates.

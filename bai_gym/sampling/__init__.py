@@ -1,8 +1,6 @@
 """Requests of agents: blocks of pulls, or a rule that decides after every pull."""
 
 from bai_gym.sampling.block import Block
-from bai_gym.sampling.checkpoints import pausing
-from bai_gym.sampling.dispatcher import Dispatcher
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import NEVER, STOP, TO_FIRST, WAIT, Episode, total
 from bai_gym.sampling.index import (
@@ -12,12 +10,11 @@ from bai_gym.sampling.index import (
     second_of_largest_index,
     set_index,
 )
-from bai_gym.sampling.late import late, pulls_made, with_assumed
 from bai_gym.sampling.plans import Current, Plan, Start, allocations, execute, run, start
-from bai_gym.sampling.requests import Part, Request, check_request, engine_of, singly
+from bai_gym.sampling.requests import Part, Request, check_request, checked, engine_of, singly
 from bai_gym.sampling.sequential import Outcome, Rule, Sequential
 from bai_gym.sampling.state import PerArm, State, States, Vector
-from bai_gym.sampling.stepper import Stepper, batched
+from bai_gym.sampling.stepper import Stepper, batched, pulls_made
 from bai_gym.sampling.ties import TieRule
 
 __all__ = [
@@ -27,7 +24,6 @@ __all__ = [
     "WAIT",
     "Block",
     "Current",
-    "Dispatcher",
     "Engine",
     "Index",
     "Episode",
@@ -48,11 +44,10 @@ __all__ = [
     "arm_of_largest_index",
     "batched",
     "check_request",
+    "checked",
     "engine_of",
     "execute",
     "larger",
-    "late",
-    "pausing",
     "pulls_made",
     "run",
     "second_of_largest_index",
@@ -60,5 +55,4 @@ __all__ = [
     "singly",
     "start",
     "total",
-    "with_assumed",
 ]

@@ -17,7 +17,7 @@ from bai_gym.sampling.sequential import Outcome, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import integer
 
-__all__ = ["Part", "Request", "check_request", "engine_of", "parts_of", "singly"]
+__all__ = ["Part", "Request", "check_request", "checked", "engine_of", "parts_of", "singly"]
 
 Request = Block | Sequential
 """A block, or pulls that a rule decides sequentially."""
@@ -25,7 +25,7 @@ Request = Block | Sequential
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A part of a request, for sources that can make a request in parts; by default all of it.
+    """A part of a request that has been checked, for sources that can make it in parts; by default all of it.
 
     Attributes:
         whole: The request.
@@ -92,18 +92,24 @@ def singly(request: Request, seen: Observation) -> Generator[IntArray, FloatArra
     return engine.outcome
 
 
-def parts_of(request: Request, pulls: int, ends: Sequence[int]) -> Iterator[Request | Part]:
-    """Yield the parts of a request of so many pulls, each but the last of which ends after a given number of them."""
+def parts_of(whole: Part, ends: Sequence[int]) -> Iterator[Part]:
+    """Yield the parts of a request, each but the last of which ends after a given number of pulls."""
+    request = whole.whole
     if not ends:
-        yield request
+        yield whole
         return
     blocks = request.parts(ends) if isinstance(request, Block) else [None] * (len(ends) + 1)
-    for number, (end, block) in enumerate(zip([*ends, pulls], blocks, strict=True)):
+    for number, (end, block) in enumerate(zip([*ends, whole.end], blocks, strict=True)):
         yield Part(request, end, number == 0, number == len(ends), block)
 
 
+def checked(asked: object, batch: int, num_arms: int, remaining: Any, funds: Budget = PULLS) -> Part:
+    """Return a request as its only part, see :func:`check_request`; what is a part already has been checked."""
+    return asked if isinstance(asked, Part) else Part(*check_request(asked, batch, num_arms, remaining, funds))
+
+
 def check_request(
-    request: object, batch: int, num_arms: int, remaining: Any, funds: Budget = PULLS, *, unequal: bool = False
+    request: object, batch: int, num_arms: int, remaining: Any, funds: Budget = PULLS
 ) -> tuple[Request, Any]:
     """Return a request as a :class:`Block` or a :class:`Sequential`, and what it takes from the budget.
 
@@ -116,15 +122,14 @@ def check_request(
         num_arms: K.
         remaining: Pulls or money left in every episode.
         funds: The budget.
-        unequal: Whether episodes that have ended may have no pulls.
 
     Raises:
         AgentError: Wrong shape or type, negative counts, more than is left, or, in pulls, unequal totals.
     """
-    checked = _check_form(request, batch, num_arms)
-    if isinstance(checked, Sequential):
-        return checked, funds.check_steps(checked.steps, remaining)
-    return checked, funds.check_counts(checked.counts, checked.arms, remaining, unequal=unequal)
+    made = _check_form(request, batch, num_arms)
+    if isinstance(made, Sequential):
+        return made, funds.check_steps(made.steps, remaining)
+    return made, funds.check_counts(made.counts, made.arms, remaining)
 
 
 def _check_form(request: object, batch: int, num_arms: int) -> Request:

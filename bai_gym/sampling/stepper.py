@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any
 
@@ -12,18 +12,15 @@ import numpy.typing as npt
 from bai_gym.budget import Budget
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
-from bai_gym.rewards import REAL, Rewards
-from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import STOP
-from bai_gym.sampling.late import late, pulls_made
 from bai_gym.sampling.plans import Current, Start, execute, start
-from bai_gym.sampling.requests import check_request, engine_of
+from bai_gym.sampling.requests import checked, engine_of
 from bai_gym.sampling.sequential import Outcome, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics, exact_means
 
-__all__ = ["Stepper", "batched"]
+__all__ = ["Stepper", "batched", "pulls_made"]
 
 
 def batched(observation: Observation) -> Observation:
@@ -31,6 +28,13 @@ def batched(observation: Observation) -> Observation:
     if observation["pulls"].ndim == 2:
         return observation
     return {name: value[None] for name, value in observation.items()}
+
+
+def pulls_made(observation: Observation) -> IntArray:
+    """Return the ``(..., K)`` pulls made, with those whose rewards are pending, where rewards arrive late."""
+    pulls: IntArray = observation["pulls"]
+    pending = observation.get("pending")
+    return pulls if pending is None else pulls + pending
 
 
 class Stepper:
@@ -51,9 +55,8 @@ class Stepper:
     Args:
         agent: The agent, already reset.
         encoding: The action encoding.
-        rounds: When rewards arrive. Where they arrive late, an agent plays as :func:`~bai_gym.sampling.late.late`
-            says.
-        rewards: The kind of rewards.
+        adapter: Adapts the agent's plan to the environment, as :func:`bai_gym.adapters.late` does where rewards arrive
+            late; None: the plan is executed as it is.
 
     Attributes:
         idle: ``(N, K)`` pulls made after the agent's last request, or None if there are none.
@@ -63,10 +66,10 @@ class Stepper:
 
     reads_pending = True
 
-    def __init__(self, agent: Any, encoding: ActionEncoding, rounds: Rounds = AT_ONCE, rewards: Rewards = REAL) -> None:
+    def __init__(self, agent: Any, encoding: ActionEncoding, adapter: Callable[[Start], Start] | None = None) -> None:
         """Start an episode."""
-        self._agent = agent
-        self._rounds, self._rewards = rounds, rewards
+        begin: Start = partial(start, agent)
+        self._begin = begin if adapter is None else adapter(begin)
         self._encoding = encoding
         self._unrolled: Generator[IntArray, None, Any] | None = None
         self._last: tuple[IntArray, IntArray, IntArray] | None = None  # requested arms, pulled arms, pulls before
@@ -199,17 +202,14 @@ class Stepper:
 
     def _unroll(self) -> Generator[IntArray, None, Any]:
         """Yield the arms to pull, and return the recommendation; ``self._seen`` is updated in between."""
-        begin: Start = partial(start, self._agent)
-        if self._rounds.late:
-            begin = late(begin, self._rounds, self._rewards)
         funds = Budget.observed(self._seen)
-        return (yield from execute(begin(self._seen), partial(self._play, funds)))
+        return (yield from execute(self._begin(self._seen), partial(self._play, funds)))
 
     def _play(self, funds: Budget, wanted: object) -> Generator[IntArray, None, Statistics | Outcome]:
         """Yield the arms to pull for a request, and return its outcome."""
         episodes, arms = self._seen["pulls"].shape
         left = self._seen["remaining"].max().item()  # the same in all episodes
-        request, _ = check_request(wanted, episodes, arms, left, funds, unequal=self._rounds.late)
+        request = checked(wanted, episodes, arms, left, funds).whole
         self.requests += 1
         self._candidates, self._engine = request.arms, None
         if isinstance(request, Block):

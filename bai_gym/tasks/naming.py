@@ -13,7 +13,7 @@ __all__ = ["TASKS", "make_task"]
 
 
 TASKS: dict[str, type[Task]] = {task.name: task for task in (BestArm, TopM, BestOfEach, Thresholding, GoodArm)}
-"""Every task that has a name for ``gym.make``; :class:`BestCandidate` comes with the candidates of a problem."""
+"""Every task that has a name for ``gym.make``; others come with a problem, as candidates do."""
 
 
 def make_task(

@@ -16,6 +16,7 @@ MODULES: dict[str, str] = {
     "bai_gym.tasks": "tasks, and when a recommendation is correct",
     "bai_gym.problems": "distributions of instances; what an agent receives at reset",
     "bai_gym.bandits": "reward models of the arms",
+    "bai_gym.adapters": "adapters, from plans to plans: late rewards, checkpoints",
     "bai_gym.sampling": "requests for pulls, and the engine that plays them",
     "bai_gym.statistics": "pulls, means and variances",
     "bai_gym.auditing": "stopping rules: a gallery, and audits of what they promise",

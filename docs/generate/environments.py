@@ -16,7 +16,7 @@ from bai_gym.envs.pairs import Differences
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import KEYWORDS, EpisodeSpec
 from bai_gym.problems import FAMILIES
-from bai_gym.tasks import BestArm, BestCandidate, BestOfEach, GoodArm, Thresholding, TopM
+from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Thresholding, TopM
 from generate.complexities import complexity_rows
 from generate.docstrings import Parsed, code_table, parse, roles_to_code
 from generate.instances import Environment, description, rewards_in_words
@@ -261,7 +261,7 @@ def _range(space: Any) -> str:
 def _action(environment: Environment) -> str:
     spec, arms = environment.env.episode_spec, environment.problem.num_arms
     task = spec.task
-    if isinstance(task, BestCandidate):
+    if task.answer == "candidate":
         (candidates,) = task.sizes(arms)
         if spec.fixed_confidence:
             return (

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, chisquare, ks_2samp
 
 from bai_gym import agents, compare, evaluate
+from bai_gym.adapters.checkpoints import checkpoint_grid
 from bai_gym.agents import Agent
 from bai_gym.agents.registry import BUILT_IN
 from bai_gym.agents.tools.normal_prior import PriorAgent
 from bai_gym.api import make_cells, parse_agent
 from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
-from bai_gym.benchmark.checkpoints import checkpoint_grid
 from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.rollout import RolloutCheckpoint, play_blocks, play_steps
 from bai_gym.envs.vector import BestArmVectorEnv
@@ -95,9 +95,12 @@ def test_agents_without_an_answer_are_refused(name: str) -> None:
         evaluate(name, "BAI-Gaussian8-v0", runs=2, checkpoints=100)
 
 
-def test_so_is_fixed_confidence() -> None:
+def test_so_are_fixed_confidence_and_money() -> None:
     with pytest.raises(ParameterError, match="fixed budget"):
         evaluate("Uniform", "BAI-FC-Custom-v0", runs=2, checkpoints=100)
+    for checkpoints in (5, [5, 9]):
+        with pytest.raises(ParameterError, match="the budget is money"):
+            evaluate("SH", "BAI-Gaussian8-v0", budget=9.0, checkpoints=checkpoints, env_kwargs={"costs": [2] * 8})
 
 
 # ------------------------------------------------------------------------------------------------ parts of blocks

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bai_gym.adapters import delayed, late, pausing
 from bai_gym.bandits import GaussianBandit
-from bai_gym.benchmark.blocks import Blocks, delayed
+from bai_gym.benchmark.blocks import Blocks
 from bai_gym.benchmark.merged import MergedStatistics
 from bai_gym.errors import AgentError
 from bai_gym.rewards import REAL
@@ -21,8 +22,6 @@ from bai_gym.sampling import (
     Rule,
     Sequential,
     execute,
-    late,
-    pausing,
     run,
     singly,
 )

@@ -13,8 +13,9 @@ from bai_gym import agents
 from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit, linear_bandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError, ParameterError
+from bai_gym.linear.candidate import BestCandidate
 from bai_gym.problems import ProblemInfo
-from bai_gym.tasks import BestCandidate, Task
+from bai_gym.tasks import Task
 
 CONFIDENT = ("RAGE", "XY-static", "XY-oracle")
 BUDGETED = ("G-BAI", "XY-BAI")

@@ -9,8 +9,9 @@ import pytest
 
 from bai_gym.api import agent_source
 from bai_gym.envs.actions import ActionEncoding
+from bai_gym.live.dispatcher import Dispatcher
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Block, Dispatcher, Plan, Rule, Sequential, Stepper
+from bai_gym.sampling import Block, Plan, Rule, Sequential, Stepper
 from bai_gym.statistics import Statistics
 from bai_gym.tasks import BestArm
 

@@ -2,7 +2,7 @@
 
 The agent's plan becomes a plan of one block per round. Where the agent decides before some rewards have arrived, their
 pulls count, with rewards at the mean of those of the arm that have arrived: the hallucinated observations of Desautels,
-Krause and Burdick (2014), as in :mod:`bai_gym.sampling.dispatcher`. When the rewards arrive they replace the assumed
+Krause and Burdick (2014), as in :mod:`bai_gym.live.dispatcher`. When the rewards arrive they replace the assumed
 ones: in the statistics that the agent reads, and in the state of its rule. Only rewards that have arrived end an
 episode.
 
@@ -13,29 +13,35 @@ the same mean and variance in their place. An agent whose requests are whole rou
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
+from bai_gym.envs.actions import ActionEncoding
+from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
 from bai_gym.rounds import Rounds
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import STOP
 from bai_gym.sampling.plans import Plan, Start, execute
-from bai_gym.sampling.requests import check_request
+from bai_gym.sampling.requests import Part, check_request
 from bai_gym.sampling.sequential import Outcome, Sequential
+from bai_gym.sampling.stepper import Stepper
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
-__all__ = ["late", "pulls_made", "with_assumed"]
+__all__ = ["acting", "delayed", "late", "stepper_of", "with_assumed"]
 
 
 def late(begin: Start, rounds: Rounds, rewards: Rewards) -> Start:
     """Return a plan of blocks, each of which is a round, from one that expects every reward at once: an adapter.
+
+    Where rewards arrive at once, the plan is the same.
 
     The outcome of a block is the statistics of the rewards that have arrived since the previous one, and the
     observation is that of the rewards that have arrived. Where a rule has ended an episode, blocks have no pulls of it.
@@ -45,7 +51,64 @@ def late(begin: Start, rounds: Rounds, rewards: Rewards) -> Start:
         rounds: When rewards arrive.
         rewards: The kind of rewards.
     """
+    if not rounds.late:
+        return begin
     return lambda seen: _LatePlan(begin, seen, rounds, rewards).play()
+
+
+def delayed(begin: Start, rounds: Rounds) -> Start:
+    """Return a plan of rounds whose rewards arrive late, for a source that gives them at once: an adapter.
+
+    Args:
+        begin: Starts the plan, whose blocks are rounds, as :func:`late` makes them; it is executed by
+            :class:`bai_gym.benchmark.blocks.Blocks`.
+        rounds: When rewards arrive. Where they arrive at once, the plan is the same.
+    """
+    if not rounds.late:
+        return begin
+
+    def started(seen: Any) -> Plan:
+        arrived, under_way = seen.now.copy(), deque[Statistics]()
+
+        def play(asked: Part) -> Generator[Part, Statistics, Statistics]:
+            made = yield asked
+            outcome = Statistics.zeros(made.pulls.shape)
+            arrived.spend(arrived.left - seen.now.left)
+            if not asked.last:
+                return outcome
+            under_way.append(made)
+            while under_way and (arrived.left == 0 or len(under_way) > rounds.delay):
+                made = under_way.popleft()
+                arrived.add(None, made)
+                outcome.merge(*made.flat())
+            return outcome
+
+        return (yield from execute(begin(arrived), play))
+
+    return started
+
+
+def stepper_of(agent: Any, encoding: ActionEncoding, info: ProblemInfo) -> Stepper:
+    """Return what plays an agent that has been reset, one pull per step, whenever rewards arrive.
+
+    Args:
+        agent: The agent.
+        encoding: The action encoding.
+        info: What the agent has received at its reset.
+    """
+    return Stepper(agent, encoding, partial(late, rounds=info.rounds, rewards=info.rewards))
+
+
+def acting(agent: Any, info: ProblemInfo) -> Callable[[Observation], Any]:
+    """Return the ``act`` of an agent that has been reset, as it plays where rewards arrive late.
+
+    An agent that knows of pulls whose rewards are pending declares ``reads_pending = True``. For any other they count,
+    see :func:`with_assumed`.
+    """
+    act: Callable[[Observation], Any] = agent.act
+    if not info.rounds.late or getattr(agent, "reads_pending", False):
+        return act
+    return lambda observation: act(with_assumed(observation, info.rewards))
 
 
 def with_assumed(observation: Observation, rewards: Rewards) -> dict[str, npt.NDArray[Any]]:
@@ -57,12 +120,6 @@ def with_assumed(observation: Observation, rewards: Rewards) -> dict[str, npt.ND
     """
     pulls, means = _assume(observation["pulls"], observation["means"], observation["pending"], rewards)
     return {**{name: observation[name] for name in observation if name != "pending"}, "pulls": pulls, "means": means}
-
-
-def pulls_made(observation: Observation) -> IntArray:
-    """Return the ``(..., K)`` pulls made, with those whose rewards are pending."""
-    pulls: IntArray = observation["pulls"]
-    return pulls + observation["pending"] if "pending" in observation else pulls
 
 
 class _Parcel(NamedTuple):
@@ -111,10 +168,10 @@ class _LatePlan:
         """Yield rounds, and return the agent's recommendation."""
         recommendation = yield from execute(self._begin(self._view), self._play)
         if self._round.any():
-            yield Block(self._round)
+            yield _round(self._round)
         return recommendation
 
-    def _play(self, asked: object) -> Generator[Block, Statistics, Statistics | Outcome]:
+    def _play(self, asked: object) -> Generator[Part, Statistics, Statistics | Outcome]:
         """Yield the rounds of a request, and return its outcome."""
         batch, num_arms = self._pending.shape
         request, pulls = check_request(asked, batch, num_arms, self._budget - self._made)
@@ -122,7 +179,7 @@ class _LatePlan:
             return (yield from self._block(request, pulls))
         return (yield from self._sequential(request))
 
-    def _pull(self, flat: IntArray, counts: IntArray | int, pulls: int) -> Generator[Block, Statistics, _Parcel | None]:
+    def _pull(self, flat: IntArray, counts: IntArray | int, pulls: int) -> Generator[Part, Statistics, _Parcel | None]:
         """Make pulls of the arms at flat positions in the current round; at its end, return the rewards that arrive."""
         self._round.reshape(-1)[flat] += counts
         self._pending.reshape(-1)[flat] += counts
@@ -131,12 +188,12 @@ class _LatePlan:
         if self._made % self._rounds.batch_size and self._made < self._budget:
             return None
         made, self._round, self._view.unsent = self._round, np.zeros_like(self._round), 0
-        statistics = yield Block(made)
+        statistics = yield _round(made)
         begin, self._arrived = self._arrived, self._rounds.arrived(self._made, self._budget)
         np.maximum(self._pending - statistics.pulls, 0, out=self._pending)  # where it has ended, it may have idle pulls
         return _Parcel(begin, self._arrived, statistics) if self._arrived > begin else None
 
-    def _block(self, block: Block, pulls: int) -> Generator[Block, Statistics, Statistics]:
+    def _block(self, block: Block, pulls: int) -> Generator[Part, Statistics, Statistics]:
         """Make the pulls of a block, and return their statistics."""
         made = Statistics.zeros(self._pending.shape)
         pending: deque[tuple[int, IntArray]] = deque()
@@ -156,7 +213,7 @@ class _LatePlan:
             )
         return made if block.arms is None else made.take(block.arms)
 
-    def _sequential(self, request: Sequential) -> Generator[Block, Statistics, Outcome]:
+    def _sequential(self, request: Sequential) -> Generator[Part, Statistics, Outcome]:
         """Let a rule decide the pulls of each round in advance, and then learn their rewards."""
         begin, older, first = Statistics.of(self._seen).copy(), self._pending.copy(), self._made
         engine = self._engine(request, begin, older)
@@ -220,6 +277,11 @@ class _LatePlan:
             window = window if request.arms is None else window.take(request.arms)
         made = int((arrived.pulls + pending).sum(axis=1).max())
         return Engine(request, window, made, self._seen.get("features"), variances="variances" in self._seen)
+
+
+def _round(counts: IntArray) -> Part:
+    """Return a round as a request that needs no check: episodes that have ended have no pulls."""
+    return Part(Block(counts), int(counts.sum(axis=1).max()))
 
 
 class _StandIns:

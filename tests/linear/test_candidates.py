@@ -13,8 +13,8 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.text import TextWrapper
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, BaiGymError, InstanceError, ParameterError
+from bai_gym.linear.candidate import BestCandidate
 from bai_gym.problems import build
-from bai_gym.tasks import BestCandidate
 
 ARMS = [[1.0, 0.0], [0.0, 1.0]]
 THETA = [0.5, 0.4]  # means of the arms

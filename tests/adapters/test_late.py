@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from bai_gym import agents, evaluate
+from bai_gym.adapters import late, with_assumed
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_steps
@@ -19,7 +20,7 @@ from bai_gym.envs.wrappers import make_vec_env
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import BINARY, REAL, Rewards
 from bai_gym.rounds import Rounds
-from bai_gym.sampling import Block, late, start, with_assumed
+from bai_gym.sampling import Block, start
 from bai_gym.statistics import IntArray, Statistics
 
 ROUNDS = [Rounds(10), Rounds(7), Rounds(60), Rounds(1, 3), Rounds(8, 2)]
@@ -52,12 +53,12 @@ def run(agent: Agent, rounds: Rounds, budget: int, told: list[Statistics], rewar
     outcome = None
     while True:
         try:
-            block = plan.send(outcome)
+            part = plan.send(outcome)
         except StopIteration:
             return asked
-        asked.append(block.counts[0].tolist())
+        asked.append(part.whole.counts[0].tolist())
         outcome = told.pop(0)
-        seen["remaining"] -= block.counts.sum()
+        seen["remaining"] -= part.end
         there = np.flatnonzero(outcome.pulls)
         arrived = Statistics.of(seen)
         arrived.merge(

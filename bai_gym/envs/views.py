@@ -1,0 +1,59 @@
+"""What wrappers change about the observations of an episode, set by keywords: late rewards, differences of pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from bai_gym.budget import Costs
+from bai_gym.errors import ParameterError
+from bai_gym.problems import Problem
+from bai_gym.rounds import AT_ONCE, Rounds
+from bai_gym.validation import flag, integer
+
+__all__ = ["View"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What wrappers change about the observations of an episode; by default nothing.
+
+    Attributes:
+        pairs: Whether differences of paired arms are observed, see :class:`bai_gym.envs.pairs.Differences`.
+        rounds: When the rewards of pulls arrive, see :class:`bai_gym.envs.late.LateRewards`.
+    """
+
+    pairs: bool = False
+    rounds: Rounds = AT_ONCE
+
+    @staticmethod
+    def checked(problem: Problem, costs: Costs | None, *, pairs: bool, batch_size: int, delay: int) -> dict[str, Any]:
+        """Return the fields, of the keywords that are described at :meth:`bai_gym.envs.specification.EpisodeSpec.of`.
+
+        Raises:
+            ParameterError: If one is invalid, or does not go with the problem, with costs or with another.
+        """
+        rounds = Rounds(integer(batch_size, "batch_size", least=1), integer(delay, "delay", least=0))
+        if rounds.late and costs is not None:
+            raise ParameterError(
+                "costs need batch_size=1 and delay=0: a round is a number of pulls, and with costs the budget is money"
+            )
+        if flag(pairs, "pairs") and not problem.paired:
+            raise ParameterError(
+                "pairs=True observes differences of arms on common items, and arms are not paired here: give "
+                "paired=True, where the environment has it, or leave pairs out"
+            )
+        if pairs and rounds.late:
+            raise ParameterError("pairs=True observes differences after every pull: leave out batch_size and delay")
+        return {"pairs": pairs, "rounds": rounds}
+
+    def check_plain(self) -> None:
+        """Raise :class:`ParameterError` if it needs a wrapper."""
+        if self.pairs or self.rounds.late:
+            raise ParameterError(
+                "pairs, batch_size and delay are for wrappers: use gym.make, or bai_gym.envs.wrappers.make_env"
+            )
+
+    def seen_by(self, agent: Any) -> Self:
+        """Return the same with the observations of an agent: with differences, if it declares ``uses_pairs = True``."""
+        return replace(self, pairs=bool(getattr(agent, "uses_pairs", False)))
