@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
+from bai_gym import evaluate
+from bai_gym.api import make_cells
 from bai_gym.bandits import (
     FeatureBandit,
     FiniteBandit,
@@ -22,6 +24,7 @@ from bai_gym.bandits import (
     SampleTable,
     paired_finite,
 )
+from bai_gym.benchmark.recordings import record_run
 from bai_gym.errors import InstanceError
 from bai_gym.statistics import FloatArray, IntArray
 
@@ -148,9 +151,8 @@ def test_all_ways_to_pull_give_the_same_rewards_on_the_same_items(
     plays["items"](started, [(2, 1, 0)], np.random.default_rng(1))
     copies = [copy.deepcopy(started), started.select(np.arange(4)), pickle.loads(pickle.dumps(started))]
     blocks = ((0, 0, 0), (3, 3, 3), (9, 0, 4), (0, 5, 0))
-    found = [
-        plays[way](one, blocks, np.random.default_rng(2)) for way, one in zip(("blocks", "pulls", "loops"), copies)
-    ]
+    pairs = zip(("blocks", "pulls", "loops"), copies, strict=True)
+    found = [plays[way](bandit, blocks, np.random.default_rng(2)) for way, bandit in pairs]
     for other in found[1:]:
         np.testing.assert_allclose(other.means, found[0].means, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(other.variances, found[0].variances, rtol=1e-12, atol=1e-12)
@@ -224,6 +226,25 @@ def test_instances_are_replaced_before_or_between_single_pulls(plays: dict[str, 
     plays["blocks"](played, [(2, 2, 2)], np.random.default_rng(0))
     with pytest.raises(InstanceError, match="cannot be replaced after a block"):
         played.replace(np.array([0]), gaussian(1))
+
+
+@pytest.mark.each("name", ["SR", "SH-Reuse(rounding=equal)", "Uniform"])
+def test_equal_correlation_is_independence_with_less_variance(name: str) -> None:
+    # Equal counts cancel the common factor: correlation rho with variance s^2 is independence with s^2 (1 - rho).
+    means, runs, rho = [0.3, *[0.0] * 9], 6_000, 0.5
+    paired = evaluate(
+        name, "BAI-PairedCustom-v0", budget=240, runs=runs, env_kwargs={"means": means, "correlation": rho}
+    )
+    single = {"means": means, "variances": 1 - rho}
+    independent = evaluate(name, "BAI-Custom-v0", budget=240, runs=runs, seed=1, env_kwargs=single)
+    error = np.sqrt(paired.error_probability * (1 - paired.error_probability) * 2 / runs)
+    assert paired.error_probability == pytest.approx(independent.error_probability, abs=4 * error)
+    assert paired.error_probability < 0.35  # with independent pulls .38 and more
+
+
+def test_pulls_of_agents_that_see_differences_are_recorded() -> None:
+    (cell,) = make_cells(["PairedRace"], "BAI-PairedGaussian10-v0", [60], 0)
+    assert record_run(cell, 0, 200).arms.size == 60
 
 
 def test_impossible_instances_are_rejected_in_one_line() -> None:

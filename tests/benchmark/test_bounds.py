@@ -33,17 +33,14 @@ def test_values_are_those_of_the_theorems() -> None:
         ("SH", BERNOULLI, True),
         ("SH", GAUSSIAN, False),
         ("SH(leftover=last)", BERNOULLI, False),
-        ("SH-Reuse", BERNOULLI, False),  # the theorem is about fresh samples in each stage
         ("SH(tie=first)", BERNOULLI, True),
         ("SHVar", GAUSSIAN, True),
         ("SHVar", BERNOULLI, False),
-        ("SHVar-Reuse", GAUSSIAN, False),
         ("SHAdaVar", GAUSSIAN, False),  # at delta = 0.05 outside the domain
         ("UGapEb", BERNOULLI, False),
         ("UGapEb(scale=2.0, b=1.0)", BERNOULLI, False),
         ("UCB-E(a=theory, b=1.0)", BERNOULLI, True),
         ("UCB-E(b=1.0)", BERNOULLI, False),
-        ("GapE(b=1.0, rescaled=False)", BERNOULLI, True),
         ("GapE(rescaled=False)", BERNOULLI, True),  # b = 1, chosen for binary rewards
         ("GapE(rescaled=False)", GAUSSIAN, False),
         ("GapE", BERNOULLI, False),
@@ -52,12 +49,6 @@ def test_values_are_those_of_the_theorems() -> None:
 )
 def test_what_is_covered(agent: str, keywords: dict[str, Any], covered: bool) -> None:
     assert bool(bounds(agent, **keywords)) is covered
-
-
-def test_features_are_nothing_to_a_bound() -> None:
-    features = {"features": [[0.9], [0.5], [0.1]], "theta": [1.0]}
-    assert bounds("SHVar", env="BAI-CustomLinear-v0", **features) == bounds("SHVar", **GAUSSIAN)
-    assert not bounds("SH", env="BAI-CustomLinear-v0", **features)
 
 
 def test_other_tasks_are_not_covered() -> None:

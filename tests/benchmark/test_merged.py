@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pytest
@@ -117,6 +116,11 @@ def test_before_the_first_pull() -> None:
         assert record[name].tolist() == [[0, 0, 0]] * 2
     assert record["pulls"].dtype == record["remaining"].dtype == np.int64
     assert record["remaining"].shape == (2, 1)
+    assert list(record) == [*NAMES, "remaining"]
+    without = filled(variances=False)
+    assert list(without) == ["pulls", "means", "remaining"] and not without.statistics.variances.any()
+    with pytest.raises(KeyError, match="'variances'"):
+        without["variances"]
 
 
 def test_pulls_are_counted_without_computing_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,15 +141,7 @@ def test_pulls_are_counted_without_computing_the_rest(monkeypatch: pytest.Monkey
     assert record.pulls.tolist() == record["pulls"].tolist() == [[4, 2, 2], [3, 3, 2]]
 
 
-def test_nothing_is_merged_twice() -> None:
-    record = filled()
-    statistics_once = record.statistics
-    assert record.statistics is statistics_once
-    assert record["pulls"].tolist() == [[3, 1, 1], [2, 2, 1]]
-    assert record.pulls.tolist() == [[3, 1, 1], [2, 2, 1]]
-
-
-@pytest.mark.parametrize("name", [*NAMES, "remaining"])
+@pytest.mark.each("name", [*NAMES, "remaining"])
 def test_what_is_read_cannot_be_written_to(name: str) -> None:
     record = filled()
     before = record[name].tolist()
@@ -165,31 +161,6 @@ def test_blocks_stay_the_callers() -> None:
     record.add(None, statistics([[[5.0], []]]))
     assert record["means"].tolist() == [[3.0, 2.0]]
     assert (part.pulls.tolist(), part.means.tolist()) == ([[2, 1]], [[2.0, 2.0]])
-
-
-@pytest.mark.parametrize(
-    ("variances", "keys"),
-    [(True, ["pulls", "means", "variances", "remaining"]), (False, ["pulls", "means", "remaining"])],
-)
-def test_keys(variances: bool, keys: list[str]) -> None:
-    record = filled(variances=variances)
-    assert (list(record), len(record), record.has_variances) == (keys, len(keys), variances)
-    assert ("variances" in record) is variances
-    copied: dict[str, Any] = {name: array.tolist() for name, array in record.items()}
-    assert list(copied) == keys
-
-
-@pytest.mark.parametrize(("name", "variances"), [("variances", False), ("mean", True), ("", True)])
-def test_keys_that_are_not_there(name: str, variances: bool) -> None:
-    with pytest.raises(KeyError, match=f"'{name}'"):
-        filled(variances=variances)[name]
-
-
-def test_without_variances_the_rest_is_the_same() -> None:
-    with_variances, without = filled(), filled(variances=False)
-    for name in ("pulls", "means", "remaining"):
-        assert (with_variances[name] == without[name]).all()
-    assert not without.statistics.variances.any()
 
 
 def test_a_copy_leaves_the_present_ones_alone() -> None:

@@ -65,27 +65,17 @@ def test_the_label_goes_before_the_name_before_the_class() -> None:
     assert describe(agent) == "mine(a=1)"
 
 
-@pytest.mark.each(
-    ("declared", "granted"), [((), set()), ({"range"}, {"range"}), (["variances", "range"], {"variances", "range"})]
-)
-def test_knowledge_is_a_set_of_words(declared: object, granted: set[str]) -> None:
+def test_knowledge_and_notes() -> None:
     agent: Any = Acting()
-    agent.knows = declared
-    assert knowledge(agent) == granted
-
-
-def test_knowledge_that_cannot_be_granted() -> None:
-    agent: Any = Acting()
+    for declared in ((), {"range"}, ["variances", "range"]):
+        agent.knows = declared
+        assert knowledge(agent) == set(declared)
     agent.knows = {"the best arm"}
     with pytest.raises(ParameterError, match="'the best arm'"):
         knowledge(agent)
-
-
-@pytest.mark.each(("said", "kept"), [("one note", ("one note",)), (["a", "b"], ("a", "b")), ((), ())])
-def test_notes_are_one_sentence_or_several(said: object, kept: tuple[str, ...]) -> None:
-    agent: Any = Acting()
-    agent.notes = said
-    assert notes(agent) == kept
+    for said, kept in (("one note", ("one note",)), (["a", "b"], ("a", "b")), ((), ())):
+        agent.notes = said
+        assert notes(agent) == kept
 
 
 def called_with(method: Any) -> list[Any]:
@@ -133,10 +123,6 @@ def optional(seen: list[Any]) -> Any:
 )
 def test_reset_gets_as_many_arguments_as_it_takes(method: Any, expected: list[Any]) -> None:
     assert called_with(method) == expected
-
-
-def test_an_agent_without_reset() -> None:
-    reset(Acting(), BRIEFING, RNG)
 
 
 @pytest.mark.each("method", [lambda s: lambda a, b, third: None, lambda s: lambda a, *, third: None])

@@ -72,26 +72,49 @@ def identity(files: list[Path]) -> list[tuple[int, int]]:
 # ------------------------------------------------------------------------------------------------ workers
 
 
-@pytest.mark.slow
-def test_workers_change_nothing(tmp_path: Path, contents: Callable[[Path], dict[str, bytes]]) -> None:
-    # A class of a function, as one of a notebook, cannot be imported: it travels to the workers whole.
-    class Own:
-        batched = True
+class Own:
+    """An agent that plays a batch of episodes, pull by pull."""
 
-        def act(self, observation: Any) -> Any:
-            return observation["pulls"].argmin(axis=-1)
+    batched = True
 
-    def results(name: str, workers: int) -> list[dict[str, Any]]:
-        return facts(compare([*AGENTS, Own], ENV, budgets=[12, 9], runs=RUNS, workers=workers, out=tmp_path / name))
+    def act(self, observation: Any) -> Any:
+        return observation["pulls"].argmin(axis=-1)
 
-    one, two = results("one", 1), results("two", 2)
-    assert one == two
-    assert [(row["agent"], row["budget"], row["runs"]) for row in one] == [
-        (name, budget, RUNS) for budget in (12, 9) for name in ("SH", "VBR", "Own")
-    ]
-    written = contents(tmp_path / "one")
-    assert len(written) == 3 * 2 * 2 + 1  # chunks, and the results
-    assert written == contents(tmp_path / "two")
+
+DIVIDED: dict[str, tuple[list[Any], str, dict[str, Any]]] = {
+    "plain": (["SH", "VBR", Own], PRIOR, {}),
+    "sets": (["SAR"], "BAI-TopM-Custom-v0", {"env_kwargs": {"budget": 60}}),
+    "stopping": (["UGapEc(b=0.3)"], "BAI-FC-Custom-v0", {"env_kwargs": {"epsilon": 0.1, "budget": 60}}),
+    "checkpoints": (["CSAR"], "BAI-CustomThresholding-v0", {"budgets": [90], "checkpoints": [7, 50]}),
+    "steps": (["APT"], "BAI-CustomThresholding-v0", {"budgets": [90], "checkpoints": [7, 50], "path": "steps"}),
+}
+FIELDS = ("recommendation", "correct_recommendation", "correct", "simple_regret", "spent", "truncated", "pulls")
+
+
+@pytest.mark.each("case", DIVIDED)
+def test_workers_and_resuming_change_nothing(
+    case: str, tmp_path: Path, contents: Callable[[Path], dict[str, bytes]], resumed: Callable[..., Any]
+) -> None:
+    names, env, options = DIVIDED[case]
+    runs = CHUNK_RUNS + 50
+
+    def results(workers: int, out: Path) -> list[dict[str, Any]]:
+        return facts(compare(names, env, runs=runs, workers=workers, out=out, seed=5, reuse=True, **options))
+
+    one, two = tmp_path / "one", tmp_path / "two"
+    first = results(1, one)
+    assert results(2, two) == first
+    assert contents(one) == contents(two)
+    assert len(contents(one)) == 2 * len(names) + 1  # chunks, and the results
+    assert all(0 < row["errors"] < runs and (row["truncated"] > 0) == (case == "stopping") for row in first)
+    cells = make_cells(names, env, options.get("budgets"), 5, options.get("env_kwargs"))
+    if "checkpoints" not in options:  # what is read is what was played
+        for cell in cells:
+            read, fresh = ResultsWriter(one).load(cell.key, 1, 50), chunk_module.play_chunk(cell, 1, 50)
+            for name in FIELDS:
+                np.testing.assert_array_equal(getattr(read, name), getattr(fresh, name))
+    assert resumed(one, 2 * len(names), lambda: results(1, one)) == first
+    assert contents(one) == contents(two)
 
 
 def test_the_seed_decides() -> None:
@@ -143,25 +166,8 @@ def test_only_unfinished_chunks_are_played_again(
     assert contents(tmp_path) == before
 
 
-def test_results_read_from_disk_have_paired_tests_too(tmp_path: Path) -> None:
-    played_now, read = (compare(AGENTS, PRIOR, budgets=[20], runs=RUNS, out=tmp_path) for _ in range(2))
-    assert (
-        played_now.paired("SH", "VBR")
-        == read.paired("SH", "VBR")
-        == compare(AGENTS, PRIOR, budgets=[20], runs=RUNS).paired("SH", "VBR")
-    )
-    assert played_now.paired("SH", "VBR").only_a_errs > 0
-    assert played_now[0].seconds > 0 == read[0].seconds
-
-
 @pytest.mark.each(
-    ("runs", "replayed"),
-    [
-        (2 * CHUNK_RUNS + 100, [(1, 1000), (2, 100)]),
-        (RUNS, []),
-        (CHUNK_RUNS, []),
-        (300, [(0, 300)]),
-    ],
+    ("runs", "replayed"), [(2 * CHUNK_RUNS + 100, [(1, 1000), (2, 100)]), (CHUNK_RUNS, []), (300, [(0, 300)])]
 )
 def test_another_number_of_runs_reuses_what_is_there(
     tmp_path: Path, played: list[tuple[str, int, int]], runs: int, replayed: list[tuple[int, int]]
@@ -192,8 +198,6 @@ def of_another_schema(file: Path) -> None:
 
 DAMAGE: dict[str, Callable[[Path], object]] = {
     "truncated": lambda file: file.write_bytes(file.read_bytes()[:-20]),
-    "empty": lambda file: file.write_bytes(b""),
-    "garbage": lambda file: file.write_bytes(b"PAR1 no table PAR1"),
     "a row too few": lambda file: pq.write_table(pq.read_table(file)[1:], file),
     "a column too few": lambda file: pq.write_table(pq.read_table(file).drop_columns(["spent"]), file),
     "another schema": of_another_schema,
@@ -226,14 +230,12 @@ def test_a_damaged_chunk_is_named_and_played_again(
 # ------------------------------------------------------------------------------------------------ agents
 
 
-@pytest.mark.each("agent", ["SH", " SH ", "SH()", agents.SequentialHalving, agents.SequentialHalving()], ids=str)
-def test_an_agent_by_name_class_and_instance(agent: Any) -> None:
-    assert facts([evaluate(agent, PRIOR, runs=300)]) == facts([evaluate("SH", PRIOR, runs=300)])
-
-
-def test_parameters_in_brackets_are_those_of_the_instance() -> None:
-    named = evaluate("SHAdaVar(delta=0.2, tie=first)", PRIOR, budget=60, runs=300)
-    assert facts([named]) == facts([evaluate(agents.SHAdaVar(delta=0.2, tie="first"), PRIOR, budget=60, runs=300)])
+def test_an_agent_by_name_class_and_instance() -> None:
+    named = facts([evaluate("SH", PRIOR, runs=300)])
+    for agent in (" SH ", "SH()", agents.SequentialHalving, agents.SequentialHalving()):
+        assert facts([evaluate(agent, PRIOR, runs=300)]) == named
+    given = [evaluate(one, PRIOR, budget=60, runs=300) for one in ("VBR(reject=ucb)", agents.make("VBR", reject="ucb"))]
+    assert facts(given[:1]) == facts(given[1:])
 
 
 def test_an_instance_is_left_as_it_was() -> None:
@@ -249,60 +251,12 @@ def test_an_instance_is_left_as_it_was() -> None:
     assert agent.calls == 0
 
 
-@pytest.mark.each("workers", [1, 2])
-@pytest.mark.each("takes", ["no reset", "nothing", "the problem info", "the problem info and a generator"])
-def test_a_users_own_class_runs_whatever_its_reset_takes(workers: int, takes: str) -> None:
-    class Own:
-        """Pulls the arms in turn and recommends the largest mean."""
-
-        def act(self, observation: Any) -> int:
-            assert getattr(self, "told", "no reset") == takes
-            return int((-observation["pulls"] if observation["remaining"][0] else observation["means"]).argmax())
-
-    def with_nothing(self: Any) -> None:
-        self.told = "nothing"
-
-    def with_problem_info(self: Any, info: Any) -> None:
-        self.told = "the problem info" if (info.num_arms, info.budget) == (3, 6) else "something else"
-
-    def with_both(self: Any, info: Any, rng: np.random.Generator) -> None:
-        self.told = "the problem info and a generator" if info.budget + rng.integers(1) == 6 else "something else"
-
-    resets = {
-        "nothing": with_nothing,
-        "the problem info": with_problem_info,
-        "the problem info and a generator": with_both,
-    }
-    if takes in resets:
-        Own.reset = resets[takes]  # type: ignore[attr-defined]
-    arms = {"means": [0.0, 1.0, 0.5], "variances": 0.0}
-    result = evaluate(Own, ENV, budget=6, runs=25, env_kwargs=arms, workers=workers)
-    assert (result.agent, result.errors, result.mean_pulls.tolist()) == ("Own", 0, [2.0, 2.0, 2.0])
-
-
-@pytest.mark.each("workers", [1, 2])
-def test_an_environment_object_is_as_good_as_its_id(workers: int) -> None:
-    by_object = compare(AGENTS, gym.make(PRIOR, budget=30), runs=50, workers=workers)
-    (first, second) = facts(by_object)
-    assert [first["budget"], second["budget"]] == [30, 30]
+def test_an_environment_object_is_as_good_as_its_id() -> None:
+    by_object = facts(compare(AGENTS, gym.make(PRIOR, budget=30), runs=50))
     by_id = facts(compare(AGENTS, PRIOR, budgets=[30], runs=50))
-    assert [{**row, "env": PRIOR} for row in (first, second)] == by_id
-
-
-def test_agents_are_compared_on_the_same_instances(tmp_path: Path) -> None:
-    compare(["SH", "Uniform", Greedy], PRIOR, budgets=[8, 12], runs=RUNS, out=tmp_path)
-    answers = [
-        np.concatenate([pq.read_table(file)["correct_recommendation"].to_numpy() for file in chunk_files_of(cell)])
-        for cell in (tmp_path / "chunks").iterdir()
-    ]
-    assert len(answers) == 6
-    assert set(answers[0].tolist()) == {0, 1, 2, 3}
-    for answer in answers[1:]:
-        assert (answer == answers[0]).all()
-
-
-def chunk_files_of(cell: Path) -> list[Path]:
-    return sorted(cell.glob("*.parquet"))
+    assert [{**row, "env": PRIOR} for row in by_object] == by_id
+    with pytest.raises(ParameterError, match="^env_kwargs "):
+        evaluate("SH", gym.make(ENV), runs=5, env_kwargs={"budget": 9})
 
 
 # ------------------------------------------------------------------------------------------------ refusals
@@ -317,19 +271,14 @@ def chunk_files_of(cell: Path) -> list[Path]:
         ({"agents": "SH"}, ParameterError, "agents must be a list"),
         ({"budgets": 20}, ParameterError, "budgets must be a list"),
         ({"agents": [7]}, AgentError, "int is not an agent"),
-        *(({"runs": runs}, ParameterError, "runs must be") for runs in (0, -1, 1.5, True, "10", None)),
-        *(({"workers": workers}, ParameterError, "workers must be") for workers in (0, -2, 1.5, True, "2")),
-        *(({"seed": seed}, ParameterError, "seed must be") for seed in (-1, 1.5, True, "0", None)),
-        *(({"budgets": [budget]}, BudgetError, "budget must be") for budget in (0, -4, 20.0, True)),
+        *(({"runs": runs}, ParameterError, "runs must be") for runs in (0, 1.5, True)),
+        *(({"workers": workers}, ParameterError, "workers must be") for workers in (0, -2, 1.5, True)),
+        *(({"seed": seed}, ParameterError, "seed must be") for seed in (-1, 1.5, None)),
+        *(({"budgets": [budget]}, BudgetError, "budget must be") for budget in (0, 20.0)),
         ({"budgets": [20, 7]}, BudgetError, "give at least 8"),
-        *(
-            ({"env_kwargs": value}, ParameterError, "env_kwargs must be a dict")
-            for value in (5, "budget=9", [("budget", 9)], {5: 1})
-        ),
-        *(
-            ({"env_kwargs": {"render_mode": mode}}, ParameterError, "render_mode")
-            for mode in ("foo", 5, ["ansi"], True, b"ansi")
-        ),
+        *(({"env_kwargs": value}, ParameterError, "env_kwargs must be a dict") for value in ("budget=9", {5: 1})),
+        *(({"env_kwargs": {"render_mode": mode}}, ParameterError, "render_mode") for mode in ("foo", ["ansi"])),
+        *(({"out": out}, ParameterError, "^out must be") for out in (5, "", b"out")),
     ],
     ids=str,
 )
@@ -337,28 +286,12 @@ def test_mistakes_are_refused_before_any_work(
     tmp_path: Path, arguments: dict[str, Any], kind: type[BaiGymError], words: str
 ) -> None:
     told: list[tuple[int, int]] = []
-    given = {"agents": list(AGENTS), "runs": 10, "seed": 0, "budgets": [20], **arguments}
+    given = {"agents": list(AGENTS), "runs": 10, "seed": 0, "budgets": [20], "out": tmp_path / "out", **arguments}
     with pytest.raises(kind, match=words) as caught:
-        compare(given.pop("agents"), PRIOR, **given, out=tmp_path / "out", on_chunk=lambda *n: told.append(n))
+        compare(given.pop("agents"), PRIOR, **given, on_chunk=lambda *numbers: told.append(numbers))
     assert "\n" not in str(caught.value)
     assert told == []
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.each("out", [5, "", b"out", ["out"], True, 1.5])
-def test_an_output_folder_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: Any) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ParameterError, match="^out must be"):
-        compare(AGENTS, ENV, budgets=[9], runs=5, out=out)
-    with pytest.raises(ParameterError, match="^out must be"):
-        evaluate("SH", ENV, budget=9, runs=5, out=out)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_environment_object_takes_no_keywords() -> None:
-    for keywords in (5, {"budget": 9}):
-        with pytest.raises(ParameterError, match="^env_kwargs "):
-            evaluate("SH", gym.make(ENV), runs=5, env_kwargs=keywords)  # type: ignore[arg-type]
 
 
 def test_an_instance_that_cannot_be_copied() -> None:
@@ -406,6 +339,7 @@ def test_workers_follow_to_another_folder(
         assert contents(folder / "by two") == contents(folder / "by one") != {}
 
 
+@pytest.mark.slow
 def test_a_killed_worker(tmp_path: Path) -> None:
     mine = os.getpid()
 
@@ -481,20 +415,23 @@ class Patient:
         return int(observation["means"].argmax())
 
 
-@pytest.mark.each(("finished", "kept"), [(0, 0), (1, 1), (11, 7), (30, 15)])
+@pytest.mark.each(
+    ("finished", "kept", "error"), [(0, 0, KeyboardInterrupt), (11, 7, KeyboardInterrupt), (30, 15, ConnectionError)]
+)
 def test_an_agent_that_plays_one_by_one_loses_half_of_its_work_at_most(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     contents: Callable[[Path], dict[str, bytes]],
     finished: int,
     kept: int,
+    error: type[BaseException],
 ) -> None:
     """Parts have 1, 2, 4, 8, ... runs."""
     begun: list[int] = []
 
     def interrupted(*given: Any) -> None:
         if len(begun) == finished:
-            raise KeyboardInterrupt
+            raise error
         begun.append(1)
         reset(*given)
 
@@ -507,9 +444,10 @@ def test_an_agent_that_plays_one_by_one_loses_half_of_its_work_at_most(
         return compare([Patient], "BAI-Custom-v0", budgets=[20], runs=40, out=out, reuse=True)
 
     monkeypatch.setattr(chunk_module, "reset", interrupted)
-    with pytest.raises(KeyboardInterrupt) as caught:
+    with pytest.raises(error) as caught:
         play("cut")
-    assert ("some runs of the next" in caught.value.__notes__[0]) == bool(kept)
+    if error is KeyboardInterrupt:
+        assert ("some runs of the next" in caught.value.__notes__[0]) == bool(kept)
     begun.clear()
     monkeypatch.setattr(chunk_module, "reset", counted)
     found = play("cut")
@@ -572,26 +510,6 @@ def test_a_long_chunk_of_a_batched_agent_loses_half_of_its_work_at_most(
     assert contents(tmp_path / "fast") == contents(tmp_path / "slow")
 
 
-def test_an_error_leaves_what_was_played_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: list[int] = []
-
-    def play(fails_at: int) -> None:
-        def failing(*given: Any) -> None:
-            if len(begun) == fails_at:
-                raise ConnectionError("no answer")
-            begun.append(1)
-            reset(*given)
-
-        monkeypatch.setattr(chunk_module, "reset", failing)
-        begun.clear()
-        compare([Patient], ENV, budgets=[20], runs=40, out=tmp_path, reuse=True)
-
-    with pytest.raises(ConnectionError):
-        play(11)
-    play(-1)
-    assert len(begun) == 40 - 7  # parts of 1, 2 and 4 runs were there
-
-
 def test_the_instances_of_a_chunk_are_drawn_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunk_module, "LONG", 1)
     monkeypatch.setattr(chunk_module, "STORED", 0.0)
@@ -604,13 +522,7 @@ def test_the_instances_of_a_chunk_are_drawn_once(tmp_path: Path, monkeypatch: py
         return draw(self, batch, rng)
 
     monkeypatch.setattr(type(problem), "draw", counted)
-    for agent, path, parts in (
-        (Shared, "auto", 4),
-        (Shared, "steps", 4),
-        (Patient, "auto", 7),
-        ("SH", "auto", 1),
-        ("SH", "steps", 4),
-    ):
+    for agent, path, parts in ((Shared, "auto", 4), (Patient, "auto", 7), ("SH", "auto", 1), ("SH", "steps", 4)):
         cell = make_cells([agent], PRIOR, [20], 0, path=path)[0]
         assert len(chunk_module.part_starts(cell, 80)) == parts
         _ = cell.key  # draws instances, too
@@ -625,8 +537,7 @@ def test_chunks_of_quick_agents_are_played_in_one_piece() -> None:
         cell = make_cells([agent], "BAI-Gaussian64-v0", [5000], 0, **keywords)[0]
         return len(chunk_module.part_starts(cell, CHUNK_RUNS))
 
-    for agent in ("SH", "SHVar", "SHAdaVar", "SR", "Uniform"):
-        assert parts(agent) == 1, agent
+    assert parts("SH") == parts("SR") == 1
     # Pull by pull, or with a recommendation at many budgets, they are as slow as others.
     assert parts("SH", path="steps") == parts("Uniform", checkpoints=100) == parts("RHO") == parts("TTTS") == 4
     late = make_cells(["SH"], "BAI-Gaussian64-v0", [5000], 0, {"batch_size": 8})[0]
