@@ -11,12 +11,9 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
-from bai_gym import datasets
-from bai_gym.bandits import GaussianBandit
-from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.envs.registration import IDS
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import BaiGymError, ParameterError
-from bai_gym.problems import FixedProblem
 
 # Two best arms, and every reward is its arm's mean, so that batches with different generators can be compared.
 EXACT: dict[str, Any] = {"means": [0.2, 0.9, 0.9, 0.5], "variances": 0.0}
@@ -33,27 +30,19 @@ TASKS: dict[str, dict[str, Any]] = {
 KINDS = TASKS | {f"FC-{name}": {**task, **FIXED} for name, task in TASKS.items()}
 BERNOULLI = {"means": [0.3, 0.6, 0.5, 0.2], "distribution": "bernoulli"}
 
-CASES: list[tuple[str, dict[str, Any]]] = [
+# Other parameters, on ids that are there.
+OTHER: list[tuple[str, dict[str, Any]]] = [
     *(("BAI-Custom-v0", {**BERNOULLI, **keywords}) for keywords in KINDS.values()),
-    ("BAI-Gaussian32-v0", {}),
     ("BAI-Gaussian32-v0", {"noisy_best": False, "instance": "fixed"}),
-    ("BAI-Bernoulli4-v0", {}),
-    ("BAI-MovieLens64-v0", {}),
     ("BAI-MovieLensLike64-v0", {"matching": "raw"}),
-    ("BAI-LinearAdaptive8-v0", {}),
     ("BAI-LinearSphere8-v0", {"num_features": 3}),
     ("BAI-LinearSphere8-v0", {"instance": "fixed"}),
-    ("BAI-LinearCorner3-v0", {}),
-    ("BAI-Logistic8-v0", {}),
-    ("BAI-AutomobileLike-v0", {"num_arms": 5, "intercept": True}),
-    ("BAI-Traffic357-v0", {}),
     ("BAI-AutoML160-v0", {"splits": 9}),
-    ("BAI-Custom-v0", {}),
     ("BAI-CustomLinear-v0", {"link": "log"}),
-    ("BAI-CustomLogistic-v0", {}),
-    ("BAI-Function-v0", {}),
-    ("BAI-Table-v0", {}),
 ]
+FIRST = {entry.family: entry for entry in reversed(IDS) if not entry.data and "-FC-" not in entry.id}
+CASES = [(entry.id, dict[str, Any]()) for entry in FIRST.values()]
+CASES += [case for case in OTHER if case[0] in {entry.id for entry in IDS}]
 
 every_mode = pytest.mark.each("mode", list(AutoresetMode), ids=lambda mode: str(mode.value))
 
@@ -92,8 +81,6 @@ def sampled(space: gym.Space[Any], rng: np.random.Generator, num_arms: int) -> A
 @pytest.mark.each("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP], ids=lambda mode: str(mode.value))
 @pytest.mark.each(("name", "keywords"), CASES)
 def test_a_batch_of_one_is_the_scalar_form(name: str, keywords: dict[str, Any], mode: AutoresetMode) -> None:
-    if name == "BAI-MovieLens64-v0" and datasets.find("movielens-1m") is None:
-        pytest.skip("the data set movielens-1m is not here: set BAI_GYM_DATA to the folder that has it")
     env = gym.make(name, budget=6, **keywords)
     batch = gym.make_vec(name, num_envs=1, budget=6, autoreset_mode=mode, **keywords)
     assert isinstance(batch, BestArmVectorEnv)
@@ -146,6 +133,8 @@ def test_autoreset_is_that_of_gymnasium(kind: str, mode: AutoresetMode) -> None:
     ours.single_action_space.seed(0)
     ends, cuts, ended_at_once = np.zeros(3, int), np.zeros(3, int), set()
     for step in range(80):
+        if step == 50:
+            same(ours.reset(), theirs.reset())
         if step in (2, 9, 30):  # with a fixed budget, this alone brings them out of step
             mask = np.arange(3) % 2 == step % 2
             same(ours.reset(options={"reset_mask": mask}), theirs.reset(options={"reset_mask": mask.copy()}))
@@ -160,18 +149,6 @@ def test_autoreset_is_that_of_gymnasium(kind: str, mode: AutoresetMode) -> None:
             same(ours.reset(options={"reset_mask": over}), theirs.reset(options={"reset_mask": over.copy()}))
     assert ends.min() >= 4 and 1 in ended_at_once
     assert (cuts.min() >= 1) == kind.startswith("FC")
-
-
-@every_mode
-def test_a_whole_reset_in_between_restarts_all(mode: AutoresetMode) -> None:
-    ours, theirs = both(mode, budget=2)
-    same(ours.reset(seed=0), theirs.reset(seed=0))
-    for _ in range(3):
-        actions = np.array([1, 2, 3])
-        same(ours.step(actions), theirs.step(actions))
-    same(ours.reset(), theirs.reset())
-    for _ in range(3):
-        same(ours.step(actions), theirs.step(actions))
 
 
 def test_every_episode_has_its_own_instance_and_autoreset_draws_a_new_one() -> None:
@@ -211,22 +188,14 @@ def test_without_autoreset_an_episode_that_is_over_must_be_reset() -> None:
     envs.step(np.array([0, 0]))
 
 
-@pytest.mark.each(("given", "mode"), [("NextStep", "NEXT_STEP"), ("SameStep", "SAME_STEP"), ("Disabled", "DISABLED")])
-def test_the_mode_can_be_a_string_or_an_enum(given: str, mode: str) -> None:
-    for value in (given, AutoresetMode[mode]):
-        envs = gym.make_vec("BAI-Custom-v0", num_envs=2, autoreset_mode=value)
-        assert envs.metadata["autoreset_mode"] is AutoresetMode[mode]
-    assert BestArmVectorEnv.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP  # the class is left alone
-
-
-@pytest.mark.each("name", ["BAI-Gaussian32-v0", "BAI-LinearSphere8-v0", "BAI-LinearAdaptive8-v0"])
+@pytest.mark.each("name", ["BAI-Gaussian32-v0", "BAI-Custom-v0"])
 def test_without_copies_the_arrays_are_the_live_ones(name: str) -> None:
     copied, live = (
         gym.make_vec(name, num_envs=3, budget=4, copy=copy, autoreset_mode="SameStep") for copy in (True, False)
     )
     (kept, _), (first, _) = copied.reset(seed=0), live.reset(seed=0)
     for step in range(12):
-        actions = np.array([step % 3, 4, 5])
+        actions = np.array([step % 3, 2, 3])
         one, two = copied.step(actions), live.step(actions)
         same(one, two)
         assert all(np.shares_memory(two[0][key], first[key]) for key in first)
@@ -236,18 +205,7 @@ def test_without_copies_the_arrays_are_the_live_ones(name: str) -> None:
     assert kept["pulls"].sum() == 0
 
 
-def test_seeds_decide() -> None:
-    envs = gym.make_vec("BAI-Gaussian32-v0", num_envs=3, budget=2)
-
-    def means(seed: int) -> Any:
-        envs.reset(seed=seed)
-        return envs.step(np.array([0, 0, 0]))[0]["means"]
-
-    np.testing.assert_array_equal(means(1), means(1))
-    assert (means(1) != means(2)).any()
-
-
-@pytest.mark.each("kind", ["uint64", "int8", "uint8", "int64", "list"])
+@pytest.mark.each("kind", ["uint64", "int8", "list"])
 def test_actions_may_have_any_integer_type(kind: str) -> None:
     envs = gym.make_vec("BAI-Custom-v0", num_envs=3, budget=3, **EXACT)
     envs.reset(seed=0)
@@ -261,7 +219,7 @@ def test_actions_may_have_any_integer_type(kind: str) -> None:
 
 @pytest.mark.each(
     "actions",
-    [[0, 0], [0, 0, 4], [0, 0, -1], [0.0, 0.0, 0.0], [True, True, True], 0, None, ["0", "0", "0"], [[0, 0, 0]]],
+    [[0, 0], [0, 0, 4], [0, 0, -1], [0.0, 0.0, 0.0], [True, True, True], None, [[0, 0, 0]]],
 )
 def test_actions_that_are_no_arms_are_refused(actions: Any) -> None:
     envs = BestArmVectorEnv("custom", num_envs=3, budget=3)
@@ -272,28 +230,20 @@ def test_actions_that_are_no_arms_are_refused(actions: Any) -> None:
     assert envs.step([0, 0, 0])[0]["pulls"].sum() == 3
 
 
-@pytest.mark.each("num_envs", [0, -1, 2.5, True, "3"])
-def test_the_size_of_a_batch_is_an_integer(num_envs: Any) -> None:
-    with pytest.raises(ParameterError, match="num_envs must be an integer of at least 1"):
-        BestArmVectorEnv("custom", num_envs=num_envs)
-
-
-def test_an_unknown_autoreset_mode_is_refused() -> None:
-    with pytest.raises(ParameterError, match="'NextStep', 'SameStep', 'Disabled', not 'never'"):
+def test_malformed_batches_modes_and_masks_are_refused() -> None:
+    for num_envs in (0, 2.5, True):
+        with pytest.raises(ParameterError, match="num_envs must be an integer of at least 1"):
+            BestArmVectorEnv("custom", num_envs=num_envs)
+    with pytest.raises(ParameterError, match="'never'"):
         gym.make_vec("BAI-Custom-v0", num_envs=2, autoreset_mode="never")
-
-
-@pytest.mark.each("mask", [np.array([True]), np.zeros(2, bool), np.array([1, 0]), "first"])
-def test_a_malformed_reset_mask_is_refused(mask: Any) -> None:
+    assert BestArmVectorEnv.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP  # the class is left alone
     envs = BestArmVectorEnv("custom", num_envs=2)
-    envs.reset(seed=0)
-    with pytest.raises(ParameterError, match="2 booleans"):
-        envs.reset(options={"reset_mask": mask})
-
-
-def test_the_first_reset_starts_all() -> None:
     with pytest.raises(ResetNeeded, match="without a reset_mask"):
-        BestArmVectorEnv("custom", num_envs=2).reset(options={"reset_mask": np.array([True, False])})
+        envs.reset(options={"reset_mask": np.array([True, False])})
+    envs.reset(seed=0)
+    for mask in (np.array([True]), np.zeros(2, bool), np.array([1, 0]), "first"):
+        with pytest.raises(ParameterError, match="2 booleans"):
+            envs.reset(options={"reset_mask": mask})
 
 
 def test_problem_info_is_about_all_episodes() -> None:
@@ -346,16 +296,6 @@ def test_a_batch_can_be_spread_over_processes() -> None:
             same(native.step(np.array(arms)), spread.step(np.array(arms)))
     finally:
         spread.close()
-
-
-def test_a_problem_object_can_be_given() -> None:
-    problem = FixedProblem(GaussianBandit([0.0, 1.0], 0.0))
-    envs, env = BestArmVectorEnv(problem, num_envs=2, budget=1), BestArmEnv(problem, budget=1)
-    envs.reset(seed=0)
-    env.reset(seed=0)
-    observation, *_ = envs.step([1, 0])
-    assert observation["means"].tolist() == [[0.0, 1.0], [0.0, 0.0]]
-    assert env.step(1)[0]["means"].tolist() == [0.0, 1.0]
 
 
 def test_a_list_of_seeds_names_the_batch() -> None:

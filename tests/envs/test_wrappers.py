@@ -139,6 +139,8 @@ def test_what_needs_a_wrapper_is_refused_without_one() -> None:
         ):
             with pytest.raises(ParameterError, match=r"use gym\.make"):
                 plain(**keywords)
+    with pytest.raises(ParameterError, match="leave out batch_size and delay"):
+        gym.make("BAI-PairedGaussian10-v0", pairs=True, batch_size=4)
     with pytest.raises(ParameterError, match="'budget' cannot be given with a specification"):
         make_env(problem(), spec, budget=3)
     with pytest.raises(ParameterError, match="num_bandits must divide"):
