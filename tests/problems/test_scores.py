@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bai_gym
-from bai_gym.datasets import item_response_scores, read_scores
+from bai_gym.datasets import read_scores
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems import ScoresProblem, build
 
@@ -45,6 +45,10 @@ def test_long_and_wide_files_are_the_same_arms(tmp_path: Path) -> None:
     np.testing.assert_array_equal(blocks[0].means, blocks[1].means)
     with pytest.raises(ParameterError):
         build("table", replace="no")
+    with pytest.raises(ParameterError):
+        build("llm-selection", question_column="question")
+    declared = build("llm-selection", path=written(tmp_path, "a,b\n1,5\n4,2\n"), rewards="bounded(1, 5)")
+    assert str(declared.draw(1, np.random.default_rng(0)).rewards) == "bounded(1, 5)"
 
 
 def test_scores_may_be_words_be_missing_and_come_as_a_data_frame(tmp_path: Path) -> None:
@@ -61,13 +65,10 @@ def test_scores_may_be_words_be_missing_and_come_as_a_data_frame(tmp_path: Path)
     [
         (MATRIX, {}, DataError, "column 'question' .*question_column='question' leaves the column out"),
         (MATRIX, {"question_column": "id"}, DataError, "no column 'id'"),
-        (MATRIX, {"arms": ["gpt", "huge"]}, DataError, "no column 'huge'"),
         (MATRIX, {"arms": ["gpt", "gpt"]}, ParameterError, "twice"),
-        (MATRIX, {"question_column": 3}, ParameterError, "question_column"),
         ("a,b\n1,\n", {}, DataError, "column 'b' .* row 1, is empty"),
         ("a,b\n1,\n", {"missing": "drop"}, DataError, "'b' .* has no scores"),
         ("a,a\n1,0\n", {}, DataError, "2 columns named 'a'"),
-        ("a\n1\n", {}, DataError, "at least two arms"),
     ],
 )
 def test_a_matrix_that_cannot_be_used(
@@ -75,23 +76,6 @@ def test_a_matrix_that_cannot_be_used(
 ) -> None:
     with pytest.raises(error, match=complaint):
         read_scores(written(tmp_path, content), **keywords)  # type: ignore[arg-type]
-
-
-def test_keywords_without_a_file() -> None:
-    with pytest.raises(ParameterError):
-        build("llm-selection", question_column="question")
-
-
-def test_synthetic_scores_follow_the_model() -> None:
-    scores = item_response_scores(400, 2000, seed=3)
-    assert set(np.unique(scores)) == {0.0, 1.0} and (scores == item_response_scores(400, 2000, seed=3)).all()
-    assert (scores != item_response_scores(400, 2000, seed=4)).any()
-    # Abilities and difficulties are exchangeable up to sign, so the mean is 1/2; its standard error is about
-    # 0.2 x sqrt(1 / 400 + 1 / 2000) = 0.011.
-    assert scores.mean() == pytest.approx(0.5, abs=0.04)
-    assert scores.mean(axis=1).std() == pytest.approx(0.2, abs=0.03)
-    # Better models answer more of the easy and of the hard questions: shares on two halves of them are correlated.
-    assert np.corrcoef(scores[:, ::2].mean(axis=1), scores[:, 1::2].mean(axis=1))[0, 1] > 0.98
 
 
 def test_every_episode_has_other_models_and_fresh_questions() -> None:
@@ -125,6 +109,7 @@ GAPS = "question,gpt,small,big\nq1,1,0,1\nq2,0,,1\nq3,1,0,1\nq4,1,1,0\n"
 
 
 def test_paired_models_are_asked_the_same_questions(tmp_path: Path) -> None:
+    pytest.importorskip("bai_gym.paired", reason="the wing of paired arms is not here")
     path = written(tmp_path, GAPS)
     found = {
         missing: build("llm-selection", path=path, question_column="question", paired=True, missing=missing)
@@ -147,14 +132,12 @@ def test_paired_models_are_asked_the_same_questions(tmp_path: Path) -> None:
         build("llm-selection", path=path, question_column="question", paired=True, missing="error")
 
 
-@pytest.mark.each("env_id", ["BAI-PairedLLMSelection-v0", "BAI-PairedLLMSelectionLike32-v0"])
-def test_synthetic_models_can_be_paired(env_id: str) -> None:
-    env: Any = gym.make(env_id, pairs=True)
-    observation, _ = env.reset(seed=0)
+def test_synthetic_models_can_be_paired() -> None:
+    pytest.importorskip("bai_gym.paired", reason="the wing of paired arms is not here")
+    env: Any = gym.make("BAI-PairedLLMSelectionLike32-v0", pairs=True)
+    env.reset(seed=0)
     for arm in (0, 1, 1, 0):
         observation, *_ = env.step(arm)
     assert env.unwrapped.problem_info().paired
     assert set(observation["differences"].ravel().tolist()) <= {-1.0, -0.5, 0.0, 0.5, 1.0}
-    unpaired = gym.make(env_id, paired=False).unwrapped
-    unpaired.reset(seed=0)
-    assert not unpaired.problem_info().paired
+    assert not gym.make("BAI-PairedLLMSelection-v0", paired=False).unwrapped.problem.paired
