@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from bai_gym import evaluate
-from bai_gym.api import make_cells
 from bai_gym.bandits import (
     FeatureBandit,
     FiniteBandit,
@@ -24,7 +22,6 @@ from bai_gym.bandits import (
     SampleTable,
     paired_finite,
 )
-from bai_gym.benchmark.recordings import record_run
 from bai_gym.errors import InstanceError
 from bai_gym.statistics import FloatArray, IntArray
 
@@ -196,7 +193,6 @@ def test_factors_give_the_correlations_with_few_random_numbers() -> None:
     negative = np.full((4, 4), -1 / 3) + np.eye(4) * 4 / 3
     for bandit, expected, factors in (
         (gaussian(1, 0.5), np.full((3, 3), 0.5) + np.eye(3) * 0.5, 1),
-        (gaussian(1, 0.0), np.eye(3), 1),
         (gaussian(1, 1.0), np.ones((3, 3)), 1),
         (gaussian(1), COVARIANCE / np.sqrt(np.outer(COVARIANCE.diagonal(), COVARIANCE.diagonal())), 3),
         (PairedGaussianBandit(np.zeros(10), correlation=shared), shared, 2),
@@ -204,14 +200,6 @@ def test_factors_give_the_correlations_with_few_random_numbers() -> None:
     ):
         np.testing.assert_allclose(bandit.correlations, expected, atol=1e-12)
         assert bandit.draws().arms.loadings.shape[1] == factors
-
-
-def test_an_arm_behind_a_block_that_was_drawn_at_once_is_pulled_in_plain_python(plays: dict[str, Any]) -> None:
-    bandit = gaussian(2)
-    plays["blocks"](bandit, [(5, 5, 0)], np.random.default_rng(0))
-    assert bandit.draws() is None
-    plays["pulls"](bandit, [(0, 0, 5)], np.random.default_rng(0))
-    assert bandit.draws() is not None
 
 
 def test_instances_are_replaced_before_or_between_single_pulls(plays: dict[str, Any]) -> None:
@@ -228,25 +216,6 @@ def test_instances_are_replaced_before_or_between_single_pulls(plays: dict[str, 
         played.replace(np.array([0]), gaussian(1))
 
 
-@pytest.mark.each("name", ["SR", "SH-Reuse(rounding=equal)", "Uniform"])
-def test_equal_correlation_is_independence_with_less_variance(name: str) -> None:
-    # Equal counts cancel the common factor: correlation rho with variance s^2 is independence with s^2 (1 - rho).
-    means, runs, rho = [0.3, *[0.0] * 9], 6_000, 0.5
-    paired = evaluate(
-        name, "BAI-PairedCustom-v0", budget=240, runs=runs, env_kwargs={"means": means, "correlation": rho}
-    )
-    single = {"means": means, "variances": 1 - rho}
-    independent = evaluate(name, "BAI-Custom-v0", budget=240, runs=runs, seed=1, env_kwargs=single)
-    error = np.sqrt(paired.error_probability * (1 - paired.error_probability) * 2 / runs)
-    assert paired.error_probability == pytest.approx(independent.error_probability, abs=4 * error)
-    assert paired.error_probability < 0.35  # with independent pulls .38 and more
-
-
-def test_pulls_of_agents_that_see_differences_are_recorded() -> None:
-    (cell,) = make_cells(["PairedRace"], "BAI-PairedGaussian10-v0", [60], 0)
-    assert record_run(cell, 0, 200).arms.size == 60
-
-
 def test_impossible_instances_are_rejected_in_one_line() -> None:
     unpaired = FiniteBandit(FinitePopulations.of(SampleTable.of(np.ones(4), np.array([0, 2, 4]))), np.array([[0, 1]]))
     gaussians: list[tuple[dict[str, Any], str]] = [
@@ -254,12 +223,9 @@ def test_impossible_instances_are_rejected_in_one_line() -> None:
         ({"correlation": 0.1, "covariance": COVARIANCE}, "covariance="),
         ({"variances": [1, 1, 1], "covariance": COVARIANCE}, "variances"),
         ({"correlation": -0.6}, "-0.5 to 1"),
-        ({"correlation": 1.5}, "-0.5 to 1"),
-        ({"correlation": "high"}, "correlation"),
         ({"covariance": np.eye(4)}, "shape"),
         ({"covariance": np.triu(np.ones((3, 3)))}, "symmetric"),
         ({"covariance": np.eye(3) - 0.9}, "semidefinite"),
-        ({"covariance": -np.eye(3)}, "negative"),
         ({"correlation": 2 * np.eye(3)}, "ones"),
     ]
     calls: list[tuple[Callable[[], object], str]] = [
@@ -268,7 +234,6 @@ def test_impossible_instances_are_rejected_in_one_line() -> None:
     calls += [
         (lambda: PairedFiniteBandit(np.full((3, 3), np.nan), np.array([[0, 1]])), "score"),
         (lambda: PairedFiniteBandit(SCORES, np.array([[0, 3]])), "numbered 0 to 2"),
-        (lambda: PairedFiniteBandit(SCORES, np.array([[0]])), "at least 2"),
         (lambda: PairedFiniteBandit(np.ones(3), np.array([[0, 1]])), "shape"),
         (unpaired.keep_items, "not paired"),
     ]

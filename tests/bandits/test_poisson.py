@@ -28,15 +28,6 @@ def test_the_variance_is_the_mean() -> None:
     assert PoissonBandit([0.0, 0.5, 3.0]).variances.tolist() == [[0.0, 0.5, 3.0]]
 
 
-def test_rewards_and_block_moments_belong_together() -> None:
-    bandit = PoissonBandit(np.full((1000, 2), 1.5))
-    block = bandit.pull_block(np.full((1000, 2), 7), np.random.default_rng(0))
-    # Sums of counts are integers, and so are sums of their squares.
-    np.testing.assert_allclose(block.sums, np.rint(block.sums), atol=1e-12)
-    np.testing.assert_allclose(block.squares, np.rint(block.squares), atol=1e-9)
-    assert len(np.unique(block.means)) == len(np.unique(np.rint(block.sums)))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("mean", [1e-300, 1e-3, 30.0, 1e6])
 def test_blocks_of_any_size_and_mean(mean: float) -> None:

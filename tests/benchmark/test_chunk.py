@@ -82,13 +82,6 @@ def test_unknown_ids_and_foreign_environments() -> None:
         _ = EnvSource(ENV, {"disable_env_checker": True}).built
 
 
-def test_a_cell_is_played_by_the_rules_of_the_environment_with_a_budget_of_its_own() -> None:
-    env: Any = gym.make("BAI-Custom-v0", budget=500, epsilon=0.25, fixed_confidence=True).unwrapped
-    spec = cell("UGapEc", env, 77).episode_spec
-    assert (spec.budget, spec.fixed_confidence, repr(spec.task)) == (77, True, "BestArm(epsilon=0.25)")
-    assert cell("UGapEc", env, 500).episode_spec == env.episode_spec
-
-
 def test_paths() -> None:
     with pytest.raises(ParameterError, match="'fast'"):
         cell(how="fast")
@@ -194,17 +187,6 @@ def test_the_fingerprint_sees_the_code_of_the_users_own_agent(tmp_path: Path, mo
         spec.loader.exec_module(module)
         prints.append(cell(module.Own).fingerprint)
     assert prints[0] == prints[1] != prints[2]
-
-
-def test_the_fingerprint_sees_rewards_with_the_same_mean_and_variance(tmp_path: Path) -> None:
-    # Both arms: mean 0 and variance 1; the rewards are -1 and 1, then two of 0 beside plus and minus the root of 2.
-    log = tmp_path / "log.csv"
-    columns = {"path": str(log), "arm_column": "arm", "reward_column": "reward"}
-    prints = []
-    for rewards in ((-1, 1), (-(2**0.5), 0, 0, 2**0.5)):
-        log.write_text("arm,reward\n" + "".join(f"{arm},{r!r}\n" for arm in "ab" for r in rewards))
-        prints.append(cell(env="BAI-Table-v0", **columns).fingerprint)
-    assert prints[0] != prints[1]
 
 
 def test_the_fingerprint_sees_the_code_of_the_users_own_problem() -> None:

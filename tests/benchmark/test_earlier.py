@@ -48,6 +48,9 @@ def test_blocks_and_steps_start_from_earlier_results_alike(agent: str) -> None:
 
 def test_a_log_may_have_more_pulls_than_the_budget() -> None:
     assert evaluate("Uniform", BestArmEnv(Known(), 5), runs=5).mean_pulls.sum() == 5
+    for path in ("blocks", "steps"):  # checkpoints count the pulls of the episode
+        rows: Any = evaluate("UCB1", BestArmEnv(Known(), BUDGET), runs=3, path=path, checkpoints=[10, 25])
+        assert [row.mean_pulls.sum() for row in rows] == [10, 25, BUDGET], path
 
 
 @pytest.mark.each("agent", ["SR", "A-UGapEb"])
@@ -57,12 +60,6 @@ def test_agents_with_phases_start_without_earlier_results_and_a_note_says_so(age
         np.testing.assert_array_equal(pair[0].mean_pulls, pair[1].mean_pulls, err_msg=path)
         said = set(pair[1].notes) - set(pair[0].notes)
         assert len(said) == 1 and "without the earlier results" in said.pop()
-
-
-def test_checkpoints_count_the_pulls_of_the_episode() -> None:
-    for path in ("blocks", "steps"):
-        rows: Any = evaluate("UCB1", BestArmEnv(Known(), BUDGET), runs=3, path=path, checkpoints=[10, 25])
-        assert [row.mean_pulls.sum() for row in rows] == [10, 25, BUDGET], path
 
 
 def test_a_gymnasium_loop_observes_the_log_and_agents_with_phases_do_not() -> None:

@@ -214,10 +214,8 @@ def test_so_they_have_where_several_arms_are_asked_for(variant: tuple[str, dict[
 CAP = 40  # which some of the episodes reach
 STOPS: list[tuple[str, dict[str, Any], Task, int]] = [
     ("UGapEc", {"b": 0.3}, BestArm(0.3), 120),
-    ("UGapEc", {"b": 0.35}, TopM(2, 0.3), 120),
     ("UGapEc-V", {"b": 0.01, "c": 0.5}, BestArm(0.3), 120),
     ("LUCB", {"b": 0.3}, TopM(2, 0.3), 120),
-    ("T3C", {"sigma": 0.3, "threshold": "gk16"}, BestArm(), 120),
     ("KL-Racing", {"sigma": 0.25, "threshold": "gk16"}, BestArm(), 120),
 ]
 CLOSE = GaussianBandit([1.0, 0.7, 0.6, 0.2], 0.15)

@@ -7,14 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from scipy import stats
 
-from bai_gym import agents, compare
-from bai_gym.agents.registry import BUILT_IN
+from bai_gym import compare
 from bai_gym.api import make_cells
 from bai_gym.benchmark.recordings import record_cells, record_run
 from bai_gym.errors import ParameterError, SchemaError
@@ -61,52 +58,6 @@ def test_all_agents_and_budgets_meet_the_instance_of_the_run(tmp_path: Path) -> 
         assert record_run(uniform, run, size).means.argmax() == answers[run]
 
 
-def test_the_law_is_that_of_the_benchmark() -> None:
-    """The recommendations of 300 recorded episodes against 3,000 of the fast path, at level 0.001."""
-    (cell,) = make_cells(["SH"], "BAI-Custom-v0", [16], 0, ARMS)
-    seen = np.bincount([record_run(cell, run, 300).recommendation[0] for run in range(300)], minlength=4)
-    fast = np.bincount(
-        compare(["SH"], "BAI-Custom-v0", budgets=[16], runs=3000, seed=1, env_kwargs=ARMS).recommendations("SH"),
-        minlength=4,
-    )
-    likely = (seen + fast) > 20
-    assert stats.chi2_contingency(np.stack([seen[likely], fast[likely]])).pvalue > 0.001
-
-
-def usual(agent: Any) -> bool:
-    """Whether an agent needs nothing special of the environment."""
-    return not (agent.uses_pairs or agent.needs_features or {"prior", "variances"} <= agent.knows)
-
-
-@pytest.mark.slow
-@pytest.mark.each("name", [name for name in agents.names() if usual(agents.make(name))])
-def test_every_agent_can_be_recorded(name: str) -> None:
-    env, budget, keywords = ENV, 60, {}
-    tasks, entry = agents.make(name).tasks, BUILT_IN[name]
-    if entry.largest_budget is not None:
-        env, budget = "BAI-Bernoulli3-v0", entry.largest_budget
-    elif entry.arms is not None:
-        env = f"BAI-Bernoulli{entry.arms}-v0"
-    elif name.startswith("UGapEc") or name == "LUCB":
-        env, budget, keywords = "BAI-FC-Custom-v0", 5000, ARMS
-    elif "good-arm" in tasks and "best-arm" not in tasks:
-        env, budget = "BAI-FC-CustomGoodArm-v0", 5000
-    elif "best-arm" not in tasks:
-        env = "BAI-Bernoulli10-v0"
-        keywords = {"task": "thresholding", "threshold": 0.5} if "thresholding" in tasks else {"task": "top-m", "m": 2}
-    episode = recorded(name, env, budget, **keywords)
-    problem = gym.make(env, **keywords).unwrapped
-    assert 0 < episode.arms.size == episode.rewards.size <= budget
-    assert episode.arms.min() >= 0 and episode.arms.max() < problem.num_arms
-    assert episode.stages[0].first_pull == 0
-    starts = [stage.first_pull for stage in episode.stages]
-    assert starts == sorted(set(starts)) and starts[-1] <= episode.arms.size
-    for stage, end in zip(episode.stages, [*starts[1:], episode.arms.size], strict=True):
-        if stage.candidates is not None:
-            assert set(episode.arms[stage.first_pull : end].tolist()) <= set(stage.candidates)
-    assert Recording.from_table(episode.to_table(), Path("here")).to_table().equals(episode.to_table())
-
-
 def test_classes_of_your_own_can_be_recorded() -> None:
     class OneByOne:
         def act(self, observation: Any) -> int:
@@ -140,14 +91,6 @@ def test_arms_that_a_rule_drops_are_seen() -> None:
         episode.stages, [*[s.first_pull for s in episode.stages[1:]], episode.arms.size], strict=True
     ):
         assert stage.candidates is None or set(episode.arms[stage.first_pull : end].tolist()) <= set(stage.candidates)
-
-
-def test_several_arms_are_recommended() -> None:
-    episode = recorded("APT", ENV, 60, task="thresholding", threshold=0.5, epsilon=0.05)
-    assert episode.task == "all arms with a mean of at least 0.5, up to 0.05"
-    assert episode.correct_recommendation == tuple(np.flatnonzero(episode.means >= 0.5).tolist())
-    episode = recorded("SAR", "BAI-TopM-Bernoulli10-v0", 100)
-    assert len(episode.recommendation) == len(episode.correct_recommendation) > 1 and episode.task.endswith("best arms")
 
 
 @pytest.mark.slow

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import signal
-import threading
-import weakref
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -123,14 +120,6 @@ def test_the_seed_decides() -> None:
     assert first.mean_pulls.tolist() != other.mean_pulls.tolist()
 
 
-def test_chunks_are_joined_and_independent() -> None:
-    comparison = compare(["SH"], ENV, runs=2 * CHUNK_RUNS + 1, budgets=[8])
-    correct = comparison.outcome(comparison[0]).correct
-    assert comparison[0].runs == correct.size == 2 * CHUNK_RUNS + 1
-    assert 0 < comparison[0].errors < comparison[0].runs
-    assert (correct[:CHUNK_RUNS] != correct[CHUNK_RUNS:-1]).any()  # of one instance, so the rewards differ
-
-
 def test_every_chunk_is_told(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
 
@@ -179,18 +168,6 @@ def test_another_number_of_runs_reuses_what_is_there(
     assert facts([result]) == facts([evaluate("SH", PRIOR, runs=runs)])
 
 
-def test_another_agent_or_seed_does_not_reuse(tmp_path: Path, played: list[tuple[str, int, int]]) -> None:
-    evaluate("SH", PRIOR, runs=20, out=tmp_path)
-    played.clear()
-    evaluate("SH", PRIOR, runs=20, out=tmp_path, seed=1)
-    evaluate("SH(tie=first)", PRIOR, runs=20, out=tmp_path)
-    assert played == [("SH", 0, 20), ("SH(tie=first)", 0, 20)]
-
-
-def without_metadata(file: Path) -> None:
-    pq.write_table(pq.read_table(file).replace_schema_metadata(None), file)
-
-
 def of_another_schema(file: Path) -> None:
     table = pq.read_table(file)
     pq.write_table(table.replace_schema_metadata({**table.schema.metadata, b"schema": b"0"}), file)
@@ -201,7 +178,6 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
     "a row too few": lambda file: pq.write_table(pq.read_table(file)[1:], file),
     "a column too few": lambda file: pq.write_table(pq.read_table(file).drop_columns(["spent"]), file),
     "another schema": of_another_schema,
-    "no metadata": without_metadata,
 }
 
 
@@ -268,13 +244,11 @@ def test_an_environment_object_is_as_good_as_its_id() -> None:
         ({"agents": ["SH", "VBR", "SH"]}, ParameterError, "SH is given twice"),
         ({"budgets": [20, 20]}, ParameterError, "budget 20 is given twice"),
         ({"agents": []}, ParameterError, "at least one agent"),
-        ({"agents": "SH"}, ParameterError, "agents must be a list"),
         ({"budgets": 20}, ParameterError, "budgets must be a list"),
         ({"agents": [7]}, AgentError, "int is not an agent"),
         *(({"runs": runs}, ParameterError, "runs must be") for runs in (0, 1.5, True)),
         *(({"workers": workers}, ParameterError, "workers must be") for workers in (0, -2, 1.5, True)),
         *(({"seed": seed}, ParameterError, "seed must be") for seed in (-1, 1.5, None)),
-        *(({"budgets": [budget]}, BudgetError, "budget must be") for budget in (0, 20.0)),
         ({"budgets": [20, 7]}, BudgetError, "give at least 8"),
         *(({"env_kwargs": value}, ParameterError, "env_kwargs must be a dict") for value in ("budget=9", {5: 1})),
         *(({"env_kwargs": {"render_mode": mode}}, ParameterError, "render_mode") for mode in ("foo", ["ansi"])),
@@ -294,16 +268,6 @@ def test_mistakes_are_refused_before_any_work(
     assert not (tmp_path / "out").exists()
 
 
-def test_an_instance_that_cannot_be_copied() -> None:
-    class Holding(Greedy):
-        def __init__(self) -> None:
-            self.lock = threading.Lock()
-
-    with pytest.raises(AgentError, match="Holding"):
-        evaluate(Holding(), ENV, budget=5, runs=5)
-    assert evaluate(Holding, ENV, budget=5, runs=5).runs == 5
-
-
 # ------------------------------------------------------------------------------------------------ errors in workers
 
 
@@ -318,25 +282,6 @@ def test_an_error_of_this_library_comes_out_of_a_worker_as_it_was() -> None:
             evaluate(Beyond, ENV, budget=5, runs=1001, workers=workers)
         said.append(str(caught.value))
     assert said[0] == said[1] and said[0].endswith("not 9")
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs a signal that cannot be caught")
-def test_workers_follow_to_another_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, contents: Callable[[Path], dict[str, bytes]]
-) -> None:
-    # Worker processes are used again, and stay in the folder in which they were started.
-    keywords = {"path": "log.csv", "arm_column": "page", "reward_column": "sales"}
-    for name, best in (("one", "a"), ("two", "b")):
-        folder = tmp_path / name
-        folder.mkdir()
-        (folder / "log.csv").write_text("page,sales\n" + "".join(f"{page},{int(page == best)}\n" for page in "abc"))
-        monkeypatch.chdir(folder)
-        results = [
-            evaluate("SH", "BAI-Table-v0", budget=9, runs=1500, workers=workers, out=out, env_kwargs=keywords)
-            for workers, out in ((2, "by two"), (1, "by one"))
-        ]
-        assert [result.errors for result in results] == [0, 0]
-        assert contents(folder / "by two") == contents(folder / "by one") != {}
 
 
 @pytest.mark.slow
@@ -364,40 +309,6 @@ def test_a_killed_worker(tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
     assert evaluate(Once, ENV, budget=5, runs=1001, workers=2).runs == 1001  # played again
     assert (tmp_path / "killed").exists()
-
-
-def test_an_agent_that_cannot_be_sent_to_workers() -> None:
-    lock = threading.Lock()
-
-    class Tied:
-        def act(self, observation: Any) -> int:
-            with lock:
-                return 0
-
-    with pytest.raises(BaiGymError, match="workers=1$") as caught:
-        evaluate(Tied, ENV, budget=5, runs=1001, workers=2)
-    assert "\n" not in str(caught.value)
-    assert evaluate(Tied, ENV, budget=5, runs=5, workers=1).runs == 5
-
-
-@pytest.mark.slow
-def test_arrays_of_earlier_chunks_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    alive: list[weakref.ref[Any]] = []
-    most = []
-    play = chunk_module.play_blocks
-
-    def watched(agent: Any, *rest: Any) -> Any:
-        most.append(sum(ref() is not None for ref in alive))
-        alive.append(weakref.ref(agent))  # its plan holds the statistics
-        return play(agent, *rest)
-
-    monkeypatch.setattr(chunk_module, "play_blocks", watched)
-    gc.disable()
-    try:
-        evaluate("SH", "BAI-Gaussian8-v0", budget=30_000, runs=4000, env_kwargs={"num_arms": 1001})
-    finally:
-        gc.enable()
-    assert most == [0, 1, 2, 3] * 4  # four chunks of four parts
 
 
 # ------------------------------------------------------------------------------------------------ parts of chunks
@@ -508,37 +419,3 @@ def test_a_long_chunk_of_a_batched_agent_loses_half_of_its_work_at_most(
         assert facts(found) == facts(play(f"whole {name}")) == facts(play(None))
         assert contents(tmp_path / name) == contents(tmp_path / f"whole {name}")
     assert contents(tmp_path / "fast") == contents(tmp_path / "slow")
-
-
-def test_the_instances_of_a_chunk_are_drawn_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunk_module, "LONG", 1)
-    monkeypatch.setattr(chunk_module, "STORED", 0.0)
-    drawn: list[int] = []
-    problem: Any = gym.make(PRIOR).unwrapped.problem  # type: ignore[attr-defined]
-    draw = type(problem).draw
-
-    def counted(self: Any, batch: int, rng: Any) -> Any:
-        drawn.append(batch)
-        return draw(self, batch, rng)
-
-    monkeypatch.setattr(type(problem), "draw", counted)
-    for agent, path, parts in ((Shared, "auto", 4), (Patient, "auto", 7), ("SH", "auto", 1), ("SH", "steps", 4)):
-        cell = make_cells([agent], PRIOR, [20], 0, path=path)[0]
-        assert len(chunk_module.part_starts(cell, 80)) == parts
-        _ = cell.key  # draws instances, too
-        for writer in (None, ResultsWriter(tmp_path)):
-            drawn.clear()
-            chunk_module.play_chunk(cell, 0, 80, writer)
-            assert drawn == [80], (agent, path)
-
-
-def test_chunks_of_quick_agents_are_played_in_one_piece() -> None:
-    def parts(agent: Any, **keywords: Any) -> int:
-        cell = make_cells([agent], "BAI-Gaussian64-v0", [5000], 0, **keywords)[0]
-        return len(chunk_module.part_starts(cell, CHUNK_RUNS))
-
-    assert parts("SH") == parts("SR") == 1
-    # Pull by pull, or with a recommendation at many budgets, they are as slow as others.
-    assert parts("SH", path="steps") == parts("Uniform", checkpoints=100) == parts("RHO") == parts("TTTS") == 4
-    late = make_cells(["SH"], "BAI-Gaussian64-v0", [5000], 0, {"batch_size": 8})[0]
-    assert len(chunk_module.part_starts(late, CHUNK_RUNS)) == 4

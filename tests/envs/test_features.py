@@ -9,19 +9,12 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from bai_gym import agents, evaluate
+from bai_gym import evaluate
 from bai_gym.agents import Agent
 from bai_gym.agents.base import Plan
-from bai_gym.agents.registry import BUILT_IN
-from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit
-from bai_gym.benchmark.merged import MergedStatistics
-from bai_gym.benchmark.rollout import play_blocks, play_steps
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
-from bai_gym.errors import InstanceError
-from bai_gym.problems import FixedProblem, Problem, ProblemInfo
 from bai_gym.sampling import Block
-from bai_gym.tasks import BestArm, GoodArm, Thresholding
 
 SPHERE = "BAI-LinearSphere8-v0"
 
@@ -89,39 +82,7 @@ def test_episodes_that_end_at_different_times_get_features_of_their_own() -> Non
         np.testing.assert_array_equal((observation["features"] != before).any(axis=(1, 2)), ended | cut)
 
 
-class Wrong(Problem):
-    num_arms = 3
-    num_features = 2
-
-    def __init__(self, bandit: Bandit) -> None:
-        self._bandit = bandit
-
-    def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
-        return self._bandit.select(np.zeros(batch, np.int64))
-
-
-@pytest.mark.each(
-    ("bandit", "found"),
-    [(GaussianBandit(np.zeros(3)), "none"), (FeatureBandit(GaussianBandit(np.zeros(3)), np.eye(3)), "3")],
-)
-def test_a_problem_must_keep_its_word(bandit: Bandit, found: str) -> None:
-    with pytest.raises(InstanceError, match=f"Wrong has num_features=2, and draws bandits with {found}"):
-        BestArmEnv(Wrong(bandit)).reset()
-
-
 # ------------------------------------------------------------------------------------------------ agents
-
-
-def test_the_fast_path_offers_features() -> None:
-    bandit = gym.make(SPHERE).unwrapped.problem.draw(5, np.random.default_rng(0))  # type: ignore[attr-defined]
-    record = MergedStatistics(5, 8, 10, variances=False, features=bandit.features)
-    assert set(record) == {"pulls", "means", "remaining", "features"}
-    assert len(record) == 4
-    np.testing.assert_array_equal(record["features"], bandit.features)
-    with pytest.raises(ValueError, match="read-only"):
-        record["features"][0, 0, 0] = 0.0
-    plain = MergedStatistics(5, 8, 10, variances=True)
-    assert "features" not in plain and len(plain) == 4
 
 
 class PlansByFeatures(Agent):
@@ -141,38 +102,3 @@ def test_a_plan_reads_features(path: str) -> None:
     assert (result.errors, result.runs) == (0, 30)
     with pytest.raises(AssertionError):
         evaluate(PlansByFeatures, "BAI-Gaussian8-v0", budget=8, runs=3, path=path)
-
-
-IGNORANT = [
-    name
-    for name, entry in BUILT_IN.items()
-    for agent in [agents.make(name)]
-    if not (entry.restrictions or agent.needs_features or agent.uses_pairs or {"prior", "variances"} <= agent.knows)
-]
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
-@pytest.mark.each("name", IGNORANT)
-def test_agents_without_use_for_features_ignore_them(name: str) -> None:
-    plain = GaussianBandit(np.linspace(0.0, 1.0, 4)[None].repeat(20, 0), 0.5)
-    features = np.random.default_rng(0).standard_normal((4, 3))
-    answers = []
-    for bandit in (plain, FeatureBandit(plain.select(np.arange(20)), features)):
-        agent = agents.make(name)
-        fixed_confidence = bool(getattr(agent, "stops", False))
-        task = next(task for task in (BestArm(), Thresholding(0.5), GoodArm(0.5)) if task.name in agent.tasks)
-        told: dict[str, Any] = {"truth": bandit, "knows": agent.knows, "fixed_confidence": fixed_confidence}
-        agent.reset(ProblemInfo(4, 80, 20, task=task, **told), np.random.default_rng(1))
-        played = play_blocks(agent, bandit, 80, np.random.default_rng(2), task)
-        answers.append([played.recommendation, played.pulls, played.statistics.means])
-        if fixed_confidence:
-            continue
-        env = BestArmVectorEnv(FixedProblem(bandit.select(np.array([0]))), 5, budget=80, task=task, copy=False)
-        observation, _ = env.reset(seed=3)
-        assert ("features" in observation) == isinstance(bandit, FeatureBandit)
-        agent.reset(env.problem_info(agent.knows), np.random.default_rng(4))
-        played = play_steps(agent.act, env, observation)
-        answers[-1] += [played.recommendation, played.pulls]
-    for one, two in zip(*answers, strict=True):
-        np.testing.assert_array_equal(one, two)

@@ -99,19 +99,6 @@ def test_a_batch_of_one_is_the_scalar_environment(make: Make, monkeypatch: pytes
             np.testing.assert_array_equal(values, many[name][0], err_msg=name)
 
 
-@pytest.mark.each("make", KINDS.values(), ids=KINDS)
-def test_rewards_are_the_same_whether_or_not_differences_are_observed(make: Make) -> None:
-    seen: list[Observation] = []
-    for pairs in (False, True):
-        env = make_env(FixedProblem(make()), budget=BUDGET, pairs=pairs)
-        env.reset(seed=6)
-        for arm in np.random.default_rng(4).integers(0, K, BUDGET):
-            last, *_ = env.step(int(arm))
-        seen.append(last)
-    for name in ("pulls", "means", "variances", "remaining"):
-        np.testing.assert_allclose(seen[0][name], seen[1][name], rtol=1e-9, err_msg=name)
-
-
 def fewest(pulls: float, mean: float, variance: float, s: State) -> float:
     return mean
 

@@ -13,7 +13,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from bai_gym import datasets
-from bai_gym.envs.registration import IDS, register_all
+from bai_gym.envs.registration import IDS
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import KEYWORDS
 from bai_gym.envs.vector import BestArmVectorEnv
@@ -90,12 +90,6 @@ def test_rewards_are_of_the_kind_that_listings_and_infos_declare(entry: Registra
     assert infos["rewards"].tolist() == [entry.rewards] * 2
 
 
-def test_registering_again_changes_nothing() -> None:
-    before = {entry.id: gym.registry[entry.id] for entry in IDS}
-    register_all()  # a second registration would warn
-    assert all(gym.registry[name] is spec for name, spec in before.items())
-
-
 def has_features(env: gym.Env[Any, Any]) -> bool:
     return env.get_wrapper_attr("problem").num_features is not None
 
@@ -161,14 +155,12 @@ def test_spaces(entry: Registration) -> None:
     if task == "good-arm":  # an arm, or none
         answers = [num_arms + 1]
     assert space.nvec.tolist() == [num_arms + spec.fixed_confidence, *answers]
-    assert space.dtype == np.int64
     space.seed(0)
     samples = np.array([space.sample() for _ in range(40)])
     assert all(space.contains(sample) for sample in samples)
-    assert len(np.unique(samples[:, 0])) > 1 and len(np.unique(samples[:, 1:], axis=0)) > 1
     if task == "top-m":  # what is sampled is a set of the right size
         assert set(samples[:, 1:].sum(axis=1)) == {entry.keywords["m"]}
-    if task == "thresholding":  # or of any size
+    elif task == "thresholding":  # or of any size
         assert len(set(samples[:, 1:].sum(axis=1))) > 2
 
 
@@ -222,8 +214,6 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
     assert reward == 1.0
     assert set(info) == {"phase", "correct", "simple_regret", "correct_recommendation"}
     assert (info["phase"], info["correct"], info["simple_regret"]) == ("done", True, 0.0)
-    kind = int if unwrapped.action_encoding.shape == () else np.ndarray
-    assert [type(info[key]) for key in ("correct", "simple_regret", "correct_recommendation")] == [bool, float, kind]
     np.testing.assert_array_equal(info["correct_recommendation"], answer[0])
 
 
@@ -264,15 +254,3 @@ def test_a_batch_is_native_unless_asked_otherwise(entry: Registration) -> None:
             observation, *_ = envs.step(envs.action_space.sample())
             assert envs.observation_space.contains(observation)
         envs.close()
-
-
-@pytest.mark.each("name", ["BAI-Gaussian32-v0", "BAI-Custom-v0"])
-def test_an_environment_can_be_made_again_from_its_spec(name: str) -> None:
-    env = gym.make(name, budget=7)
-    assert env.spec is not None
-    assert gym.make(env.spec).unwrapped.get_wrapper_attr("budget") == 7
-    envs = gym.make_vec(name, num_envs=2, budget=7)
-    assert envs.unwrapped.spec is not None
-    twin = gym.make_vec(envs.unwrapped.spec)
-    assert isinstance(twin, BestArmVectorEnv)
-    assert (twin.num_envs, twin.budget) == (2, 7)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from gymnasium.wrappers import RecordVideo
 
 from bai_gym.bandits import GaussianBandit
 from bai_gym.envs.scalar import BestArmEnv
@@ -20,7 +18,6 @@ from bai_gym.errors import (
     BudgetError,
     InstanceError,
     ParameterError,
-    UnknownNameError,
 )
 from bai_gym.problems import FixedProblem
 
@@ -96,12 +93,6 @@ def instances(name: str, seeds: tuple[int, ...], **keywords: Any) -> list[list[f
         env.reset(seed=seed)
         found.append(env.problem_info({"complexity"}).means[0].tolist())
     return found
-
-
-def test_every_reset_draws_an_instance_from_its_seed() -> None:
-    first, other, again = instances("BAI-Gaussian32-v0", (1, 2, 1))
-    assert first == again
-    assert first != other
 
 
 def test_a_fixed_instance_stays() -> None:
@@ -186,11 +177,6 @@ def test_mistakes_are_named_in_one_line(
     assert len(str(caught.value)) < 300
 
 
-def test_an_unknown_family_is_refused() -> None:
-    with pytest.raises(UnknownNameError, match="Did you mean gaussian"):
-        BestArmEnv("gausian")
-
-
 def test_a_problem_is_a_name_or_a_problem() -> None:
     with pytest.raises(ParameterError, match="not a GaussianBandit"):
         BestArmEnv(GaussianBandit([0.0, 1.0]))  # type: ignore[arg-type]
@@ -210,13 +196,6 @@ def test_an_unknown_render_mode_is_refused() -> None:
         BestArmVectorEnv("custom", render_mode="ansi")
 
 
-def test_without_a_mode_there_is_a_hint() -> None:
-    env = BestArmEnv("custom")
-    env.reset(seed=0)
-    with pytest.warns(UserWarning, match="render_mode"):
-        assert env.render() is None
-
-
 def test_a_window_opens_and_closes() -> None:
     pygame = pytest.importorskip("pygame")
     env = gym.make("BAI-Custom-v0", budget=2, render_mode="human")
@@ -228,20 +207,6 @@ def test_a_window_opens_and_closes() -> None:
     env.close()
     assert not pygame.display.get_init()
     env.close()
-
-
-@pytest.mark.slow
-def test_an_episode_can_be_recorded(tmp_path: Path) -> None:
-    pytest.importorskip("pygame")
-    pytest.importorskip("moviepy")
-    drawn = gym.make("BAI-Custom-v0", budget=5, render_mode="rgb_array")
-    env = RecordVideo(drawn, str(tmp_path / "videos"), episode_trigger=lambda episode: episode == 0)
-    env.reset(seed=0)
-    for _ in range(6):
-        env.step(0)
-    env.close()
-    (video,) = tmp_path.glob("videos/*.mp4")
-    assert video.stat().st_size > 1000
 
 
 @pytest.mark.each("options", [5, {"seed": 5}, ["reset_mask"]])

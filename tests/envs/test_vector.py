@@ -8,8 +8,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
-from gymnasium.wrappers.vector import RecordEpisodeStatistics
+from gymnasium.vector import AutoresetMode, VectorEnv
 
 from bai_gym.envs.registration import IDS
 from bai_gym.envs.vector import BestArmVectorEnv
@@ -151,27 +150,6 @@ def test_autoreset_is_that_of_gymnasium(kind: str, mode: AutoresetMode) -> None:
     assert (cuts.min() >= 1) == kind.startswith("FC")
 
 
-def test_every_episode_has_its_own_instance_and_autoreset_draws_a_new_one() -> None:
-    envs = BestArmVectorEnv("bernoulli", num_envs=3, num_arms=4, budget=1)
-
-    def means() -> Any:
-        return envs.problem_info({"complexity"}).means
-
-    envs.reset(seed=0)
-    first = means()
-    assert len(np.unique(first)) == 12
-    envs.reset(options={"reset_mask": np.array([False, True, False])})
-    second = means()
-    assert (first[[0, 2]] == second[[0, 2]]).all()
-    assert (first[1] != second[1]).all()
-    arms = np.zeros(3, np.int64)
-    envs.step(arms)
-    envs.step(arms)
-    assert (means() == second).all()  # over, but not yet reset
-    envs.step(arms)
-    assert (means() != second).all()
-
-
 def test_without_autoreset_an_episode_that_is_over_must_be_reset() -> None:
     envs = gym.make_vec("BAI-Custom-v0", num_envs=2, budget=1, autoreset_mode="Disabled")
     with pytest.raises(ResetNeeded, match=r"call reset\(\) before the first step"):
@@ -203,18 +181,6 @@ def test_without_copies_the_arrays_are_the_live_ones(name: str) -> None:
         if one[2].any():  # what has ended is kept apart, although the arrays have gone on
             assert [end["pulls"].sum() for end in two[4]["final_obs"]] == [4, 4, 4]
     assert kept["pulls"].sum() == 0
-
-
-@pytest.mark.each("kind", ["uint64", "int8", "list"])
-def test_actions_may_have_any_integer_type(kind: str) -> None:
-    envs = gym.make_vec("BAI-Custom-v0", num_envs=3, budget=3, **EXACT)
-    envs.reset(seed=0)
-    actions: Any = [1, 2, 3] if kind == "list" else np.array([1, 2, 3], kind)
-    for _ in range(3):
-        observation, *_ = envs.step(actions)
-    assert observation["pulls"].tolist() == [[0, 3, 0, 0], [0, 0, 3, 0], [0, 0, 0, 3]]
-    _, rewards, *_ = envs.step(actions)
-    assert rewards.tolist() == [1.0, 1.0, 0.0]
 
 
 @pytest.mark.each(
@@ -256,46 +222,6 @@ def test_problem_info_is_about_all_episodes() -> None:
     assert problem_info.variances.shape == (3, 4)
     with pytest.raises(BaiGymError, match="without declaring"):
         _ = envs.problem_info().variances
-
-
-@every_mode
-def test_the_statistics_of_episodes_can_be_recorded(mode: AutoresetMode) -> None:
-    recorded = []
-    for envs in both(mode, budget=3):
-        wrapped = RecordEpisodeStatistics(envs)
-        wrapped.reset(seed=0)
-        wrapped.step(np.array([0, 0, 0]))
-        mask = np.array([False, True, False])
-        wrapped.reset(options={"reset_mask": mask.copy()})
-        if isinstance(envs, SyncVectorEnv):
-            # Gymnasium's own batch takes the mask out of the options before the wrapper sees it.
-            wrapped.episode_lengths[:] = [1, 0, 1]
-            wrapped.episode_returns[:] = 0.0
-        rng = np.random.default_rng(3)
-        for _ in range(20):
-            *_, ended, _, info = wrapped.step(rng.integers(4, size=3))
-            if "episode" in info:
-                recorded.append(
-                    (info["_episode"].tolist(), info["episode"]["r"].tolist(), info["episode"]["l"].tolist())
-                )
-            if mode is AutoresetMode.DISABLED and ended.any():
-                break
-    half = len(recorded) // 2
-    assert half >= 1
-    assert recorded[:half] == recorded[half:]
-    assert recorded[0][2] == [4, 0, 4]  # three pulls and the recommendation
-
-
-def test_a_batch_can_be_spread_over_processes() -> None:
-    native, spread = (
-        gym.make_vec("BAI-Custom-v0", num_envs=2, budget=2, vectorization_mode=how, **EXACT) for how in (None, "async")
-    )
-    try:
-        same(native.reset(seed=0), spread.reset(seed=0))
-        for arms in ([0, 1], [1, 1], [2, 3], [0, 0], [3, 3]):
-            same(native.step(np.array(arms)), spread.step(np.array(arms)))
-    finally:
-        spread.close()
 
 
 def test_a_list_of_seeds_names_the_batch() -> None:

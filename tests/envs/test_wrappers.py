@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import pickle
 from typing import Any
 
@@ -88,15 +87,6 @@ def test_a_copy_goes_on_like_the_original(keywords: dict[str, Any]) -> None:
                 np.testing.assert_array_equal(values, other[key], err_msg=key)
 
 
-def test_an_estimate_is_read_from_the_rewards_that_have_arrived() -> None:
-    env = make_env(problem(), 9, batch_size=3, fixed_confidence=True, reward="estimate")
-    env.reset(seed=0)
-    for arm in (0, 1, 2, 0):
-        seen, *_ = env.step(arm)
-    assert seen["pending"].tolist() == [1, 0, 0]
-    assert env.step(3)[1] == seen["means"][0]
-
-
 @pytest.mark.filterwarnings("ignore:.*A Box observation space (min|max)imum value is", "ignore:.*has a wrapper applied")
 @pytest.mark.parametrize("keywords", WRAPPED)
 def test_wrappers_are_part_of_what_gym_make_makes(keywords: dict[str, Any]) -> None:
@@ -112,22 +102,6 @@ def test_wrappers_are_part_of_what_gym_make_makes(keywords: dict[str, Any]) -> N
     assert wrappers == 1 and again.observation_space == made.observation_space
     frames = gym.make("BAI-PairedGaussian10-v0", budget=12, render_mode="rgb_array_list", **keywords)
     assert frames.render_mode == "rgb_array_list"
-
-
-def test_a_specification_is_the_same_as_its_keywords() -> None:
-    spec = EpisodeSpec.of(problem(), 12, "simple_regret", "top-m", m=2)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        spec.budget = 3  # type: ignore[misc]
-    pairs = (
-        (BestArmEnv(problem(), spec), BestArmEnv(problem(), 12, reward="simple_regret", task="top-m", m=2)),
-        (
-            BestArmVectorEnv(problem(), 2, spec),
-            BestArmVectorEnv(problem(), 2, budget=12, reward="simple_regret", task="top-m", m=2),
-        ),
-    )
-    for one, other in pairs:
-        assert repr(one.episode_spec) == repr(other.episode_spec)
-        assert one.observation_space == other.observation_space and one.action_space == other.action_space
 
 
 def test_what_needs_a_wrapper_is_refused_without_one() -> None:

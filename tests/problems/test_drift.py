@@ -69,18 +69,6 @@ def test_blocks_and_steps_have_the_same_law(name: str, parameters: dict[str, Any
     assert chi2_contingency(counts[:, counts.sum(axis=0) > 0]).pvalue > 1e-4, counts
 
 
-def test_a_checkpoint_changes_no_order() -> None:
-    problem = build("linear-oscillating", num_features=3, horizon=40, noise_variance=1e-18)
-    found = []
-    for checkpoints in ((), (7, 13)):
-        truth = problem.draw(2, np.random.default_rng(0))
-        agent = agents.make("Uniform")
-        agent.reset(ProblemInfo(4, 40, 2, truth=truth, checkpoints=checkpoints), np.random.default_rng(1))
-        rollout = play_blocks(agent, truth, 40, np.random.default_rng(2), checkpoints=checkpoints)
-        found.append(rollout.statistics.means)
-    np.testing.assert_allclose(found[0], found[1], atol=1e-6)
-
-
 def test_every_episode_begins_at_time_zero() -> None:
     env = gym.make("BAI-LinearDrift-Switching-v0", horizon=9, budget=9, noise_variance=1e-18)
     for seed in (0, 1):

@@ -10,8 +10,8 @@ import pytest
 
 import bai_gym
 from bai_gym.datasets import llm_agents
-from bai_gym.errors import DataError, MissingDataError, ParameterError
-from bai_gym.problems import FixedProblem, ScoresProblem, build
+from bai_gym.errors import MissingDataError, ParameterError
+from bai_gym.problems import FixedProblem, build
 
 
 def test_an_agent_has_its_exact_mean_after_all_questions() -> None:
@@ -46,15 +46,6 @@ def test_what_is_done_about_missing_scores_is_a_keyword_and_a_note() -> None:
         build("llm-agents", data="mathqa", missing="drop")
 
 
-def test_random_arms_of_a_matrix() -> None:
-    problem = build("llm-agents", data="hotpotqa", num_arms=5)
-    assert isinstance(problem, ScoresProblem) and problem.notes
-    means = problem.draw(50, np.random.default_rng(0)).means
-    assert means.shape == (50, 5) and np.unique(means, axis=0).shape == (50, 5)
-    with pytest.raises(DataError):
-        build("llm-agents", data="gpqa", num_arms=10)
-
-
 def test_successive_rejects_on_real_scores() -> None:
     # Independent questions, a tenth of all cells: .512 in 100,000 runs of another simulator. With 4,000 runs the
     # standard error is .008; the tolerance is 4 of them.
@@ -75,12 +66,6 @@ def test_files_of_the_user_replace_the_demonstrations(tmp_path: Path) -> None:
     problem = build("alpaca-eval", path=tmp_path, num_arms=None)
     assert isinstance(problem, FixedProblem) and problem.arm_names == ("m0", "m1", "m2") and problem.notes == ()
     np.testing.assert_allclose(problem.draw(1, np.random.default_rng(0)).means, [[1.5, 1.55, 1.6]])
-
-
-def test_the_demonstrations_have_one_best_arm() -> None:
-    for env_id in ("BAI-ASlib-v0", "BAI-LLMAgents-HotpotQA-v0"):
-        means = np.sort(gym.make(env_id).unwrapped.problem.draw(1, np.random.default_rng(0)).means[0])
-        assert means[-1] - means[-2] > 0.005, env_id
 
 
 def test_clicks_of_a_log_of_displays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,12 +101,6 @@ def test_parameters_are_checked() -> None:
         MovieLensProblem(source(MATRIX), 2, noisy_best="no")  # type: ignore[arg-type]
 
 
-def test_equal_moments_do_not_divide_by_zero(monkeypatch: pytest.MonkeyPatch) -> None:
-    targets(monkeypatch, [0.0, 1.0], [0.1, 0.1])
-    bandit = MovieLensProblem(source(np.array([[1.0, 2.0], [1.0, 2.0]])), 2).draw(5, np.random.default_rng(0))
-    assert np.sort(bandit.candidates).tolist() == [[0, 1]] * 5
-
-
 @pytest.mark.slow
 def test_the_look_alike_is_the_same_in_another_process_without_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

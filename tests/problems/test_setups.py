@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
-from bai_gym.envs.registration import IDS
 from bai_gym.errors import ParameterError
 from bai_gym.problems import build
 from bai_gym.problems.setups import CONFIDENCE_SETUPS, MULTI_BANDIT_SETUPS, SETUPS, SHAPES
@@ -53,14 +52,6 @@ def test_setups_of_fixed_confidence() -> None:
         assert variance is None or (bandit.variances == 1.0).all()
     with pytest.raises(ParameterError, match="setup must be one of 'gk1'"):
         build("confidence-setup", setup="gk3")
-
-
-def test_top_m_ids_are_those_with_one_answer() -> None:
-    for setup in SETUPS:
-        means = np.sort(build("bernoulli-setup", setup=setup).draw(1, RNG).means[0])
-        unique = means[-2] > means[-3]
-        for prefix in ("TopM", "FC-TopM"):
-            assert (f"BAI-{prefix}-Bernoulli-Setup{setup}-v0" in {entry.id for entry in IDS}) == unique
 
 
 def test_shapes_of_means_by_hand() -> None:
