@@ -186,11 +186,8 @@ def test_of_an_observation_shares_memory_and_fills_in_missing_variances() -> Non
 
 
 def test_take_and_sums_by_hand() -> None:
-    statistics = Statistics(
-        np.array([[2, 0, 4], [1, 3, 2]]),
-        np.array([[1.0, 0.0, 5.0], [3.0, 2.0, 0.5]]),
-        np.array([[2.0, 0, 1], [0, 1, 4]]),
-    )
+    means, variances = [[1.0, 0.0, 5.0], [3.0, 2.0, 0.5]], [[2.0, 0.0, 1.0], [0.0, 1.0, 4.0]]
+    statistics = Statistics(np.array([[2, 0, 4], [1, 3, 2]]), np.array(means), np.array(variances))
     taken = statistics.take(np.array([[2, 0], [1, 1]]))
     assert taken.pulls.tolist() == [[4, 2], [3, 3]] and taken.means.tolist() == [[5.0, 1.0], [2.0, 2.0]]
     assert taken.variances.tolist() == [[1.0, 2.0], [1.0, 1.0]]

@@ -79,11 +79,10 @@ class Own:
 
 
 DIVIDED: dict[str, tuple[list[Any], str, dict[str, Any]]] = {
-    "plain": (["SH", "VBR", Own], PRIOR, {}),
+    "plain": (["SH", Own], PRIOR, {}),
     "sets": (["SAR"], "BAI-TopM-Custom-v0", {"env_kwargs": {"budget": 60}}),
     "stopping": (["UGapEc(b=0.3)"], "BAI-FC-Custom-v0", {"env_kwargs": {"epsilon": 0.1, "budget": 60}}),
     "checkpoints": (["CSAR"], "BAI-CustomThresholding-v0", {"budgets": [90], "checkpoints": [7, 50]}),
-    "steps": (["APT"], "BAI-CustomThresholding-v0", {"budgets": [90], "checkpoints": [7, 50], "path": "steps"}),
 }
 FIELDS = ("recommendation", "correct_recommendation", "correct", "simple_regret", "spent", "truncated", "pulls")
 
