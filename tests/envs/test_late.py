@@ -50,15 +50,6 @@ def test_an_observation_is_an_earlier_one_with_the_pending_pulls(batch_size: int
         assert observation["remaining"] == at_once[made]["remaining"]
 
 
-def test_a_batch_of_one_is_the_scalar_environment() -> None:
-    keywords = {"budget": 7, "batch_size": 3, "delay": 1}
-    env, batch = gym.make("BAI-Bernoulli3-v0", **keywords), gym.make_vec("BAI-Bernoulli3-v0", 1, **keywords)
-    one, many = env.reset(seed=4)[0], batch.reset(seed=4)[0]
-    for arm in (0, 1, 2, 2, 1, 0, 2, 1):
-        assert all((one[name] == many[name][0]).all() for name in one)
-        one, many = env.step(arm)[0], batch.step(np.array([arm]))[0]
-
-
 def test_episodes_of_a_batch_end_at_different_times() -> None:
     """Two episodes in rounds of two: the first stops after two pulls and begins again while the other goes on."""
     env = gym.make_vec(

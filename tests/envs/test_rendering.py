@@ -107,21 +107,6 @@ def test_a_threshold_is_shown_where_it_lies_in_the_range() -> None:
 # -------------------------------------------------------------------------------------------------------- array
 
 
-@pytest.mark.each("num_arms", [2, 128])
-def test_array_has_one_shape_at_every_moment(num_arms: int) -> None:
-    pytest.importorskip("pygame")
-    snapshot = random_snapshot(num_arms)
-    start = replace(
-        snapshot, pulls=0 * snapshot.pulls, means=0 * snapshot.means, variances=0 * snapshot.means, last_arm=None
-    )
-    for moment in (start, snapshot, replace(snapshot, remaining=0), replace(snapshot, recommendation=1, correct=False)):
-        image = to_rgb(moment)
-        assert image.shape == (540, 960, 3)
-        assert image.dtype == np.uint8 and image.flags.c_contiguous
-        assert 0 < (image != 255).mean() < 0.6
-    assert to_rgb(snapshot, (640, 360)).shape == (360, 640, 3)
-
-
 def test_colours_mark_the_last_pull_and_the_answer() -> None:
     pytest.importorskip("pygame")
     assert has_colour(to_rgb(SMALL), picture.LAST)

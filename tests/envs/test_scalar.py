@@ -106,21 +106,6 @@ def test_a_fixed_instance_stays() -> None:
 # ProblemInfo
 
 
-def test_problem_info_grants_only_what_is_declared() -> None:
-    env = gym.make("BAI-Custom-v0", means=[0.0, 1.0], variances=[2.0, 3.0], budget=9).unwrapped
-    assert isinstance(env, BestArmEnv)
-    with pytest.raises(ResetNeeded, match="before problem_info"):
-        env.problem_info()
-    env.reset(seed=0)
-    problem_info = env.problem_info(["variances"])
-    assert (problem_info.num_arms, problem_info.budget, problem_info.batch) == (2, 9, 1)
-    assert problem_info.variances.tolist() == [[2.0, 3.0]]
-    with pytest.raises(BaiGymError, match="'range' without declaring it"):
-        _ = problem_info.reward_bound
-    with pytest.raises(BaiGymError, match="'variances' without declaring it"):
-        _ = env.problem_info().variances
-
-
 # Mistakes
 
 

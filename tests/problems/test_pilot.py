@@ -17,11 +17,6 @@ def table(*arms: list[float], kind: Rewards | None = None) -> SampleTable:
     return SampleTable.of(np.concatenate(arms), np.cumsum([0, *map(len, arms)]), kind)
 
 
-def pilot(means: list[float], pulls: int, seed: int = 0) -> SampleTable:
-    rng = np.random.default_rng(seed)
-    return table(*((mean + rng.standard_normal(pulls)).tolist() for mean in means))
-
-
 def test_two_normal_arms_by_hand() -> None:
     """With equal errors s of the two means, d apart, the share B that the difference loses is uniform at first.
 
@@ -58,17 +53,6 @@ def test_rates_of_three_arms_are_those_of_the_double_integral() -> None:
     drawn = problem.draw(100_000, np.random.default_rng(0))
     assert isinstance(drawn, BernoulliBandit)
     assert drawn.means.mean(axis=0) == pytest.approx(expected, abs=0.004)
-
-
-def test_coverage_of_hierarchical_truths() -> None:
-    """The posterior covers truths from a normal distribution as often as it says, or a little more often."""
-    rng, ranks = np.random.default_rng(2), []
-    for _ in range(150):
-        truth = rng.normal(5.0, 1.0, 12)
-        drawn = PilotProblem(pilot(truth.tolist(), 8, int(rng.integers(2**31)))).draw(200, rng).means
-        ranks.append((drawn < truth).mean(axis=0))
-    shares = np.quantile(np.concatenate(ranks), [0.1, 0.5, 0.9])
-    assert shares == pytest.approx([0.1, 0.5, 0.9], abs=0.05)
 
 
 def test_zeros_and_ones_stay_so() -> None:

@@ -17,7 +17,6 @@ from bai_gym.errors import DataError, InstanceError, MissingDataError, Parameter
 from bai_gym.problems import RowsProblem, build
 from bai_gym.problems.rows import distinct_rows
 from bai_gym.statistics import FloatArray
-from bai_gym.tasks import BestArm
 
 LEVEL = 0.001
 
@@ -79,14 +78,6 @@ def test_no_more_rows_than_there_are() -> None:
     assert np.sort(bandit.means).tolist() == [[0.0, 0.25, 0.5, 0.75, 1.0]] * 20
     with pytest.raises(DataError, match="6 arms asked for, but the data have only 5 rows; give at most that many"):
         RowsProblem(table(5), "c0", 6)
-
-
-def test_equal_best_rows_are_both_right() -> None:
-    twins = FeatureTable.rescaled(("x", "price"), np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 1.0]]))
-    bandit, _ = drawn(RowsProblem(twins, "price", 3), 40)
-    assert np.sort(bandit.means).tolist() == [[0.0, 1.0, 1.0]] * 40
-    correct = np.stack([BestArm().correct(bandit.means, np.full(40, arm)) for arm in range(3)], axis=1)
-    np.testing.assert_array_equal(correct, bandit.means == 1.0)
 
 
 # The data sets

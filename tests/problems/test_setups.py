@@ -99,18 +99,6 @@ def test_setups_of_several_bandits_by_hand(setup: int) -> None:
     assert env.episode_spec.task.correct_recommendation(bandit.means).tolist() == [[0] * bandits] * 3
 
 
-def test_arms_of_two_values_pay_either_equally_often() -> None:
-    bandit = build("multi-bandit-setup", setup=2).draw(1, RNG)
-    rng = np.random.default_rng(1)
-    values = [(0.0, 1.0), (0.45,), (0.25, 0.65), (0.0, 0.9), (0.4, 0.6), (0.45,), (0.35, 0.55), (0.25, 0.65)]
-    for arm, expected in enumerate(values):
-        rewards = bandit.pull(np.full(4000, arm), rng)
-        seen, counts = np.unique(rewards, return_counts=True)
-        assert seen.tolist() == list(expected)
-        # 5 standard deviations of a binomial of 1/2.
-        assert (abs(counts - 4000 / len(expected)) <= 5 * math.sqrt(1000)).all()
-
-
 def test_an_unknown_setup() -> None:
     for setup in (0, 8, "1", True, 1.5, [1], np.array([1, 2])):
         with pytest.raises(ParameterError, match="setup must be one of 1, 2, 3, 4, 5, 6, 7, not "):

@@ -11,7 +11,6 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.linear_model import Lasso
 
 from bai_gym import datasets
 from bai_gym.datasets import RegressionTable, regression_table
@@ -62,17 +61,6 @@ def test_the_kernel_is_that_of_distances_within_a_family() -> None:
 
 
 # ------------------------------------------------------------------------------------------------ training
-
-
-def test_a_pull_trains_on_a_tenth_and_tests_on_another() -> None:
-    data = table()
-    (score,) = split_scores(data, LASSOS[:1], seed=4)
-    order = np.random.default_rng(4).permutation(60)
-    train, test = order[:6], order[6:12]
-    centre, spread = data.features[train].mean(axis=0), data.features[train].std(axis=0)
-    fitted = Lasso(alpha=0.0001).fit((data.features[train] - centre) / spread, data.targets[train])
-    errors = fitted.predict((data.features[test] - centre) / spread) - data.targets[test]
-    assert score == -np.sqrt((errors**2).mean())
 
 
 def test_forests_grown_together_are_the_forests_grown_one_by_one() -> None:
