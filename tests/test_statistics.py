@@ -140,6 +140,7 @@ def test_since_gives_the_moments_of_the_later_sample(
     both = [np.concatenate(pair) for pair in zip(before, after, strict=True)]
     later = of_samples(both).since(of_samples(before))
     assert_close(later, of_samples(after), centre)
+    assert not later.variances[later.pulls < 2].any()
     without = of_samples(both).since(of_samples(before), variances=False)
     np.testing.assert_array_equal(without.means, later.means)
     assert not without.variances.any()

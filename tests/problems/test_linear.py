@@ -12,6 +12,7 @@ from scipy.stats import kstest
 from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, PoissonBandit
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.problems import LinearCornerProblem, LinearSphereProblem, LogisticProblem, Problem, build
+from bai_gym.problems.linear import closest_pairs
 from bai_gym.statistics import FloatArray
 
 LEVEL = 0.001
@@ -75,6 +76,14 @@ def test_sphere_is_uniform() -> None:
     # In three dimensions each coordinate of a uniform point on the sphere is uniform on [-1, 1] (Archimedes).
     for coordinate in range(3):
         assert kstest(features[:, 0, coordinate], "uniform", args=(-1, 2)).pvalue > LEVEL / 3
+
+
+def test_closest_pairs_do_not_depend_on_how_many_are_looked_at_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, features = drawn(LinearSphereProblem(9, 4), 50)
+    pairs = closest_pairs(features)
+    assert (pairs[:, 0] < pairs[:, 1]).all()
+    monkeypatch.setattr("bai_gym.problems.linear.PAIRS_AT_ONCE", 200)
+    np.testing.assert_array_equal(closest_pairs(features), pairs)
 
 
 @pytest.mark.each("arms", [3, 12])

@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 from bai_gym.bandits import FeatureBandit, GaussianBandit
 from bai_gym.datasets import FeatureTable, automobile_like
 from bai_gym.errors import DataError, InstanceError, MissingDataError, ParameterError
-from bai_gym.problems import RowsProblem, build
+from bai_gym.problems import RowsProblem, build, rows
 from bai_gym.problems.rows import distinct_rows
 from bai_gym.statistics import FloatArray
 
@@ -71,6 +71,13 @@ def test_every_ordered_choice_is_equally_likely(num_rows: int, num_arms: int) ->
     for choice in map(tuple, found.tolist()):
         counts[choice] += 1
     assert chisquare(list(counts.values())).pvalue > LEVEL / 4
+
+
+def test_permutations_do_not_repeat_themselves_from_part_to_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = distinct_rows(7, 9, 6, np.random.default_rng(0))
+    monkeypatch.setattr(rows, "ENTRIES_AT_ONCE", 15)  # two runs at a time
+    parts = distinct_rows(7, 9, 6, np.random.default_rng(0))
+    np.testing.assert_array_equal(parts, whole)
 
 
 def test_no_more_rows_than_there_are() -> None:

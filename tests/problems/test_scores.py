@@ -99,8 +99,13 @@ def test_many_distinct_scores_make_chunks_smaller() -> None:
 GAPS = "question,gpt,small,big\nq1,1,0,1\nq2,0,,1\nq3,1,0,1\nq4,1,1,0\n"
 
 
+needs_pairs = pytest.mark.skipif(
+    "BAI-PairedLLMSelection-v0" not in gym.registry, reason="the wing of paired arms is not here"
+)
+
+
+@needs_pairs
 def test_paired_models_are_asked_the_same_questions(tmp_path: Path) -> None:
-    pytest.importorskip("bai_gym.paired", reason="the wing of paired arms is not here")
     path = written(tmp_path, GAPS)
     found = {
         missing: build("llm-selection", path=path, question_column="question", paired=True, missing=missing)
@@ -123,8 +128,8 @@ def test_paired_models_are_asked_the_same_questions(tmp_path: Path) -> None:
         build("llm-selection", path=path, question_column="question", paired=True, missing="error")
 
 
+@needs_pairs
 def test_synthetic_models_can_be_paired() -> None:
-    pytest.importorskip("bai_gym.paired", reason="the wing of paired arms is not here")
     env: Any = gym.make("BAI-PairedLLMSelectionLike32-v0", pairs=True)
     env.reset(seed=0)
     for arm in (0, 1, 1, 0):

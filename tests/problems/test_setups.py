@@ -13,7 +13,7 @@ from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.errors import ParameterError
 from bai_gym.problems import build
 from bai_gym.problems.setups import CONFIDENCE_SETUPS, MULTI_BANDIT_SETUPS, SETUPS, SHAPES
-from bai_gym.theory import best_arm_h1, best_arm_h2
+from bai_gym.theory import best_arm_h1, best_arm_h2, characteristic_time
 
 RNG = np.random.default_rng(0)
 
@@ -45,11 +45,17 @@ def test_bernoulli_setups_by_hand(setup: int) -> None:
 
 
 def test_setups_of_fixed_confidence() -> None:
-    for name, (means, variance) in CONFIDENCE_SETUPS.items():
+    assert set(CONFIDENCE_SETUPS) == {"gk1", "gk2", "menard", "brake4"}
+    for name, kind, time in (
+        ("gk1", BernoulliBandit, 990),
+        ("gk2", BernoulliBandit, 327),
+        ("menard", GaussianBandit, 450),
+        ("brake4", GaussianBandit, 1493),
+    ):
         bandit = build("confidence-setup", setup=name).draw(2, RNG)
-        assert isinstance(bandit, BernoulliBandit if variance is None else GaussianBandit)
-        assert bandit.means.tolist() == [list(means)] * 2 and means.index(max(means)) == 0
-        assert variance is None or (bandit.variances == 1.0).all()
+        assert isinstance(bandit, kind) and bandit.means[0].argmax() == 0
+        variances = bandit.variances[0] if kind is GaussianBandit else None
+        assert float(characteristic_time(bandit.means[0], variances)) == pytest.approx(time, rel=2e-3)
     with pytest.raises(ParameterError, match="setup must be one of 'gk1'"):
         build("confidence-setup", setup="gk3")
 
