@@ -13,7 +13,7 @@ from scipy.stats import chi2_contingency, chisquare, ks_2samp
 from bai_gym import agents, compare, evaluate
 from bai_gym.agents import Agent
 from bai_gym.agents.registry import BUILT_IN
-from bai_gym.bandits import BernoulliBandit, GaussianBandit
+from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.checkpoints import checkpoint_grid
 from bai_gym.benchmark.rollout import RolloutCheckpoint, play_blocks, play_steps
 from bai_gym.envs.vector import BestArmVectorEnv
@@ -23,7 +23,6 @@ from bai_gym.results.comparison import Comparison
 from bai_gym.sampling import Block
 from bai_gym.seeding import generator
 from bai_gym.tasks import BestArm, GoodArm, Task, Thresholding
-from bai_gym.wings import BINARY
 
 pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 LEVEL = 0.001
@@ -31,18 +30,19 @@ RUNS = 2_500
 BUDGET = 48
 FEATURES = [[1.0, 0.1], [0.7, 0.6], [0.6, -0.4], [-0.2, 0.9]]
 POINTS = (2, 5, 13, 24, 41)  # within the first pulls, at no multiple of the arms, within blocks and at their ends
-ANYTIME = [
-    name
-    for name in agents.names()
-    for agent in [agents.make(name)]
-    if getattr(agent, "anytime", False) and not (agent.uses_pairs or agent.needs_features or "prior" in agent.knows)
-]
-VARIANTS = [
-    *((name, {"AugUCB": {"rho": 0.05}}.get(name, {})) for name in ANYTIME),
-    ("AugUCB", {"rho": 0.05, "after": "apt"}),
-    ("CSAR", {"schedule": "sr"}),
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    ("Uniform", {}),
     ("Uniform", {"mode": "random"}),
+    ("AugUCB", {"rho": 0.05}),
+    ("AugUCB", {"rho": 0.05, "after": "apt"}),
+    ("APT", {}),
+    ("CSAR", {}),
+    ("CSAR", {"schedule": "sr"}),
     ("UCBEV-T", {"index": "bernstein"}),
+    ("UCB-E", {}),
+    ("A-UCB-E", {}),
+    ("OCBA", {}),
+    ("TTTS", {}),
 ]
 
 
@@ -131,9 +131,7 @@ def checkpoints_of(
 @pytest.mark.each("variant", VARIANTS, ids=lambda v: agents.make(v[0], **v[1]).label)
 def test_blocks_and_steps_see_the_same(variant: tuple[str, dict[str, Any]]) -> None:
     agent = agents.make(variant[0], **variant[1])
-    bandit: Any = GaussianBandit([1.0, 0.8, 0.8, 0.5], [1.0, 0.2, 2.0, 0.5])
-    if BUILT_IN[agent.name].rewards == BINARY:
-        bandit = BernoulliBandit([0.6, 0.5, 0.5, 0.1])
+    bandit = GaussianBandit([1.0, 0.8, 0.8, 0.5], [1.0, 0.2, 2.0, 0.5])
     task: Task = next(t for t in (Thresholding(0.55), BestArm(), GoodArm(0.55)) if t.name in agent.tasks)
     p_values = []
     for one, other in zip(*checkpoints_of(agent, bandit, task), strict=True):

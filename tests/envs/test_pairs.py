@@ -75,30 +75,6 @@ def test_environments_observe_the_differences_on_common_items(make: Make) -> Non
     check(many, envs.unwrapped._episodes.bandit)
 
 
-def test_exactly_equal_arms_have_exactly_no_difference() -> None:
-    env = make_env(FixedProblem(PairedFiniteBandit(MATRIX[:, [0, 0, 1, 0]], np.arange(K))), budget=BUDGET, pairs=True)
-    env.reset(seed=0)
-    for arm in np.random.default_rng(3).integers(0, K, BUDGET):
-        seen, *_ = env.step(int(arm))
-    for name in ("differences", "difference_variances"):
-        assert not seen[name][np.ix_([0, 1, 3], [0, 1, 3])].any()
-
-
-@pytest.mark.each("make", KINDS.values(), ids=KINDS)
-def test_a_batch_of_one_is_the_scalar_environment(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    env = make_env(FixedProblem(make()), budget=BUDGET, pairs=True)
-    envs = make_vec_env(FixedProblem(make()), num_envs=1, budget=BUDGET, pairs=True)
-    for seed, kept in ((3, BUDGET), (4, BUDGET), (5, 2)):  # nothing that is kept of an episode is used in the next one
-        monkeypatch.setattr(differences, "ITEMS_KEPT", kept)
-        env.reset(seed=seed)
-        envs.reset(seed=seed)
-        for arm in np.random.default_rng(2).integers(0, K, BUDGET):
-            one, *_ = env.step(int(arm))
-            many, *_ = envs.step(np.array([arm]))
-        for name, values in one.items():
-            np.testing.assert_array_equal(values, many[name][0], err_msg=name)
-
-
 def fewest(pulls: float, mean: float, variance: float, s: State) -> float:
     return mean
 
