@@ -219,6 +219,12 @@ def test_rewards_differ_between_agents_and_budgets() -> None:
         assert (play_chunk(other, 0, 200).correct != reference).any()
 
 
+def test_pulls_are_counted_by_the_rank_of_the_mean() -> None:
+    played = play_chunk(cell("UCB1", "BAI-Custom-v0", 90, means=[0.1, 0.9, 0.5], variances=0.01), 0, 5)
+    assert played.pulls_by_rank.tolist() == played.pulls[[1, 2, 0]].tolist()
+    assert played.pulls_by_rank[0] > played.pulls_by_rank[1] > 0
+
+
 def test_what_a_cell_says_of_its_agent() -> None:
     small = cell("SH-Reuse(allow_small_budget=True)", budget=20)
     assert describe_agent(small) == ((), ("SH-Reuse(allow_small_budget=True): budget below its minimum of 160",))

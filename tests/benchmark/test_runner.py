@@ -245,6 +245,8 @@ def test_an_environment_object_is_as_good_as_its_id() -> None:
         ({"agents": []}, ParameterError, "at least one agent"),
         ({"budgets": 20}, ParameterError, "budgets must be a list"),
         ({"agents": [7]}, AgentError, "int is not an agent"),
+        # 1e15 pulls of 3e-8 seconds each are 347 days.
+        ({"agents": ["UCB1"], "budgets": [10**9], "runs": 10**6}, ParameterError, "at least 347 days"),
         *(({"runs": runs}, ParameterError, "runs must be") for runs in (0, 1.5, True)),
         *(({"workers": workers}, ParameterError, "workers must be") for workers in (0, -2, 1.5, True)),
         *(({"seed": seed}, ParameterError, "seed must be") for seed in (-1, 1.5, None)),
