@@ -15,7 +15,7 @@ import pytest
 from bai_gym.api import make_cells
 from bai_gym.bandits import FeatureBandit, GaussianBandit
 from bai_gym.benchmark.cells import Cell
-from bai_gym.benchmark.chunk import play_chunk
+from bai_gym.benchmark.chunk import part_starts, play_chunk
 from bai_gym.benchmark.facts import describe_agent
 from bai_gym.benchmark.sources import EnvSource
 from bai_gym.envs.scalar import BestArmEnv
@@ -217,6 +217,11 @@ def test_rewards_differ_between_agents_and_budgets() -> None:
     reference = play_chunk(cell("SH"), 0, 200).correct
     for other in (cell("SH(tie=first)"), cell("SH", budget=401)):
         assert (play_chunk(other, 0, 200).correct != reference).any()
+
+
+def test_only_chunks_of_slow_agents_have_parts() -> None:
+    for agent, starts in (("SH", [0]), ("TTTS", [0, 125, 250, 500])):
+        assert part_starts(cell(agent, "BAI-Gaussian64-v0", 5000), 1000) == starts
 
 
 def test_pulls_are_counted_by_the_rank_of_the_mean() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import threading
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -267,6 +268,16 @@ def test_mistakes_are_refused_before_any_work(
     assert "\n" not in str(caught.value)
     assert told == []
     assert not (tmp_path / "out").exists()
+
+
+def test_an_instance_that_cannot_be_copied() -> None:
+    class Holding(Greedy):
+        def __init__(self) -> None:
+            self.lock = threading.Lock()
+
+    with pytest.raises(AgentError, match="Holding"):
+        evaluate(Holding(), ENV, budget=5, runs=5)
+    assert evaluate(Holding, ENV, budget=5, runs=5).runs == 5
 
 
 # ------------------------------------------------------------------------------------------------ errors in workers

@@ -12,8 +12,11 @@ from gymnasium.vector import AutoresetMode
 from bai_gym import evaluate
 from bai_gym.agents import Agent
 from bai_gym.agents.base import Plan
+from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
+from bai_gym.errors import InstanceError
+from bai_gym.problems import Problem
 from bai_gym.sampling import Block
 
 SPHERE = "BAI-LinearSphere8-v0"
@@ -80,6 +83,26 @@ def test_episodes_that_end_at_different_times_get_features_of_their_own() -> Non
         observation, _, ended, cut, _ = envs.step(rng.integers(0, 10, 4))
         np.testing.assert_array_equal(observation["features"], truth(envs))
         np.testing.assert_array_equal((observation["features"] != before).any(axis=(1, 2)), ended | cut)
+
+
+class Wrong(Problem):
+    num_arms = 3
+    num_features = 2
+
+    def __init__(self, bandit: Bandit) -> None:
+        self._bandit = bandit
+
+    def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
+        return self._bandit.select(np.zeros(batch, np.int64))
+
+
+@pytest.mark.each(
+    ("bandit", "found"),
+    [(GaussianBandit(np.zeros(3)), "none"), (FeatureBandit(GaussianBandit(np.zeros(3)), np.eye(3)), "3")],
+)
+def test_a_problem_must_keep_its_word(bandit: Bandit, found: str) -> None:
+    with pytest.raises(InstanceError, match=f"Wrong has num_features=2, and draws bandits with {found}"):
+        BestArmEnv(Wrong(bandit)).reset()
 
 
 # ------------------------------------------------------------------------------------------------ agents

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -90,6 +91,8 @@ def test_text_marks_the_phases() -> None:
     assert to_text(replace(DONE, recommendation=(0, 2))).startswith("phase: done, recommended arms 0, 2 (correct)\n")
     assert "... (9 arms)" in to_text(replace(random_snapshot(9), recommendation=tuple(range(9))))
     assert len(to_text(random_snapshot(64), width=40).splitlines()) == 3 + 64  # one column
+    rows = [line.replace(">", " ") for line in to_text(random_snapshot(64), width=100).splitlines()[3:]]
+    assert [(row.split()[0], row[52:].split()[0]) for row in rows] == [(f"{arm}", f"{arm + 32}") for arm in range(32)]
 
 
 def test_a_threshold_is_shown_where_it_lies_in_the_range() -> None:
@@ -114,6 +117,14 @@ def test_colours_mark_the_last_pull_and_the_answer() -> None:
     right, wrong = to_rgb(DONE), to_rgb(replace(DONE, correct=False))
     assert has_colour(right, picture.RIGHT) and not has_colour(right, picture.LAST)
     assert has_colour(wrong, picture.WRONG) and not has_colour(wrong, picture.RIGHT)
+
+
+def test_budget_bar_grows_with_the_pulls() -> None:
+    pytest.importorskip("pygame")
+    bare = replace(SMALL, pulls=np.zeros(4, int), last_arm=None)  # no other bar has this colour
+    filled = [count_colour(to_rgb(replace(bare, remaining=left)), picture.BAR) for left in (200, 100, 0)]
+    assert filled[0] == 0
+    assert filled[1] == pytest.approx(filled[2] / 2, rel=0.01)
 
 
 def test_bars_are_proportional_to_the_means() -> None:
@@ -194,6 +205,19 @@ def test_window_shows_what_it_is_given() -> None:
     window.close()
     window.close()
     assert not pygame.display.get_init()
+
+
+@pytest.mark.usefixtures("dummy_screen")
+def test_window_keeps_its_pace() -> None:
+    image = to_rgb(SMALL)
+    window = Window(fps=25)
+    window.show(image)
+    start = time.perf_counter()
+    for _ in range(5):
+        window.show(image)
+    elapsed = time.perf_counter() - start
+    window.close()
+    assert elapsed >= 5 * 0.039  # five images, 40 ms each; the clock counts whole milliseconds
 
 
 @pytest.mark.usefixtures("dummy_screen")

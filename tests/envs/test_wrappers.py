@@ -87,6 +87,15 @@ def test_a_copy_goes_on_like_the_original(keywords: dict[str, Any]) -> None:
                 np.testing.assert_array_equal(values, other[key], err_msg=key)
 
 
+def test_an_estimate_is_read_from_the_rewards_that_have_arrived() -> None:
+    env = make_env(problem(), 9, batch_size=3, fixed_confidence=True, reward="estimate")
+    env.reset(seed=0)
+    for arm in (0, 1, 2, 0):
+        seen, *_ = env.step(arm)
+    assert seen["pending"].tolist() == [1, 0, 0]
+    assert env.step(3)[1] == seen["means"][0]
+
+
 @pytest.mark.filterwarnings("ignore:.*A Box observation space (min|max)imum value is", "ignore:.*has a wrapper applied")
 @pytest.mark.parametrize("keywords", WRAPPED)
 def test_wrappers_are_part_of_what_gym_make_makes(keywords: dict[str, Any]) -> None:
