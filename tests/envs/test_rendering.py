@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from bai_gym.analysis.intervals import wilson
 from bai_gym.envs.rendering import Snapshot, Window, picture, reaches, to_rgb, to_text
+from bai_gym.envs.rendering.snapshot import mean_range
 from bai_gym.errors import MissingPackageError, ParameterError
 
 # Half widths: 1.96 sqrt(0.25 / 4) = 0.98 / 2 = 0.49; unknown for one pull; 1.96 sqrt(1 / 100) = 0.196; never pulled.
@@ -66,6 +67,11 @@ def test_equal_rewards_are_no_certainty() -> None:
     below, above = reaches(binary)
     assert binary.means[:3] - below[:3] == pytest.approx(low, abs=1e-4)
     assert binary.means[:3] + above[:3] == pytest.approx(high, abs=1e-4)
+
+
+def test_intervals_do_not_dwarf_the_means() -> None:
+    tens = np.full(2, 10.0)  # cut to 6, the distance of the largest mean from 0
+    assert mean_range(np.array([5.0, 6.0]), tens, tens, np.ones(2, bool)) == (-1.0, 12.0)
 
 
 def test_text_of_a_small_episode() -> None:

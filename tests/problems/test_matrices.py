@@ -42,6 +42,7 @@ def test_what_is_done_about_missing_scores_is_a_keyword_and_a_note() -> None:
         best = llm_agents("mathqa").complete(missing).best()
         means = problem.draw(1, np.random.default_rng(0)).means[0]
         assert tuple(np.array(problem.arm_names)[means == means.max()]) == best
+    assert build("llm-agents", data="mathqa").notes == problems["items"].notes
     with pytest.raises(ParameterError):
         build("llm-agents", data="mathqa", missing="drop")
 

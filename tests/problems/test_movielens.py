@@ -55,6 +55,13 @@ def test_rescaled_matching_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(bandit.pull(np.full(50, 1), np.random.default_rng(0))) == {2.0, 3.0}
 
 
+def test_variances_count_as_much_as_their_range_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Squared distances of (0.75, 0.65) to the second and third movie: 0.14 + 0.85^2, and 0.06 + 0.6^2.
+    targets(monkeypatch, [0.75, 0.0], [0.65, 0.05])
+    bandit = MovieLensProblem(source(MATRIX), 2).draw(5, np.random.default_rng(0))
+    assert bandit.candidates.tolist() == [[2, 0]] * 5
+
+
 def test_raw_matching_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     # Both arms want movie 0, the worst; who comes second takes movie 1. Random order: both ways happen.
     targets(monkeypatch, [0.9, 0.9], [0.1, 1.2])
