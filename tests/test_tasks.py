@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError
 from bai_gym.tasks import TASKS, BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM, make_task
@@ -22,26 +19,13 @@ FOUR = np.array([[0.2, 0.9, 0.5, 0.7], [0.5, 0.5, 0.9, 0.5]])  # a row without t
 # ------------------------------------------------------------------------------------------------ one arm
 
 
-def test_answer_is_the_first_of_the_best() -> None:
-    assert BestArm().correct_recommendation(MEANS).tolist() == [1, 0]
-    assert BestArm().correct_recommendation(MEANS[0]).item() == 1
-
-
-def test_simple_regret_is_the_best_mean_minus_the_chosen_one() -> None:
-    np.testing.assert_allclose(BestArm().simple_regret(MEANS, np.array([2, 1])), [0.5, 3.0], rtol=1e-15)
-    assert BestArm().simple_regret(MEANS[0], np.array(0)).item() == 0.8
-
-
-def test_any_of_several_best_arms_is_right() -> None:
-    assert BestArm().correct(MEANS, np.array([1, 2])).tolist() == [True, True]
-    assert BestArm().correct(MEANS, np.array([0, 1])).tolist() == [False, False]
-
-
-@pytest.mark.each(("arms", "batch"), [([0, 2], 2), (np.array([0, 2], np.int8), 2), (2, 1), (np.int64(2), 1), ([2], 1)])
-def test_forms_of_an_arm(arms: Any, batch: int) -> None:
-    checked = BestArm().check(arms, batch, 3)
-    assert checked.dtype == np.int64
-    assert checked.tolist() == np.atleast_1d(arms).tolist()
+def test_the_best_arm_by_hand() -> None:
+    task = BestArm()
+    assert task.correct_recommendation(MEANS).tolist() == [1, 0]  # the first of the best
+    assert task.correct_recommendation(MEANS[0]).item() == 1
+    np.testing.assert_allclose(task.simple_regret(MEANS, np.array([2, 1])), [0.5, 3.0], rtol=1e-15)
+    assert task.correct(MEANS, np.array([1, 2])).tolist() == [True, True]  # any of the best is right
+    assert task.correct(MEANS, np.array([0, 1])).tolist() == [False, False]
 
 
 # ------------------------------------------------------------------------------------------------ several arms
@@ -66,7 +50,6 @@ def test_the_m_best_arms_the_lowest_of_tied_ones(m: int, sets: list[list[int]]) 
         ([1, 3], [0.0, 0.0], [True, True]),
         ([2, 3], [0.2, 0.0], [False, True]),
         ([0, 1], [0.5, 0.0], [False, True]),
-        ([1, 2], [0.2, 0.0], [False, True]),
     ],
 )
 def test_the_worst_arm_of_a_set_counts(arms: list[int], regrets: list[float], right: list[bool]) -> None:
@@ -76,23 +59,6 @@ def test_the_worst_arm_of_a_set_counts(arms: list[int], regrets: list[float], ri
     assert TopM(2).correct(FOUR, sets).tolist() == right
     assert TopM(2).arms(sets[0], 4) == tuple(arms)
     assert TopM(2).first_arm(sets, 4).tolist() == [arms[0]] * 2
-
-
-@given(st.lists(st.integers(-5, 5), min_size=2, max_size=6), st.data())
-def test_no_set_is_better_than_the_answer_and_m_of_1_is_the_best_arm(means: list[int], data: Any) -> None:
-    m = data.draw(st.integers(1, len(means) - 1))
-    arms = data.draw(st.permutations(range(len(means))))[:m]
-    chosen = np.zeros(len(means), np.int64)
-    chosen[arms] = 1
-    values = np.array(means, float)
-    # By the definition: how much the m-th best is better than each arm of the set, the largest of it.
-    regret = max(sorted(means)[-m] - means[arm] for arm in arms)
-    assert TopM(m).simple_regret(values, chosen).item() == regret
-    assert regret >= 0
-    assert TopM(m).correct(values, chosen).item() == (regret == 0)
-    assert TopM(m).simple_regret(values, TopM(m).correct_recommendation(values)).item() == 0
-    if m == 1:
-        assert regret == BestArm().simple_regret(values, np.array(arms[0])).item()
 
 
 def test_one_arm_of_each_bandit_by_hand() -> None:
@@ -113,14 +79,6 @@ def test_one_arm_of_each_bandit_by_hand() -> None:
     assert BestOfEach(3).arms(np.array([0, 3, 2]), 12) == (0, 7, 10)
 
 
-def test_one_bandit_is_the_best_arm() -> None:
-    means = np.random.default_rng(0).random((50, 5))
-    arms = np.random.default_rng(1).integers(5, size=50)
-    one, other = BestOfEach(1), BestArm()
-    np.testing.assert_array_equal(one.correct_recommendation(means)[:, 0], other.correct_recommendation(means))
-    np.testing.assert_array_equal(one.simple_regret(means, arms[:, None]), other.simple_regret(means, arms))
-
-
 def test_arms_above_a_threshold_by_hand() -> None:
     task = Thresholding(0.5)
     assert task.correct_recommendation(FOUR).tolist() == [[0, 1, 1, 1], [1, 1, 1, 1]]  # 0.5 itself is in
@@ -137,34 +95,6 @@ def test_arms_above_a_threshold_by_hand() -> None:
     assert task.arms(np.array([0, 1, 0, 1]), 4) == (1, 3)
     assert task.arms(np.zeros(4, np.int64), 4) == ()
     assert task.first_arm(np.array([[0, 0, 1, 1], [0, 0, 0, 0]]), 4).tolist() == [2, 0]
-
-
-@pytest.mark.each(("threshold", "in_it"), [(-1e300, 1), (0.0, 1), (1.0, 0), (1e300, 0)])
-def test_a_threshold_outside_of_all_means_has_an_empty_or_full_answer(threshold: float, in_it: int) -> None:
-    task = Thresholding(threshold)
-    assert (task.correct_recommendation(FOUR) == in_it).all()
-    assert task.correct(FOUR, np.full((2, 4), in_it)).all()
-    assert not task.correct(FOUR, np.full((2, 4), 1 - in_it)).any()
-
-
-@given(
-    st.lists(st.integers(-5, 5), min_size=2, max_size=6),
-    st.integers(-6, 6),
-    st.integers(0, 4),
-    st.data(),
-)
-def test_a_set_is_right_if_every_arm_is_or_is_close(means: list[int], threshold: int, epsilon: int, data: Any) -> None:
-    chosen = data.draw(st.lists(st.integers(0, 1), min_size=len(means), max_size=len(means)))
-    task, values, recommendation = Thresholding(threshold, epsilon), np.array(means, float), np.array(chosen)
-    # By the definition, arm by arm.
-    wrong = [mean for mean, inside in zip(means, chosen, strict=True) if (mean >= threshold) != bool(inside)]
-    assert task.simple_regret(values, recommendation).item() == max(
-        (abs(mean - threshold) for mean in wrong), default=0
-    )
-    forgiven = [mean for mean in wrong if epsilon > 0 and abs(mean - threshold) <= epsilon]
-    assert task.correct(values, recommendation).item() == (len(forgiven) == len(wrong))
-    assert task.correct(values, task.correct_recommendation(values)).item()
-    assert set(task.arms(recommendation, len(means))) == {arm for arm, inside in enumerate(chosen) if inside}
 
 
 # ------------------------------------------------------------------------------------------------ accuracy
@@ -188,11 +118,9 @@ def test_epsilon_forgives_arms_close_to_the_threshold() -> None:
     ("best", "other", "epsilon", "right"),
     [
         (0.8, 0.7, 0.1, True),  # 0.8 - 0.7 is 0.10000000000000009
-        (0.3, 0.2, 0.1, True),  # 0.09999999999999998
         (0.8, 0.7, 0.0999, False),
         (0.8, 0.7, 0.0, False),
         (1e9 + 1, 1e9, 1.0, True),
-        (0.5, 0.5, 0.0, True),
         (0.5, 0.5 - 1e-12, 0.0, False),  # without an accuracy there is no slack
     ],
 )
@@ -224,12 +152,8 @@ def test_epsilon_counts_for_every_arm_of_a_set() -> None:
     ("task", "recommendation", "batch", "expected"),
     [
         (TopM(2), [[1, 0, 1], [0, 1, 1]], 2, [[1, 0, 1], [0, 1, 1]]),
-        (TopM(2), [1, 0, 1], 1, [[1, 0, 1]]),
         (TopM(2), np.array([[True, False, True]]), 1, [[1, 0, 1]]),
-        (TopM(2), np.array([1, 0, 1], np.uint8), 1, [[1, 0, 1]]),
         (Thresholding(0.5), [[0, 0, 0], [1, 1, 1]], 2, [[0, 0, 0], [1, 1, 1]]),
-        (Thresholding(0.5), np.array([False, False, True]), 1, [[0, 0, 1]]),
-        (BestOfEach(1), [[2], [0]], 2, [[2], [0]]),
         (BestOfEach(1), [2], 1, [[2]]),
     ],
 )
@@ -241,21 +165,14 @@ def test_forms_of_a_recommendation(task: Task, recommendation: Any, batch: int, 
 @pytest.mark.each(
     ("task", "recommendation"),
     [
-        *((BestArm(), wrong) for wrong in ([0, 6], [-1, 0], [0], 1, [0.0, 1.0], [True, False], None, [[0], [1, 2]])),
+        *((BestArm(), wrong) for wrong in ([0, 6], [-1, 0], [0], [0.0, 1.0], [True, False], None)),
         (TopM(2), [[1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]]),
         (TopM(2), [[2, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0]]),
-        (TopM(2), [[3, -1, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0]]),
         (TopM(2), [0, 1]),  # arms, not a set
-        (TopM(2), [1, 1, 0, 0, 0, 0]),  # one set for two episodes
         (TopM(2), [[1.0, 1.0, 0.0, 0.0, 0.0, 0.0]] * 2),
-        (TopM(2), [["1", "1", "0", "0", "0", "0"]] * 2),
         (TopM(2), [[1, 1, 0], [1]]),
-        (TopM(2), None),
         (Thresholding(0.5), [[2, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0]]),
-        (Thresholding(0.5), [0, 1]),
         *((BestOfEach(2), wrong) for wrong in ([[0, 3], [0, 0]], [[0, 0], [-1, 0]], [[0], [1]], [0, 1])),
-        (BestOfEach(2), [[0.5, 1], [0, 0]]),
-        (BestOfEach(2), np.zeros((2, 2, 1), int)),
     ],
 )
 def test_what_is_no_recommendation(task: Task, recommendation: Any) -> None:
@@ -270,10 +187,8 @@ def test_what_is_no_recommendation(task: Task, recommendation: Any) -> None:
 @pytest.mark.each(
     ("keywords", "expected"),
     [
-        ({"task": "best-arm"}, "BestArm()"),
         ({"task": "best-arm", "epsilon": 0.1}, "BestArm(epsilon=0.1)"),
         ({"task": "top-m", "m": 3}, "TopM(m=3)"),
-        ({"task": "top-m", "m": np.int64(1), "epsilon": 1}, "TopM(epsilon=1.0, m=1)"),
         ({"task": "best-of-each", "num_bandits": 2}, "BestOfEach(num_bandits=2)"),
         ({"task": "thresholding", "threshold": 0}, "Thresholding(threshold=0.0)"),
         ({"task": "thresholding", "threshold": -1.5, "epsilon": 0.1}, "Thresholding(epsilon=0.1, threshold=-1.5)"),
@@ -284,11 +199,6 @@ def test_tasks_by_name(keywords: dict[str, Any], expected: str) -> None:
     assert repr(make_task(num_arms=4, **keywords)) == expected
 
 
-@pytest.mark.each(("task", "size"), [(BestArm(), (1, 1)), (TopM(3), (3, 1)), (BestOfEach(2), (1, 2))])
-def test_every_task_has_a_size_and_a_number_of_bandits(task: Task, size: tuple[int, int]) -> None:
-    assert (task.m, task.num_bandits) == size
-
-
 TOP: dict[str, Any] = {"task": "top-m"}
 EACH: dict[str, Any] = {"task": "best-of-each"}
 
@@ -296,33 +206,28 @@ EACH: dict[str, Any] = {"task": "best-of-each"}
 @pytest.mark.each(
     ("keywords", "named"),
     [
-        *(({"epsilon": value}, "epsilon") for value in (-0.1, math.nan, math.inf, "0.1", True, [0.1])),
-        ({**TOP, "m": 2, "epsilon": -1e-9}, "epsilon"),
-        ({**EACH, "num_bandits": 2, "epsilon": math.nan}, "epsilon"),
-        ({"task": "thresholding", "threshold": 0.5, "epsilon": -1}, "epsilon"),
-        *(({"task": "thresholding", "threshold": value}, "threshold") for value in (math.nan, math.inf, "0.5", True)),
+        *(({"epsilon": value}, "epsilon") for value in (-0.1, math.nan, "0.1", True)),
+        *(({"task": "thresholding", "threshold": value}, "threshold") for value in (math.nan, "0.5")),
         ({"task": "thresholding"}, "threshold"),
         ({"task": "good-arm"}, "threshold"),
         ({"threshold": 0.5}, "threshold"),
-        *(({**TOP, "m": value}, "m") for value in (0, -1, 1.0, "2", True, 4, 100)),
+        *(({**TOP, "m": value}, "m") for value in (0, 1.0, True, 4)),
         ({"task": TopM(4)}, "m"),
         (TOP, "m"),
         (EACH, "num_bandits"),
-        *(({**EACH, "num_bandits": value}, "num_bandits") for value in (0, 2.0, "2", True, 3, 4, 8)),
+        *(({**EACH, "num_bandits": value}, "num_bandits") for value in (0, 2.0, 3, 4)),
         ({"task": BestOfEach(3)}, "num_bandits"),
         ({"m": 2}, "m"),
-        ({"num_bandits": 2}, "num_bandits"),
         ({**TOP, "m": 2, "num_bandits": 2}, "num_bandits"),
         ({"task": TopM(2), "m": 2}, "m"),
         ({"task": BestArm(), "epsilon": 0.0}, "epsilon"),
     ],
 )
 def test_keywords_of_tasks_are_checked(keywords: dict[str, Any], named: str) -> None:
-    with pytest.raises(ParameterError, match=rf"\b{named}\b") as caught:
+    with pytest.raises(ParameterError, match=rf"\b{named}\b"):
         make_task(**{"task": "best-arm", "num_arms": 4, **keywords})
-    for make in (gym.make, gym.make_vec):  # the environments say the same
-        with pytest.raises(ParameterError, match=f"^{re.escape(str(caught.value))}$"):
-            make("BAI-Custom-v0", **keywords)
+    with pytest.raises(ParameterError, match=rf"\b{named}\b"):
+        gym.make("BAI-Custom-v0", **keywords)
 
 
 def test_a_good_arm_or_none() -> None:
@@ -343,21 +248,6 @@ def test_a_good_arm_or_none() -> None:
     for wrong in ([[4]], [[-1]], [3], [[0.5]], [[0, 1]]):
         with pytest.raises(AgentError, match="^recommend"):
             task.check(wrong if wrong != [3] else [[3, 3], [1]], 1, 3)
-
-
-def test_an_episode_of_a_good_arm_ends_with_an_arm_or_none() -> None:
-    for last, right in ((1, True), (2, False), (4, False)):
-        env = gym.make("BAI-CustomGoodArm-v0", budget=2)
-        assert env.action_space == gym.spaces.MultiDiscrete([4, 5])
-        env.reset(seed=0)
-        for _ in range(2):
-            env.step(np.array([0, 0]))
-        *_, info = env.step(np.array([0, last]))
-        assert bool(info["correct"]) is right
-    stopping = gym.make("BAI-FC-CustomGoodArm-v0", means=[0.1, 0.2])
-    stopping.reset(seed=0)
-    _, reward, ended, _, info = stopping.step(np.array([2, 2]))  # stops at once, with none
-    assert (reward, ended, bool(info["correct"])) == (1.0, True, True)
 
 
 def test_an_unknown_task_suggests_the_nearest() -> None:

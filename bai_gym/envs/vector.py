@@ -192,7 +192,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             info |= self._declared(starting)
         over = ended | truncated
         if over.any() and self._mode is AutoresetMode.SAME_STEP:
-            last |= {"phase": _where(over, "done"), "_phase": over.copy()}
+            last |= {"phase": _where(over, "done"), "_phase": over.copy(), **self._masks(over)}
             info |= {"final_obs": self._single_observations(np.flatnonzero(over)), "_final_obs": over.copy()}
             info |= {"final_info": last, "_final_info": over.copy()}
             episodes.begin(rng, np.flatnonzero(over))
@@ -212,12 +212,13 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         """Return what the infos of the starting episodes declare."""
         return {"rewards": _where(starting, str(self._episodes.bandit.rewards)), "_rewards": starting.copy()}
 
-    def _masks(self) -> dict[str, npt.NDArray[Any]]:
-        """Return what infos say about the actions that are allowed next."""
+    def _masks(self, told: npt.NDArray[np.bool_] | None = None) -> dict[str, npt.NDArray[Any]]:
+        """Return what the infos of some episodes, by default of all, say about the actions that are allowed next."""
         if not self.action_encoding.masked:
             return {}
+        told = self._everywhere if told is None else told
         mask = self.action_encoding.mask(self._episodes.pulls_left <= 0)
-        return {"action_mask": mask, "_action_mask": self._everywhere.copy()}
+        return {"action_mask": mask * told[:, None], "_action_mask": told.copy()}
 
     def _pull_rewards(self, arms: IntArray) -> FloatArray:
         """Return the ``(R,)`` rewards of pulls of ``(R,)`` arms."""

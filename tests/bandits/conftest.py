@@ -1,8 +1,8 @@
-"""Bandits of every kind, for the tests that all of them must pass."""
+"""Bandits of every kind of the core, and the ways to play them, for the tests that all of them must pass."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -13,14 +13,14 @@ from bai_gym.bandits import (
     EmpiricalBandit,
     FeatureBandit,
     GaussianBandit,
-    PairedFiniteBandit,
-    PairedGaussianBandit,
     PoissonBandit,
-    PriorBandit,
     SampleTable,
-    linear_bandit,
 )
-from bai_gym.gaussian_process import GaussianPrior
+from bai_gym.sampling import Rule, Sequential, State
+from bai_gym.sampling.engine import Engine
+from bai_gym.statistics import FloatArray, Statistics
+
+Play = Callable[[Bandit, Sequence[Sequence[int]], np.random.Generator], Statistics]
 
 
 def gaussian() -> GaussianBandit:
@@ -41,50 +41,61 @@ def poisson() -> PoissonBandit:
     return PoissonBandit([[0.2, 3.0, 40.0], [1.0, 0.0, 500.0]])
 
 
-FEATURES = [[1.0, 0.0], [-0.6, 0.8], [0.5, 2.0]]
+def with_features() -> FeatureBandit:
+    return FeatureBandit(
+        GaussianBandit([[1.0, 0.5, 2.0], [-2.0, 1.0, 0.0]], 2.5), [[1.0, 0.0], [-0.6, 0.8], [0.5, 2.0]]
+    )
 
 
-def linear() -> FeatureBandit:
-    return linear_bandit(FEATURES, [[1.0, 0.5], [-2.0, 1.0]], noise_variance=2.5)
-
-
-def logistic() -> FeatureBandit:
-    features = np.array([FEATURES, [[2.0, 1.0], [0.0, 0.0], [-1.0, 3.0]]])
-    return linear_bandit(features, [1.0, 0.5], link="logit")
-
-
-def probit() -> FeatureBandit:
-    return linear_bandit(FEATURES, [[1.0, 0.5], [-2.0, 1.0]], link="probit")
-
-
-def log_linear() -> FeatureBandit:
-    return linear_bandit(FEATURES, [[1.0, 0.5], [-2.0, 1.0]], link="log")
-
-
-PRIOR = GaussianPrior(np.eye(3))
-
-
-def with_prior() -> PriorBandit:
-    return PriorBandit(linear(), PRIOR)
-
-
-def paired_gaussian() -> PairedGaussianBandit:
-    means, variances = [[0.0, 5.0, -1.0], [2.0, 0.5, 1.0]], [[1.0, 0.25, 4.0], [0.5, 0.0, 9.0]]
-    return PairedGaussianBandit(means, variances, correlation=[[1.0, 0.5, -0.3], [0.5, 1.0, 0.2], [-0.3, 0.2, 1.0]])
-
-
-SCORES = np.array([[1.0, 0.0, 7.5], [2.0, 1.0, 7.5], [2.0, 0.0, 7.5], [5.25, 0.0, 7.5]])
-
-
-def paired_with_replacement() -> PairedFiniteBandit:
-    return PairedFiniteBandit(SCORES, np.array([[0, 1, 2], [1, 2, 0]]), replace=True)
-
-
-KINDS = [gaussian, bernoulli, empirical, poisson, linear, logistic, probit, log_linear, with_prior]
-KINDS += [paired_gaussian, paired_with_replacement]
-
-
-@pytest.fixture(params=KINDS, ids=lambda make: make.__name__)
+@pytest.fixture(params=[gaussian, bernoulli, empirical, poisson, with_features], ids=lambda make: make.__name__)
 def make_bandit(request: pytest.FixtureRequest) -> Callable[[], Bandit]:
     """A function that makes a bandit of two instances of three arms, some of them without variance."""
     return request.param
+
+
+def by_blocks(bandit: Bandit, blocks: Sequence[Sequence[int]], rng: np.random.Generator) -> Statistics:
+    total = Statistics.zeros(bandit.means.shape)
+    for block in blocks:
+        part = bandit.pull_block(np.tile(block, (bandit.batch, 1)), rng)
+        made = np.flatnonzero(part.pulls)
+        total.merge(made, Statistics(part.pulls.take(made), part.means.take(made), part.variances.take(made)))
+    return total
+
+
+def by_pulls(bandit: Bandit, blocks: Sequence[Sequence[int]], rng: np.random.Generator) -> Statistics:
+    total = Statistics.zeros(bandit.means.shape)
+    for block in blocks:
+        for arm, count in enumerate(block):
+            flat = np.arange(bandit.batch) * bandit.num_arms + arm
+            for _ in range(count):
+                total.add(flat, bandit.pull(flat, rng))
+    return total
+
+
+def fewest_pulls(pulls: float, mean: float, variance: float, s: State) -> float:
+    return -pulls
+
+
+def by_loops(bandit: Bandit, blocks: Sequence[Sequence[int]], rng: np.random.Generator) -> Statistics:
+    """Play the first block at once, if the arms have equal counts, and the others by compiled code, arm by arm."""
+
+    def never(rows: object, slots: object) -> FloatArray:
+        raise AssertionError("rewards are drawn in compiled code")
+
+    at_once = 1 if len({*blocks[0]}) == 1 else 0
+    total = by_blocks(bandit, blocks[:at_once], rng)
+    for block in blocks[at_once:]:
+        for arm, count in enumerate(block):
+            arms = np.full((bandit.batch, 1), arm)
+            request = Sequential(Rule(index=fewest_pulls), count, "first", rng, arms=arms)
+            engine = Engine(request, total.take(arms), int(total.pulls[0].sum()), None, variances=True)
+            engine.advance(bandit.draws(), rng, count, never)
+            for name in ("pulls", "means", "variances"):
+                getattr(total, name)[:, arm] = getattr(engine.statistics, name)[:, 0]
+    return total
+
+
+@pytest.fixture
+def ways(compiled: None) -> dict[str, Play]:
+    """Functions that pull blocks of an arm's pulls in every episode, and return the statistics of all of them."""
+    return {"blocks": by_blocks, "pulls": by_pulls, "loops": by_loops}

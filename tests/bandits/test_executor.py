@@ -51,17 +51,11 @@ def stuck(arm: int) -> float:
     return float(arm)
 
 
-def test_one_function_of_the_arm_or_one_for_each(make: Make) -> None:
-    assert [make(twice, 3).pull(arm, HERE, "pull 1").reward for arm in range(3)] == [0.0, 2.0, 4.0]
-    several = make([lambda: 5, lambda: np.float32(0.5)])
-    assert several.num_arms == 2
-    assert [several.pull(arm, HERE, "pull 1").reward for arm in range(2)] == [5.0, 0.5]
-
-
 @pytest.mark.each("run_in", ["here", "thread", "process"])
 def test_a_generator_is_the_same_wherever_the_function_runs(make: Make, run_in: str) -> None:
     executor = make([lambda rng: rng.normal(), lambda: 1.0], run_in=run_in)
-    assert executor.takes_rng
+    assert executor.takes_rng and executor.num_arms == 2
+    assert [make(twice, 3, run_in=run_in).pull(arm, HERE, "pull 1").reward for arm in range(3)] == [0.0, 2.0, 4.0]
     one, again, other = (executor.pull(0, stream, "pull 1").reward for stream in ((7, "a"), (7, "a"), (7, "b")))
     assert one == again != other
     assert one == make([lambda rng: rng.normal(), lambda: 1.0]).pull(0, (7, "a"), "pull 1").reward
@@ -72,12 +66,8 @@ def test_a_generator_is_the_same_wherever_the_function_runs(make: Make, run_in: 
     ("value", "shown"),
     [
         (math.nan, "nan"),
-        (-math.inf, "-inf"),
         (None, "None"),
-        ("0.5", "'0.5'"),
-        ([1.0], r"\[1.0\]"),
         (np.ones(2), "array"),
-        (1 + 1j, r"\(1\+1j\)"),
         (10**400, "10000"),
         (-1.0001e50, r"-1\.0001e\+50"),
     ],
@@ -198,14 +188,6 @@ def test_the_reply_of_another_pull_is_refused(make: Make) -> None:
     assert executor.pull(7, HERE, "pull 3").reward == 7.0
 
 
-def test_a_process_is_used_again(make: Make) -> None:
-    executor = make(lambda arm: os.getpid(), 2, timeout=PLENTY)
-    first, second = (executor.pull(0, HERE, "pull 1").reward for _ in range(2))
-    assert first == second != os.getpid()
-    executor.close()
-    assert executor.pull(0, HERE, "pull 3").reward != first
-
-
 def test_what_a_function_prints_does_not_disturb_the_answers(make: Make) -> None:
     def talkative(arm: int) -> float:
         print("measuring" * 100, flush=True)
@@ -233,9 +215,10 @@ def test_functions_that_cannot_be_sent_run_in_a_thread_with_a_warning(make: Make
 
 
 def test_retries_are_made_and_counted(make: Make, tmp_path: Path) -> None:
-    note = tmp_path / "calls"
+    note, seen = tmp_path / "calls", list[float]()
 
-    def third_time(arm: int) -> float:
+    def third_time(arm: int, rng: np.random.Generator) -> float:
+        seen.append(rng.random())
         with note.open("a") as file:
             file.write("x")
         if len(note.read_text()) < 3:
@@ -250,21 +233,7 @@ def test_retries_are_made_and_counted(make: Make, tmp_path: Path) -> None:
     outcome = make(third_time, 2, on_error="retry", retries=1, worst=-9).pull(0, HERE, "pull 1")
     assert (outcome.reward, outcome.error) == (-9.0, "OSError: not yet")
     assert len(note.read_text()) == 2
-
-
-def test_every_attempt_draws_other_numbers(make: Make) -> None:
-    seen = []
-
-    def unlucky(arm: int, rng: np.random.Generator) -> float:
-        seen.append(rng.random())
-        return math.nan
-
-    with pytest.raises(PullError):
-        make(unlucky, 2, on_error="retry", retries=4).pull(0, HERE, "pull 1")
-    assert len(set(seen)) == 5
-
-
-def test_the_worst_value_counts(make: Make) -> None:
+    assert len(set(seen[:3])) == 3  # every attempt draws other numbers
     outcome = make(lambda arm: 1 / arm, 2, on_error="worst", worst=-1).pull(0, HERE, "pull 1")
     assert (outcome.reward, outcome.error) == (-1.0, "ZeroDivisionError: division by zero")
 
@@ -320,14 +289,11 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     ([twice, twice], {"num_arms": 3}, "2 functions and num_arms is 3"),
     ([twice], {}, "num_arms"),
     (twice, {}, "num_arms is missing"),
-    (twice, {"num_arms": 2.0}, "num_arms"),
     (twice, {"num_arms": 2, "timeout": 0}, "timeout"),
     (twice, {"num_arms": 2, "on_error": "ignore"}, "on_error"),
     (twice, {"num_arms": 2, "on_error": "worst"}, "worst="),
-    (twice, {"num_arms": 2, "worst": 0.0}, "worst"),
     (twice, {"num_arms": 2, "on_error": "worst", "worst": math.nan}, "worst"),
     (twice, {"num_arms": 2, "retries": 2}, "retries"),
-    (twice, {"num_arms": 2, "on_error": "retry", "retries": 0}, "retries"),
     (twice, {"num_arms": 2, "run_in": "cloud"}, "run_in"),
     (twice, {"num_arms": 2, "run_in": "here", "timeout": 1.0}, "timeout"),
 ]

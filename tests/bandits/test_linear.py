@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 
 from bai_gym.bandits import (
-    LINKS,
     Bandit,
     BernoulliBandit,
-    EmpiricalBandit,
     FeatureBandit,
     GaussianBandit,
     PoissonBandit,
-    SampleTable,
     linear_bandit,
 )
 from bai_gym.errors import BaiGymError, InstanceError, ParameterError
@@ -45,17 +42,6 @@ def test_means_and_variances_by_hand(link: str, kind: type, means: list[float], 
     assert (bandit.batch, bandit.num_arms) == (1, 3)
     np.testing.assert_allclose(bandit.means, [means], rtol=1e-6)
     np.testing.assert_allclose(bandit.variances, [variances], rtol=1e-6)
-
-
-def test_every_link_is_increasing_and_its_law_takes_every_mean() -> None:
-    scores = np.linspace(-12, 12, 201)
-    for link, mean in LINKS.items():
-        values = mean(scores)
-        assert (np.diff(values) > 0).all() or link == "probit"  # which is 1 in floating point above 8.3
-        assert (np.diff(values) >= 0).all()
-        assert linear_bandit(scores[:, None], [1.0], link=link).means.shape == (1, 201)
-    for link in ("logit", "probit"):
-        assert linear_bandit([[1e200], [-1e200]], [1e200], link=link).means.tolist() == [[1.0, 0.0]]
 
 
 @pytest.mark.each(
@@ -119,42 +105,15 @@ def test_a_single_instance_can_be_replaced_and_its_copies_stay() -> None:
     assert (features_of(bandit), bandit.means.tolist()) == ([X], [[2.0, 0.0, 1.2]])
 
 
-def test_features_change_nothing_about_rewards() -> None:
-    plain = GaussianBandit([0.1, 0.2, 0.3], [1.0, 2.0, 3.0])
-    bandit = FeatureBandit(plain.select(np.array([0])), X)
-    counts = np.array([[3, 1, 4]])
-    draws = [
-        (b.pull_block(counts, rng).means, b.pull(np.arange(3), rng))
-        for b, rng in ((plain, np.random.default_rng(0)), (bandit, np.random.default_rng(0)))
-    ]
-    for one, two in zip(*draws, strict=True):
-        np.testing.assert_array_equal(one, two)
-    assert plain.features is None
-
-
-def test_any_model_can_have_features() -> None:
-    table = SampleTable.of(np.array([1.0, 2.0, 2.0, 5.0]), np.array([0, 2, 3, 4]))
-    bandit = FeatureBandit(EmpiricalBandit(table, np.array([[0, 1, 2], [2, 1, 0]])), [X, Y])
-    assert bandit.means.tolist() == [[1.5, 2.0, 5.0], [5.0, 2.0, 1.5]]
-    assert bandit.select(np.array([1])).means.tolist() == [[5.0, 2.0, 1.5]]
-
-
 BAD: list[tuple[object, object, dict[str, object], type[BaiGymError], str]] = [
     ([[1.0], [math.nan]], [1.0], {}, InstanceError, "features: arm 1 has nan in dimension 0"),
     ([[1.0]], [1.0], {}, InstanceError, "at least 2 arms"),
-    ([1.0, 2.0], [1.0], {}, InstanceError, "shape"),
     (np.zeros((0, 3, 2)), [1.0, 1.0], {}, InstanceError, "shape"),
-    (np.zeros((3, 0)), [], {}, InstanceError, "shape"),
-    ([[1.0], [1.0, 2.0]], [1.0], {}, InstanceError, "features"),
-    ([[10**400], [1.0]], [1.0], {}, InstanceError, "features"),
     (X, [1.0], {}, InstanceError, "theta has 1 entries"),
-    (X, [1.0, math.nan], {}, InstanceError, "theta"),
-    (X, np.zeros((1, 1, 2)), {}, InstanceError, "theta"),
     ([X, Y], np.zeros((3, 2)), {}, InstanceError, "2 instances, and theta for 3"),
     ([[1e200], [0.0]], [1e200], {}, InstanceError, "means: arm 0"),
     ([[14.0], [0.0]], [1.0], {"link": "log"}, InstanceError, "Poisson"),
     (X, [1.0, 1.0], {"link": "tobit"}, ParameterError, "link"),
-    (X, [1.0, 1.0], {"link": ["log"]}, ParameterError, "link"),
     (X, [1.0, 1.0], {"noise_variance": 0}, ParameterError, "noise_variance"),
 ]
 
@@ -165,10 +124,6 @@ def test_mistakes(
 ) -> None:
     with pytest.raises(kind, match=named):
         linear_bandit(features, theta, **keywords)  # type: ignore[arg-type]
-
-
-def test_features_must_fit_the_arms() -> None:
-    with pytest.raises(InstanceError, match="3 arms"):
-        FeatureBandit(GaussianBandit([0.0, 1.0]), X)
-    with pytest.raises(InstanceError, match="2 instances"):
-        FeatureBandit(GaussianBandit(np.zeros((3, 3))), [X, Y])
+    for means, given, match in (([0.0, 1.0], X, "3 arms"), (np.zeros((3, 3)), [X, Y], "2 instances")):
+        with pytest.raises(InstanceError, match=match):
+            FeatureBandit(GaussianBandit(means), given)

@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from bai_gym.agents import OCBA, SH, UCBE, SequentialAgent
-from bai_gym.bandits import Bandit, GaussianBandit
+from bai_gym.agents import OCBA, SH, UCBE
+from bai_gym.bandits import Bandit
 from bai_gym.bandits.draws import Draws
 from bai_gym.benchmark.rollout import play_blocks, play_steps
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.problems import FixedProblem, ProblemInfo
-from bai_gym.sampling import compiler
-from bai_gym.sampling.engine import loops_of
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 pytestmark = pytest.mark.usefixtures("compiled")
@@ -107,23 +105,3 @@ def test_agents_play_them_alike_in_loops_by_pulls_and_in_steps() -> None:
                     one, two = (np.round(getattr(part, name)[:, arm], 9) for part in (looped, other))
                     p_values.append(float(ks_2samp(one, two, method="asymp").pvalue))
     assert min(p_values) * len(p_values) > 0.001
-
-
-def test_their_loop_is_compiled_and_those_of_other_arms_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    agent = UCBE(a=8.0, b=1.0)
-    assert isinstance(agent, SequentialAgent)
-    gaussian = GaussianBandit(MEANS, SCALES)
-
-    def loop_of(bandit: Any) -> compiler.Loops:
-        draws = bandit.draws()
-        assert draws is not None
-        return loops_of(agent.chosen_rule, agent.name, draws, has_candidates=False)
-
-    before = loop_of(gaussian)
-    text, key = before._text, before._key
-    monkeypatch.setattr(compiler, "_loops", {})  # as in another process, in which these arms come first
-    by_blocks(agent, LaplaceBandit)  # a warning, which is an error in tests, would say that it ran uncompiled
-    own = loop_of(LaplaceBandit(MEANS, SCALES))
-    assert own._key is not None and own._ready == {"play"} and list(compiler._loops) == [own._key]
-    after = loop_of(gaussian)
-    assert (after._text, after._key) == (text, key) and own._key != key

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,21 +14,15 @@ from bai_gym import agents, compare, evaluate
 from bai_gym.adapters.checkpoints import checkpoint_grid
 from bai_gym.agents import Agent
 from bai_gym.agents.registry import BUILT_IN
-from bai_gym.agents.tools.normal_prior import PriorAgent
-from bai_gym.api import make_cells, parse_agent
-from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
-from bai_gym.benchmark.chunk import play_chunk
+from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import RolloutCheckpoint, play_blocks, play_steps
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError
-from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import FixedProblem
 from bai_gym.results.comparison import Comparison
-from bai_gym.results.writer import ResultsWriter
-from bai_gym.sampling import Block, Stepper
+from bai_gym.sampling import Block
 from bai_gym.seeding import generator
 from bai_gym.tasks import BestArm, GoodArm, Task, Thresholding
-from bai_gym.wings import BINARY
 
 pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 LEVEL = 0.001
@@ -40,24 +30,20 @@ RUNS = 2_500
 BUDGET = 48
 FEATURES = [[1.0, 0.1], [0.7, 0.6], [0.6, -0.4], [-0.2, 0.9]]
 POINTS = (2, 5, 13, 24, 41)  # within the first pulls, at no multiple of the arms, within blocks and at their ends
-ANYTIME = [
-    name
-    for name in agents.names()
-    for agent in [agents.make(name)]
-    if getattr(agent, "anytime", False) and not agent.uses_pairs
-]
-VARIANTS = [
-    *((name, {"AugUCB": {"rho": 0.05}, "UCB-GLM": {"link": "identity"}}.get(name, {})) for name in ANYTIME),
-    ("AugUCB", {"rho": 0.05, "after": "apt"}),
-    ("CSAR", {"schedule": "sr"}),
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    ("Uniform", {}),
     ("Uniform", {"mode": "random"}),
+    ("AugUCB", {"rho": 0.05}),
+    ("AugUCB", {"rho": 0.05, "after": "apt"}),
+    ("APT", {}),
+    ("CSAR", {}),
+    ("CSAR", {"schedule": "sr"}),
     ("UCBEV-T", {"index": "bernstein"}),
+    ("UCB-E", {}),
+    ("A-UCB-E", {}),
+    ("OCBA", {}),
+    ("TTTS", {}),
 ]
-
-
-def test_which_agents_have_an_answer_at_any_time() -> None:
-    assert {"Uniform", "AugUCB", "APT", "UCBE-T", "UCBEV-T", "CSAR", "UCB-E", "A-UCB-E", "GapE", "UCB1"} <= set(ANYTIME)
-    assert not {"SH", "SHVar", "SHAdaVar", "SR", "SAR", "UGapEb", "UGapEc", "LUCB"} & set(ANYTIME)
 
 
 # ------------------------------------------------------------------------------------------------ the grid
@@ -68,12 +54,9 @@ def test_which_agents_have_an_answer_at_any_time() -> None:
     [
         (None, ()),
         (100, (100, 200, 300)),
-        (150, (150, 300)),
         (np.int64(399), (399,)),
         (400, ()),
-        ([300, 5, 5], (5, 300)),
-        ((400, 1), (1,)),
-        (range(100, 301, 100), (100, 200, 300)),
+        ([300, 5, 5, 400], (5, 300)),
         (np.array([7, 399]), (7, 399)),
     ],
 )
@@ -82,20 +65,13 @@ def test_grids(checkpoints: Any, points: tuple[int, ...]) -> None:
     assert grid == points and all(type(point) is int for point in grid)
 
 
-@pytest.mark.each("checkpoints", [0, -1, 401, 1.5, "100", True, [100, 401], [0], [10.0], [], ["a"]])
-def test_what_is_no_grid(checkpoints: Any) -> None:
-    with pytest.raises(ParameterError, match="^checkpoints must ") as caught:
-        evaluate("Uniform", "BAI-Custom-v0", budget=400, runs=2, checkpoints=checkpoints)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.each("name", ["SH", "SR", "UGapEb", "LUCB"])
-def test_agents_without_an_answer_are_refused(name: str) -> None:
-    with pytest.raises(AgentError, match=f"^{name}"):
-        evaluate(name, "BAI-Gaussian8-v0", runs=2, checkpoints=100)
-
-
-def test_so_are_fixed_confidence_and_money() -> None:
+def test_what_is_no_grid_and_agents_without_an_answer_are_refused() -> None:
+    for checkpoints in (0, 401, 1.5, "100", True, [100, 401], [0], []):
+        with pytest.raises(ParameterError, match="^checkpoints must "):
+            evaluate("Uniform", "BAI-Custom-v0", budget=400, runs=2, checkpoints=checkpoints)
+    for name in ("SH", "SR", "UGapEb", "LUCB"):
+        with pytest.raises(AgentError, match=f"^{name}"):
+            evaluate(name, "BAI-Gaussian8-v0", runs=2, checkpoints=100)
     with pytest.raises(ParameterError, match="fixed budget"):
         evaluate("Uniform", "BAI-FC-Custom-v0", runs=2, checkpoints=100)
     for checkpoints in (5, [5, 9]):
@@ -125,32 +101,15 @@ def test_the_first_pulls_of_a_block_are_those_of_a_loop(counts: Any, weights: An
         np.testing.assert_array_equal(Block(rows).parts([pulls])[0][0], rows - left)
 
 
-def test_the_order_of_a_block_is_that_of_a_loop() -> None:
-    counts = np.array([[3, 0, 2], [1, 2, 2]])
-    for weights in (None, np.array([[0.2, 3.0, 1.0]] * 2)):
-        block, left = Block(counts, weights=weights), counts.copy()
-        for slots in block.order().reshape(2, 5).T:
-            np.testing.assert_array_equal(block.next_slots(left), slots)
-            left[[0, 1], slots] -= 1
-        assert not left.any()
-
-
 def test_shuffled_blocks_have_all_orders_equally_often() -> None:
-    # Two pulls of the first arm and two of the third: six orders, by a loop, all at once, and by the parts of each end.
-    runs, counts = 6000, np.tile([2, 0, 2], (6000, 1))
+    # Two pulls of the first arm and two of the third: six orders, all at once, and by the parts of each end.
+    counts = np.tile([2, 0, 2], (6000, 1))
     block = Block(counts, shuffle=np.random.default_rng(0))
-    left, steps = counts.copy(), []
-    for _ in range(4):
-        steps.append(block.next_slots(left))
-        left[np.arange(runs), steps[-1]] -= 1
     parts = [part.argmax(axis=-1) for part, _ in block.parts([1, 2, 3])]
-    for orders in (np.stack(steps, axis=-1), block.order().reshape(-1, 4), np.stack(parts, axis=-1)):
+    for orders in (block.order().reshape(-1, 4), np.stack(parts, axis=-1)):
         np.testing.assert_array_equal((orders == 0).sum(axis=-1), 2)
         found = np.unique(orders, axis=0, return_counts=True)[1]
         assert len(found) == 6 and chisquare(found).pvalue > 1e-4
-    (one, order), (other, _) = block.parts([2])
-    np.testing.assert_array_equal(one + other, counts)
-    np.testing.assert_array_equal((order(slice(None)).reshape(-1, 2) == 0).sum(axis=-1), one[:, 0])
 
 
 # ------------------------------------------------------------------------------------------------ the law
@@ -172,21 +131,10 @@ def checkpoints_of(
 
 
 @pytest.mark.slow
-@pytest.mark.each("kind", ["gaussian", "bernoulli"])
 @pytest.mark.each("variant", VARIANTS, ids=lambda v: agents.make(v[0], **v[1]).label)
-def test_blocks_and_steps_see_the_same(variant: tuple[str, dict[str, Any]], kind: str) -> None:
+def test_blocks_and_steps_see_the_same(variant: tuple[str, dict[str, Any]]) -> None:
     agent = agents.make(variant[0], **variant[1])
-    if agent.name in ("TS", "TTTS") and kind == "bernoulli":
-        pytest.skip("their posterior is not for rewards of few values")
-    if BUILT_IN[agent.name].rewards == BINARY and kind == "gaussian":
-        pytest.skip("for rewards of 0 and 1")
-    bandit: Any = GaussianBandit([1.0, 0.8, 0.8, 0.5], [1.0, 0.2, 2.0, 0.5])
-    if kind == "bernoulli":
-        bandit = BernoulliBandit([0.6, 0.5, 0.5, 0.1])
-    if agent.needs_features:
-        bandit = FeatureBandit(bandit, FEATURES)
-    elif isinstance(agent, agents.GaussianProcessAgent | PriorAgent):
-        bandit = PriorBandit(bandit, GaussianPrior(0.5 + 0.5 * np.eye(4)))
+    bandit = GaussianBandit([1.0, 0.8, 0.8, 0.5], [1.0, 0.2, 2.0, 0.5])
     task: Task = next(t for t in (Thresholding(0.55), BestArm(), GoodArm(0.55)) if t.name in agent.tasks)
     p_values = []
     for one, other in zip(*checkpoints_of(agent, bandit, task), strict=True):
@@ -207,58 +155,10 @@ def test_blocks_and_steps_see_the_same(variant: tuple[str, dict[str, Any]], kind
     assert min(p_values) * len(p_values) > LEVEL / len(VARIANTS)
 
 
-def test_a_difference_would_be_seen() -> None:
-    """Round-robin in the order of the arms, without the checkpoints being told, sees low arms first."""
-    bandit = GaussianBandit([1.0, 0.8, 0.8, 0.5], 1.0)
-    many = bandit.select(np.zeros(RUNS, np.int64))
-    env = BestArmVectorEnv(FixedProblem(bandit), num_envs=2, budget=BUDGET)
-    seen = []
-    for told in ((), POINTS):
-        agent = agents.make("Uniform")
-        agent.reset(env.episode_spec.problem_info(many, (), told), generator(0, "agent"))
-        scored = play_blocks(agent, many, BUDGET, generator(0, "rewards"), BestArm(), POINTS).checkpoints
-        seen.append(np.bincount(scored[0].recommendation, minlength=4))
-    assert not seen[0][2:].any() and seen[1].min() > 0.1 * RUNS
-
-
-def test_what_is_seen_does_not_change_what_follows() -> None:
-    # Every reward is its arm's mean: an agent that decides pull by pull makes the same pulls, looked at or not.
-    bandit = GaussianBandit(np.random.default_rng(0).random((50, 6)), 0.0)
-    task = Thresholding(0.5)
-    for name in ("APT", "AugUCB", "UCBE-T"):
-        agent, ends = agents.make(name, tie="first", **({"rho": 0.05} if name == "AugUCB" else {})), []
-        env = BestArmVectorEnv(FixedProblem(bandit.select(np.zeros(1, np.int64))), num_envs=2, budget=100, task=task)
-        for points in ((), (30, 31, 77)):
-            agent.reset(env.episode_spec.problem_info(bandit, agent.knows, points), generator(0, "agent"))
-            ends.append(play_blocks(agent, bandit, 100, generator(0, "rewards"), task, points))
-        np.testing.assert_array_equal(ends[0].pulls, ends[1].pulls)
-        np.testing.assert_allclose(ends[0].statistics.means, ends[1].statistics.means, rtol=1e-12)
-        assert [point.pulls_made for point in ends[1].checkpoints] == [30, 31, 77]
-        assert [int(point.pulls.sum(axis=1).max()) for point in ends[1].checkpoints] == [30, 31, 77]
-
-
-@pytest.mark.slow
-def test_every_answer_is_that_of_a_shorter_run() -> None:
-    # Uniform allocation plans nothing, so that its answer after t pulls has the law of a run of t pulls.
-    points = [40, 70, 100]
-    within = compare(["Uniform", "APT"], "BAI-CustomThresholding-v0", budgets=[100], runs=20_000, checkpoints=points)
-    for name in ("Uniform", "APT"):
-        for seed, point in enumerate(points, 1):
-            short = evaluate(name, "BAI-CustomThresholding-v0", budget=point, runs=20_000, seed=seed)
-            row = within.find(name, checkpoint=point)
-            table = [[row.errors, row.runs - row.errors], [short.errors, short.runs - short.errors]]
-            assert chi2_contingency(table).pvalue > LEVEL / 6
-            np.testing.assert_allclose(row.mean_pulls.sum(), point)
-
-
 # ------------------------------------------------------------------------------------------------ results
 
-THRESHOLDING = ["AugUCB", "APT", "UCBE-T", "UCBEV-T(index=bernstein)", "CSAR", "Uniform(mode=random)"]
+THRESHOLDING = ["AugUCB", "APT", "UCBEV-T(index=bernstein)", "CSAR"]
 KEYWORDS = {"budget": 90}
-
-
-def rows_of(comparison: Comparison) -> list[dict[str, Any]]:
-    return [{**asdict(row), "mean_pulls": row.mean_pulls.tolist(), "seconds": None} for row in comparison]
 
 
 def test_there_is_a_row_for_each_checkpoint() -> None:
@@ -276,7 +176,6 @@ def test_there_is_a_row_for_each_checkpoint() -> None:
     assert played.find("APT").checkpoint == played.find("APT", checkpoint=90).checkpoint == 90
     early, late = (played.find("APT", checkpoint=point) for point in (40, 90))
     assert early.error_probability > late.error_probability
-    assert "after 40 pulls: error probability" in str(early)
     at_40 = played.paired("APT", "CSAR", checkpoint=40)
     assert at_40.difference == pytest.approx(
         early.error_probability - played.find("CSAR", checkpoint=40).error_probability
@@ -284,8 +183,6 @@ def test_there_is_a_row_for_each_checkpoint() -> None:
     with pytest.raises(UnknownNameError, match="40, 80, 90"):
         played.find("APT", checkpoint=50)
     assert len(played.against("AugUCB")) == len(THRESHOLDING) - 1
-    plain = evaluate("APT", "BAI-CustomThresholding-v0", runs=300, env_kwargs=KEYWORDS)
-    assert plain.checkpoint is None
 
 
 def test_the_last_row_is_that_of_the_run_without_checkpoints() -> None:
@@ -293,50 +190,9 @@ def test_the_last_row_is_that_of_the_run_without_checkpoints() -> None:
     agent = agents.make("APT", tie="first")
     plain = evaluate(agent, "BAI-CustomThresholding-v0", runs=50, env_kwargs=keywords)
     within = evaluate(agent, "BAI-CustomThresholding-v0", runs=50, env_kwargs=keywords, checkpoints=[20])
-    assert isinstance(within, Comparison)
+    assert isinstance(within, Comparison) and plain.checkpoint is None
     assert within[-1].errors == plain.errors
     np.testing.assert_array_equal(within[-1].mean_pulls, plain.mean_pulls)
-
-
-@pytest.mark.slow
-@pytest.mark.each("path", ["auto", "steps"])
-def test_workers_and_resuming_change_nothing(
-    path: str, tmp_path: Path, contents: Callable[[Path], dict[str, bytes]], resumed: Callable[..., Any]
-) -> None:
-    names = THRESHOLDING if path == "auto" else ["AugUCB", "CSAR"]
-    runs = 2200 if path == "auto" else 1100
-
-    def results(workers: int, out: Path) -> list[dict[str, Any]]:
-        options: dict[str, Any] = {"env_kwargs": KEYWORDS, "checkpoints": [7, 50], "path": path, "seed": 5}
-        return rows_of(compare(names, "BAI-CustomThresholding-v0", runs=runs, workers=workers, out=out, **options))
-
-    one, two = tmp_path / "one", tmp_path / "two"
-    first = results(1, one)
-    assert results(2, two) == first
-    assert contents(one) == contents(two)
-    assert len({row["errors"] for row in first}) > len(names)
-    for cell in make_cells(names, "BAI-CustomThresholding-v0", None, 5, KEYWORDS, path, [7, 50]):
-        last = -(-runs // 1000) - 1
-        read, fresh = (
-            ResultsWriter(one).load(cell.key, last, runs - 1000 * last),
-            play_chunk(cell, last, runs - 1000 * last),
-        )
-        assert read is not None
-        assert len(read.checkpoints) == len(fresh.checkpoints) == 2
-        for a, b in zip(read.checkpoints, fresh.checkpoints, strict=True):
-            assert a.pulls_made == b.pulls_made
-            for field in ("correct", "simple_regret", "pulls"):
-                np.testing.assert_array_equal(getattr(a, field), getattr(b, field))
-                assert getattr(a, field).dtype == getattr(b, field).dtype
-    assert resumed(one, -(-runs // 1000) * len(names), lambda: results(1, one)) == first
-    assert contents(one) == contents(two)
-
-
-def test_other_checkpoints_are_other_chunks(tmp_path: Path) -> None:
-    for checkpoints in (None, [7], [8], 9):
-        options: dict[str, Any] = {"out": tmp_path, "checkpoints": checkpoints}
-        evaluate("APT", "BAI-CustomThresholding-v0", runs=5, env_kwargs=KEYWORDS, **options)
-    assert len(list(tmp_path.glob("chunks/*"))) == 4
 
 
 # ------------------------------------------------------------------------------------------------ a user's own agent
@@ -356,47 +212,12 @@ class Halves(Agent):
         return np.where(observation["pulls"] > 0, observation["means"], -np.inf).argmax(axis=-1)
 
 
-class Plain:
-    """No base class: allocate and recommend."""
-
-    anytime = True
-    uses_variances = False
-
-    def reset(self, info: Any) -> None:
-        self.shape = info.batch, info.num_arms
-
-    def allocate(self, observation: Any) -> Any:
-        return np.full(self.shape, 10)
-
-    def recommend(self, observation: Any) -> Any:
-        return observation["means"].argmax(axis=-1)
-
-
 @pytest.mark.each("path", ["blocks", "steps"])
-@pytest.mark.each("agent", [Halves, Plain])
-def test_blocks_are_divided_in_their_own_order(agent: Any, path: str) -> None:
+def test_blocks_are_divided_in_their_own_order(path: str) -> None:
     # Rewards are the means. Round-robin: after 2 pulls arms 0 and 1 have been seen; after 23 all, six of arms 0 to 2.
     keywords = {"means": [0.1, 0.3, 0.9, 0.2], "variances": 0.0}
     options: dict[str, Any] = {"env_kwargs": keywords, "runs": 3, "checkpoints": [2, 23], "path": path}
-    rows = evaluate(agent, "BAI-Custom-v0", budget=40, **options)
+    rows = evaluate(Halves, "BAI-Custom-v0", budget=40, **options)
     assert [row.errors for row in rows] == [3, 0, 0]
     assert [row.mean_pulls.tolist() for row in rows] == [[1, 1, 0, 0], [6, 6, 6, 5], [10, 10, 10, 10]]
     assert [row.simple_regret for row in rows] == pytest.approx([0.6, 0.0, 0.0])
-
-
-def test_a_stepper_is_looked_at_too() -> None:
-    env = gym.make_vec("BAI-Custom-v0", num_envs=4, budget=40, variances=0.0, means=[0.1, 0.9, 0.2])
-    assert isinstance(env, BestArmVectorEnv)
-    observation, _ = env.reset(seed=0)
-    agent = agents.make("A-UCB-E")
-    agent.reset(env.problem_info(), np.random.default_rng(0))
-    stepper = Stepper(agent, env.action_encoding)
-    rollout = play_steps(stepper.act, env, observation, (3, 10), agent.recommend)
-    assert [point.pulls_made for point in rollout.checkpoints] == [3, 10]
-    assert (rollout.checkpoints[0].recommendation == 1).all()
-
-
-def test_names_in_this_file_can_be_read() -> None:
-    for name in THRESHOLDING:
-        make, parameters = parse_agent(name)
-        assert agents.make(make, **parameters).label == name

@@ -88,17 +88,6 @@ def test_shards_share_a_folder_and_the_last_one_writes_the_tables(
     assert contents(tmp_path / "shared") == contents(tmp_path / "alone")
 
 
-def test_a_command_without_shard_plays_what_the_shards_have_left(tmp_path: Path, contents: Contents) -> None:
-    words = "BAI-Bernoulli4-v0 --agent SH --budget 40 --runs 3500 --seed 7".split()
-    run(*words, "--out", str(tmp_path / "shared"), "--shard", "1/2")
-    played = {file.name: file.stat().st_mtime_ns for file in tmp_path.glob("shared/chunks/*/*")}
-    assert len(played) == 2
-    run(*words, "--out", str(tmp_path / "shared"))
-    run(*words, "--out", str(tmp_path / "alone"))
-    assert {file.name: file.stat().st_mtime_ns for file in tmp_path.glob("shared/chunks/*/*")}.items() >= played.items()
-    assert contents(tmp_path / "shared") == contents(tmp_path / "alone")
-
-
 # ------------------------------------------------------------------------------------------------ Dask
 
 

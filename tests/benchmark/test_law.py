@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, ks_2samp
 
-from bai_gym import agents, compare, evaluate
+from bai_gym import agents
 from bai_gym.agents.registry import BUILT_IN
-from bai_gym.agents.tools.normal_prior import PriorAgent
-from bai_gym.api import make_cells
 from bai_gym.bandits import (
     Bandit,
     BernoulliBandit,
     EmpiricalBandit,
     FeatureBandit,
     GaussianBandit,
-    PairedFiniteBandit,
-    PairedGaussianBandit,
-    PriorBandit,
     SampleTable,
 )
-from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
-from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import FixedProblem, ProblemInfo
-from bai_gym.results.writer import ResultsWriter
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 from bai_gym.statistics import IntArray, Statistics
@@ -56,12 +45,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "RAGE": {"delta": 0.5, "sigma": 0.2, "r0": 1},
     "XY-adaptive": {"delta": 0.5, "sigma": 0.2, "alpha": 0.5},
 }
-# GNA is NA-AIPW for more arms; tests/agents/paired compares agents of paired arms pull by pull.
+# GNA is NA-AIPW for more arms; agents of paired arms are compared pull by pull elsewhere.
 GENERAL = [name for name, entry in BUILT_IN.items() if not (entry.restrictions or agents.make(name).uses_pairs)]
 FEW_ARMS = [name for name, entry in BUILT_IN.items() if entry.largest_budget]  # compared on a bandit of their own
 SOME_REWARDS = [name for name, entry in BUILT_IN.items() if entry.rewards != ANY and name not in FEW_ARMS]
-VARIANTS: list[tuple[str, dict[str, Any]]] = [
-    *((name, OPTIONS.get(name, {})) for name in GENERAL),
+OTHER: list[tuple[str, dict[str, Any]]] = [  # other parameters, of agents that are there
     ("AugUCB", {"rho": 0.05, "after": "apt"}),
     ("UCBEV-T", {"index": "bernstein"}),
     ("CSAR", {"schedule": "sr"}),
@@ -76,9 +64,13 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("GP-TS", {"kernel": "linear"}),
     ("PI-BAI", {"weights": "TS"}),
 ]
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    *((name, OPTIONS.get(name, {})) for name in GENERAL),
+    *((name, parameters) for name, parameters in OTHER if name in BUILT_IN),
+]
 BINARY: list[tuple[str, dict[str, Any]]] = [
     *((name, {"posterior": "bernoulli"}) for name in ("TS", "TTTS")),
-    ("UCB-GLM", {"link": "log"}),
+    *((name, {"link": "log"}) for name in ("UCB-GLM",) if name in BUILT_IN),
     *((name, {}) for name in SOME_REWARDS),
 ]
 THREE_ARMS = BernoulliBandit([0.6, 0.5, 0.5])
@@ -91,18 +83,11 @@ BANDITS: dict[str, Bandit] = {
     ),
 }
 
-PAIRED: dict[str, Bandit] = {
-    "gaussian": PairedGaussianBandit([1.0, 0.8, 0.8, 0.5], [1.0, 0.2, 2.0, 0.5], correlation=0.6),
-    "finite": PairedFiniteBandit(np.random.default_rng(1).integers(0, 3, (15, 4)) / 2.0, np.arange(4)),
-}
 
-# One agent for each way in which rewards are drawn: blocks, single pulls of compiled rules, batches with a stop.
+# Of rewards of few values: an agent for each way in which they are drawn, in blocks, by compiled rules, until a stop.
 FINITE = {"SH", "SHAdaVar", "VBR", "GapE", "TTTS", "UGapEc", "TrackAndStop"}
 
 FEATURES = np.array([[1.0, 0.1], [0.7, 0.6], [0.6, -0.4], [-0.2, 0.9]])
-
-PRIOR = GaussianPrior(0.5 * np.exp(-np.abs(np.subtract.outer(np.arange(4), np.arange(4)))), mean=0.7)
-
 FIND_ONE = [variant for variant in VARIANTS if BestArm.name in agents.make(variant[0]).tasks]
 
 
@@ -116,8 +101,12 @@ def both_ways(
     runs = RUNS
     if agent.needs_features:
         bandit, runs = FeatureBandit(bandit, FEATURES[: bandit.num_arms]), RUNS // 4  # designs take time
-    elif isinstance(agent, agents.GaussianProcessAgent | PriorAgent):
-        bandit, runs = PriorBandit(bandit, PRIOR), RUNS // 4
+    elif {"prior", "variances"} <= agent.knows:  # agents of the wing that has this bandit
+        from bai_gym.bandits import PriorBandit
+        from bai_gym.gaussian_process import GaussianPrior
+
+        covariance = 0.5 * np.exp(-np.abs(np.subtract.outer(np.arange(4), np.arange(4))))
+        bandit, runs = PriorBandit(bandit, GaussianPrior(covariance, mean=0.7)), RUNS // 4
     spec: dict[str, Any] = {"num_envs": runs, "copy": False, "task": task or BestArm()}
     env = BestArmVectorEnv(FixedProblem(bandit), budget=BUDGET, **spec)
     env.reset(seed=3)
@@ -167,7 +156,7 @@ def smallest_p_value(agent: Any, a: Rollout, b: Rollout) -> float:
 @pytest.mark.each(
     ("variant", "kind"),
     [
-        *((variant, kind) for variant in FIND_ONE for kind in BANDITS if kind != "empirical" or variant[0] in FINITE),
+        *((variant, kind) for variant in FIND_ONE for kind in BANDITS if kind == "gaussian" or variant[0] in FINITE),
         *((variant, "bernoulli") for variant in BINARY),
     ],
     ids=lambda v: v if isinstance(v, str) else agents.make(v[0], **v[1]).label,
@@ -181,31 +170,6 @@ def test_blocks_and_steps_have_the_same_law(variant: tuple[str, dict[str, Any]],
     assert smallest_p_value(agent, blocks, steps) > LEVEL
 
 
-@pytest.mark.each("kind", PAIRED)
-@pytest.mark.each("name", ["SH", "UCB-E", "GapE", "TTTS"])
-def test_so_they_have_where_arms_are_paired(name: str, kind: str) -> None:
-    agent = agents.make(name)
-    blocks, steps = both_ways(agent, PAIRED[kind])
-    assert (blocks.recommendation != steps.recommendation).any()
-    assert smallest_p_value(agent, blocks, steps) > LEVEL
-    apart = [(part.statistics.means[:, [0]] - part.statistics.means[:, 1:]).round(9) for part in (blocks, steps)]
-    assert min(ks_2samp(apart[0][:, arm], apart[1][:, arm], method="asymp").pvalue for arm in range(3)) > LEVEL / 3
-
-
-@pytest.mark.each("name", ["SR", "SH-Reuse(rounding=equal)", "Uniform"])
-def test_equal_correlation_is_independence_with_less_variance(name: str) -> None:
-    # Equal counts cancel the common factor: correlation rho with variance s^2 is independence with s^2 (1 - rho).
-    means, runs, rho = [0.3, *[0.0] * 9], 6_000, 0.5
-    paired = evaluate(
-        name, "BAI-PairedCustom-v0", budget=240, runs=runs, env_kwargs={"means": means, "correlation": rho}
-    )
-    single = {"means": means, "variances": 1 - rho}
-    independent = evaluate(name, "BAI-Custom-v0", budget=240, runs=runs, seed=1, env_kwargs=single)
-    error = np.sqrt(paired.error_probability * (1 - paired.error_probability) * 2 / runs)
-    assert paired.error_probability == pytest.approx(independent.error_probability, abs=4 * error)
-    assert paired.error_probability < 0.35  # with independent pulls .38 and more
-
-
 @pytest.mark.each("name", FEW_ARMS)
 def test_so_they_have_where_arms_are_few(name: str) -> None:
     agent = agents.make(name)
@@ -213,11 +177,6 @@ def test_so_they_have_where_arms_are_few(name: str) -> None:
     assert (blocks.pulls.sum(axis=-1) == BUDGET).all() and (steps.pulls.sum(axis=-1) == BUDGET).all()
     assert (blocks.recommendation != steps.recommendation).any()
     assert smallest_p_value(agent, blocks, steps) > LEVEL
-
-
-def test_a_difference_would_be_seen() -> None:
-    agent = agents.make("SH")
-    assert smallest_p_value(agent, *both_ways(agent, BANDITS["gaussian"], steps_budget=40)) < LEVEL
 
 
 def test_a_difference_in_the_rewards_would_be_seen() -> None:
@@ -244,11 +203,10 @@ SEVERAL = [
 )
 def test_so_they_have_where_several_arms_are_asked_for(variant: tuple[str, dict[str, Any]], task: Task) -> None:
     agent = agents.make(variant[0], **variant[1])
-    for kind in BANDITS if agent.tasks == {task.name} else ["gaussian"]:
-        blocks, steps = both_ways(agent, BANDITS[kind], task=task)
-        assert blocks.recommendation.shape[1:] == {BestOfEach: (2,), GoodArm: (1,)}.get(type(task), (4,))
-        assert (blocks.recommendation != steps.recommendation).any()
-        assert smallest_p_value(agent, blocks, steps) > LEVEL
+    blocks, steps = both_ways(agent, BANDITS["gaussian"], task=task)
+    assert blocks.recommendation.shape[1:] == {BestOfEach: (2,), GoodArm: (1,)}.get(type(task), (4,))
+    assert (blocks.recommendation != steps.recommendation).any()
+    assert smallest_p_value(agent, blocks, steps) > LEVEL
 
 
 # ------------------------------------------------------------------------------------------------ fixed confidence
@@ -256,12 +214,8 @@ def test_so_they_have_where_several_arms_are_asked_for(variant: tuple[str, dict[
 CAP = 40  # which some of the episodes reach
 STOPS: list[tuple[str, dict[str, Any], Task, int]] = [
     ("UGapEc", {"b": 0.3}, BestArm(0.3), 120),
-    ("UGapEc", {"b": 0.35}, TopM(2, 0.3), 120),
-    ("UGapEc", {"b": 0.35}, BestOfEach(2, 0.3), 120),
     ("UGapEc-V", {"b": 0.01, "c": 0.5}, BestArm(0.3), 120),
-    ("LUCB", {"b": 0.35}, BestArm(0.3), 120),
     ("LUCB", {"b": 0.3}, TopM(2, 0.3), 120),
-    ("T3C", {"sigma": 0.3, "threshold": "gk16"}, BestArm(), 120),
     ("KL-Racing", {"sigma": 0.25, "threshold": "gk16"}, BestArm(), 120),
 ]
 CLOSE = GaussianBandit([1.0, 0.7, 0.6, 0.2], 0.15)
@@ -290,64 +244,3 @@ def test_stopping_has_the_same_law_by_single_steps(
         agent.reset(env.problem_info(), own)
         parts.append(play_single_steps(Stepper(agent, env.action_encoding), env, observation))
     assert smallest_p_value(agent, blocks, Rollout.joined(parts)) > LEVEL
-
-
-def test_a_difference_in_the_stopping_would_be_seen() -> None:
-    blocks = [
-        stopped_blocks(agents.make("UGapEc", b=b), BestArm(0.3), CLOSE.select(np.zeros(runs, np.int64)))
-        for b, runs in ((0.3, 8_000), (0.33, 1000))
-    ]
-    assert smallest_p_value(agents.make("UGapEc"), *blocks) < LEVEL
-
-
-# ------------------------------------------------------------------------------------------------ chunks
-
-CHUNKED: list[tuple[str, list[str], dict[str, Any]]] = [
-    ("BAI-Custom-v0", ["SAR", "A-UGapEb-V"], {"task": "top-m", "m": 2, "budget": 60}),
-    ("BAI-Custom-v0", ["GapE"], {"task": "best-of-each", "num_bandits": 2, "budget": 60}),
-    (
-        "BAI-Custom-v0",
-        ["UGapEc(b=0.3)"],
-        {"task": "top-m", "m": 2, "epsilon": 0.1, "fixed_confidence": True, "budget": 90},
-    ),
-    ("BAI-PairedGaussian10-v0", ["SH", "UCB-E"], {"budget": 120}),
-    ("BAI-PairedLLMSelection-v0", ["SR", "UCB-E"], {"budget": 120}),
-]
-
-
-@pytest.mark.each(("env", "names", "keywords"), CHUNKED, ids=["sets", "bandits", "stopping", "correlated", "items"])
-def test_workers_and_resuming_change_nothing(
-    env: str,
-    names: list[str],
-    keywords: dict[str, Any],
-    tmp_path: Path,
-    contents: Callable[[Path], dict[str, bytes]],
-    resumed: Callable[..., Any],
-) -> None:
-    def results(workers: int, out: Path) -> list[dict[str, Any]]:
-        played = compare(names, env, runs=2200, env_kwargs=keywords, workers=workers, out=out, seed=5)
-        return [{**asdict(row), "mean_pulls": row.mean_pulls.tolist(), "seconds": None} for row in played]
-
-    one, two = tmp_path / "one", tmp_path / "two"
-    first = results(1, one)
-    assert results(2, two) == first
-    assert contents(one) == contents(two)
-    fixed = "fixed_confidence" in keywords
-    for row in first:
-        assert 0 < row["errors"] < 2200
-        assert (row["truncated"] > 0) == fixed
-    for cell in make_cells(names, env, None, 5, keywords):  # what is read is what was played
-        read, fresh = ResultsWriter(one).load(cell.key, 2, 200), play_chunk(cell, 2, 200)
-        assert read is not None
-        for name in (
-            "recommendation",
-            "correct_recommendation",
-            "correct",
-            "simple_regret",
-            "spent",
-            "truncated",
-            "pulls",
-        ):
-            np.testing.assert_array_equal(getattr(read, name), getattr(fresh, name))
-    assert resumed(one, 3 * len(names), lambda: results(1, one)) == first
-    assert contents(one) == contents(two)

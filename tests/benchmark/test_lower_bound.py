@@ -29,9 +29,6 @@ BY_HAND = 128 * 1.757780
         ("LUCB", CUSTOM, {**PAIR, "epsilon": 0.1}, 0.1, None),  # another task
         ("T3C", CUSTOM, {"means": [0.5, 0.5], "variances": [1.0, 1.0]}, 0.1, None),  # infinite
         ("T3C", CUSTOM, {"means": [0.5, 0.0], "variances": [0.0, 1.0]}, 0.1, None),
-        ("LinGapE-GLR", "BAI-FC-LinearSoare6-v0", {}, 0.1, 222.2499 * 1.757780),
-        ("LinGapE-GLR", "BAI-LinearSphere8-v0", {"fixed_confidence": True}, 0.1, None),  # another instance in each run
-        ("LinGapE-GLR", "BAI-CustomLogistic-v0", {"fixed_confidence": True}, 0.1, None),  # means are not linear
         ("T3C", "BAI-FC-Gaussian64-v0", {}, 0.1, None),  # another instance in each run
         ("T3C", "BAI-Custom-v0", PAIR, None, None),  # a fixed budget
     ],

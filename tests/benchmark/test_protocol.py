@@ -62,81 +62,34 @@ def test_the_label_goes_before_the_name_before_the_class() -> None:
     assert describe(agent) == "mine(a=1)"
 
 
-@pytest.mark.each(
-    ("declared", "granted"), [((), set()), ({"range"}, {"range"}), (["variances", "range"], {"variances", "range"})]
-)
-def test_knowledge_is_a_set_of_words(declared: object, granted: set[str]) -> None:
+def test_knowledge_and_notes() -> None:
     agent: Any = Acting()
-    agent.knows = declared
-    assert knowledge(agent) == granted
-
-
-def test_knowledge_that_cannot_be_granted() -> None:
-    agent: Any = Acting()
+    for declared in ((), {"range"}, ["variances", "range"]):
+        agent.knows = declared
+        assert knowledge(agent) == set(declared)
     agent.knows = {"the best arm"}
     with pytest.raises(ParameterError, match="'the best arm'"):
         knowledge(agent)
+    for said, kept in (("one note", ("one note",)), (["a", "b"], ("a", "b")), ((), ())):
+        agent.notes = said
+        assert notes(agent) == kept
 
 
-@pytest.mark.each(("said", "kept"), [("one note", ("one note",)), (["a", "b"], ("a", "b")), ((), ())])
-def test_notes_are_one_sentence_or_several(said: object, kept: tuple[str, ...]) -> None:
-    agent: Any = Acting()
-    agent.notes = said
-    assert notes(agent) == kept
-
-
-def called_with(method: Any) -> list[Any]:
-    """Return what the runner gives to a ``reset`` that returns nothing and keeps its arguments."""
-    seen: list[Any] = []
-    agent: Any = Acting()
-    agent.reset = method(seen)
-    reset(agent, BRIEFING, RNG)
-    return seen
-
-
-BRIEFING = ProblemInfo(3, 10)
-RNG = np.random.default_rng(0)
-
-
-def none(seen: list[Any]) -> Any:
-    return lambda: seen.append("called")
-
-
-def one(seen: list[Any]) -> Any:
-    return lambda info: seen.append(info)
-
-
-def two(seen: list[Any]) -> Any:
-    return lambda info, rng: seen.extend([info, rng])
-
-
-def starred(seen: list[Any]) -> Any:
-    return lambda *arguments: seen.extend(arguments)
-
-
-def optional(seen: list[Any]) -> Any:
-    return lambda info, rng=None, more=7, *, other=8: seen.extend([info, rng, more, other])
-
-
-@pytest.mark.each(
-    ("method", "expected"),
-    [
-        (none, ["called"]),
-        (one, [BRIEFING]),
-        (two, [BRIEFING, RNG]),
-        (starred, [BRIEFING, RNG]),
-        (optional, [BRIEFING, RNG, 7, 8]),
-    ],
-)
-def test_reset_gets_as_many_arguments_as_it_takes(method: Any, expected: list[Any]) -> None:
-    assert called_with(method) == expected
-
-
-def test_an_agent_without_reset() -> None:
-    reset(Acting(), BRIEFING, RNG)
-
-
-@pytest.mark.each("method", [lambda s: lambda a, b, third: None, lambda s: lambda a, *, third: None])
-def test_reset_that_needs_more(method: Any) -> None:
-    with pytest.raises(AgentError, match="reset of Acting needs 'third'"):
-        called_with(method)
+def test_reset_gets_as_many_arguments_as_it_takes() -> None:
+    info, rng, seen = ProblemInfo(3, 10), np.random.default_rng(0), list[Any]()
+    for method, expected in (
+        (lambda: seen.append("called"), ["called"]),
+        (lambda info: seen.append(info), [info]),
+        (lambda *given: seen.extend(given), [info, rng]),
+        (lambda info, rng=None, more=7, *, other=8: seen.extend([info, rng, more, other]), [info, rng, 7, 8]),
+    ):
+        seen.clear()
+        agent: Any = Acting()
+        reset(agent, info, rng)  # without one
+        agent.reset = method
+        reset(agent, info, rng)
+        assert seen == expected
+    for method in (lambda a, b, third: None, lambda a, *, third: None):
+        agent.reset = method
+        with pytest.raises(AgentError, match="reset of Acting needs 'third'"):
+            reset(agent, info, rng)

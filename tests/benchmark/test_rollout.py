@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bai_gym import evaluate
-from bai_gym.errors import AgentError, BaiGymError, ParameterError
+from bai_gym.errors import AgentError
 
 ARMS = {"means": [1.0, 0.8, 0.8, 0.5], "variances": [1.0, 0.2, 2.0, 0.5]}
 
@@ -65,7 +65,6 @@ WRONG = {
         answering(lambda n: np.ones((n, 3), int)),
         r"allocate must return counts of shape \(6, 4\), not \(6, 3\)",
     ),
-    "no batch": (answering(lambda n: np.ones(4, int)), r"allocate must return counts of shape \(6, 4\), not \(1, 4\)"),
     "ragged": (answering(lambda n: [[1, 2], [3]]), "allocate must return counts of pulls, a Block"),
     "recommends beyond": (
         answering(arms=lambda n: np.full(n, 4)),
@@ -73,7 +72,6 @@ WRONG = {
     ),
     "recommends below": (answering(arms=lambda n: np.full(n, -1)), "recommend: arm -1 does not exist"),
     "recommends floats": (answering(arms=lambda n: np.zeros(n)), r"recommend must be 6 integer\(s\)"),
-    "recommends for others": (answering(arms=lambda n: np.zeros(n + 1, int)), r"recommend must be 6 integer\(s\)"),
 }
 
 
@@ -86,7 +84,7 @@ def test_broken_contracts_of_blocks(case: str, path: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.each("action", [4, -1, 1.0, "0", None, [0], np.array([0, 1]), np.nan])
+@pytest.mark.each("action", [4, -1, 1.0, None, np.array([0, 1])])
 @pytest.mark.each("last", [False, True])
 def test_broken_contracts_of_single_actions(action: Any, last: bool) -> None:
     class Acting:
@@ -111,35 +109,16 @@ def test_broken_contracts_of_batched_actions(arms: Any) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.each("workers", [1, 2])
-def test_undeclared_knowledge(workers: int) -> None:
+def test_undeclared_knowledge() -> None:
     class Peeking(Own):
         def reset(self, info: Any) -> None:
             super().reset(info)
             self.variances = info.variances
 
     with pytest.raises(AgentError, match="'variances'"):
-        evaluate(Peeking, "BAI-Custom-v0", budget=9, runs=6, env_kwargs=ARMS, workers=workers)
+        evaluate(Peeking, "BAI-Custom-v0", budget=9, runs=6, env_kwargs=ARMS)
 
     class Declaring(Peeking):
         knows = ("variances",)
 
     assert evaluate(Declaring, "BAI-Custom-v0", budget=9, runs=6, env_kwargs=ARMS).knows == ("variances",)
-
-
-def test_unknown_knowledge() -> None:
-    class Greedy(Own):
-        knows = ("means",)
-
-    with pytest.raises(ParameterError, match="'means'"):
-        evaluate(Greedy, "BAI-Custom-v0", budget=9, runs=6, env_kwargs=ARMS)
-
-
-def test_observations_of_the_blocks_path_cannot_be_written_to() -> None:
-    class Cheating(Own):
-        def recommend(self, observation: Any) -> Any:
-            observation["means"][:] = 0
-            return super().recommend(observation)
-
-    with pytest.raises((ValueError, BaiGymError), match="read-only"):
-        evaluate(Cheating, "BAI-Custom-v0", budget=9, runs=6, env_kwargs=ARMS)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
@@ -63,14 +61,6 @@ def test_costs_by_name_are_those_in_order(tmp_path: Path) -> None:
     assert isinstance(numbered, BestArmEnv) and numbered.episode_spec.costs == (1.0, 2.0, 0.5)
 
 
-def test_sums_of_costs_may_be_rounded() -> None:
-    env = gym.make("BAI-Custom-v0", means=[0.0, 1.0], costs=[0.1, 0.1], budget=1.0)
-    env.reset(seed=0)
-    for _ in range(10):
-        observation, *_, info = env.step(0)
-    assert info["phase"] == "recommend" and observation["remaining"][0] >= 0.0
-
-
 def test_with_fixed_confidence_the_pull_cost_multiplies_costs_and_the_cap_is_money() -> None:
     for vector in (False, True):
         keywords: dict[str, Any] = {"budget": 3.3, "fixed_confidence": True, "pull_cost": 0.01, **EXACT}
@@ -102,25 +92,14 @@ def test_a_batch_of_one_is_the_scalar_environment() -> None:
     assert terminated
 
 
-def test_every_task_and_the_checker() -> None:
-    for keywords in ({}, {"task": "top-m", "m": 2}, {"fixed_confidence": True}):
-        env = gym.make("BAI-Bernoulli10-v0", costs=[1.0] * 5 + [2.5] * 5, budget=1000.5, **keywords)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # numbers without bounds, as in the test of all ids
-            check_env(env.unwrapped, skip_render_check=True)
-
-
 @pytest.mark.each(
     "keywords",
     [
         {"costs": [1.0, 2.0]},
         {"costs": [1.0, 2.0, 0.0]},
         {"costs": [1.0, 2.0, "x"]},
-        {"costs": 3.0},
         {"budget": 1.9},
-        {"budget": -1.0},
         {"costs": None, "budget": 2.5},
-        {"costs": {"0": 1.0, "1": 2.0}},
         {"costs": {"0": 1.0, "1": 2.0, "2": 0.5, "3": 1.0}},
     ],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import gymnasium as gym
@@ -10,21 +9,15 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from bai_gym import agents, evaluate
+from bai_gym import evaluate
 from bai_gym.agents import Agent
 from bai_gym.agents.base import Plan
-from bai_gym.agents.registry import BUILT_IN
-from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit, PriorBandit
-from bai_gym.benchmark.merged import MergedStatistics
-from bai_gym.benchmark.rollout import play_blocks, play_steps
+from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import InstanceError
-from bai_gym.gaussian_process import GaussianPrior
-from bai_gym.problems import FixedProblem, Problem, ProblemInfo
+from bai_gym.problems import Problem
 from bai_gym.sampling import Block
-from bai_gym.statistics import IntArray, Observation
-from bai_gym.tasks import BestArm, GoodArm, Thresholding
 
 SPHERE = "BAI-LinearSphere8-v0"
 
@@ -54,16 +47,9 @@ def test_a_scalar_environment_shows_the_features_of_its_instance() -> None:
     assert (seen[0] != seen[1]).all()
 
 
-def test_environments_without_features_do_not_have_the_key() -> None:
-    env = gym.make("BAI-Gaussian8-v0")
-    assert set(env.reset()[0]) == {"pulls", "means", "variances", "remaining"}
-    assert isinstance(env.observation_space, gym.spaces.Dict)
-    assert "features" not in env.observation_space.spaces
-
-
 @pytest.mark.each("copy", [True, False], ids=["copies", "live"])
 @pytest.mark.each("mode", list(AutoresetMode), ids=lambda mode: str(mode.value))
-@pytest.mark.each("name", [SPHERE, "BAI-LinearAdaptive8-v0", "BAI-Logistic8-v0"])
+@pytest.mark.each("name", [SPHERE, "BAI-LinearAdaptive8-v0"])
 def test_a_batch_shows_the_features_of_the_current_instances(name: str, mode: AutoresetMode, copy: bool) -> None:
     envs = gym.make_vec(name, num_envs=3, budget=2, autoreset_mode=mode, copy=copy)
     assert isinstance(envs, BestArmVectorEnv)
@@ -89,21 +75,14 @@ def test_episodes_that_end_at_different_times_get_features_of_their_own() -> Non
     envs = gym.make_vec(SPHERE, num_envs=4, budget=9, fixed_confidence=True, autoreset_mode="SameStep", copy=False)
     assert isinstance(envs, BestArmVectorEnv)
     observation, _ = envs.reset(seed=0)
+    with pytest.raises(ValueError, match="read-only"):
+        observation["features"][0, 0, 0] = 0.0
     rng = np.random.default_rng(0)
     for _ in range(40):
         before = observation["features"].copy()
         observation, _, ended, cut, _ = envs.step(rng.integers(0, 10, 4))
         np.testing.assert_array_equal(observation["features"], truth(envs))
         np.testing.assert_array_equal((observation["features"] != before).any(axis=(1, 2)), ended | cut)
-
-
-def test_the_live_features_cannot_be_written_to() -> None:
-    envs = gym.make_vec(SPHERE, num_envs=2, copy=False)
-    observation, _ = envs.reset(seed=0)
-    with pytest.raises(ValueError, match="read-only"):
-        observation["features"][0, 0, 0] = 0.0
-    copied, _ = gym.make_vec(SPHERE, num_envs=2).reset(seed=0)
-    copied["features"][0, 0, 0] = 0.0
 
 
 class Wrong(Problem):
@@ -129,38 +108,6 @@ def test_a_problem_must_keep_its_word(bandit: Bandit, found: str) -> None:
 # ------------------------------------------------------------------------------------------------ agents
 
 
-def test_the_fast_path_offers_features() -> None:
-    bandit = gym.make(SPHERE).unwrapped.problem.draw(5, np.random.default_rng(0))  # type: ignore[attr-defined]
-    record = MergedStatistics(5, 8, 10, variances=False, features=bandit.features)
-    assert set(record) == {"pulls", "means", "remaining", "features"}
-    assert len(record) == 4
-    np.testing.assert_array_equal(record["features"], bandit.features)
-    with pytest.raises(ValueError, match="read-only"):
-        record["features"][0, 0, 0] = 0.0
-    plain = MergedStatistics(5, 8, 10, variances=True)
-    assert "features" not in plain and len(plain) == 4
-
-
-class KnowsTheta(Agent):
-    """Reads the features: half of the budget on the first direction of the corner, then the largest first entry."""
-
-    name = "KnowsTheta"
-
-    def allocate(self, observation: Observation) -> Any:
-        assert isinstance(observation, Mapping)
-        assert observation["features"].shape == (self.batch, self.num_arms, 2)
-        return None
-
-    def recommend(self, observation: Observation) -> IntArray:
-        return np.asarray(observation["features"][..., 0].argmax(axis=-1))
-
-
-@pytest.mark.each("path", ["blocks", "steps"])
-def test_an_agent_reads_features_on_every_path(path: str) -> None:
-    result = evaluate(KnowsTheta, "BAI-LinearCorner6-v0", budget=7, runs=30, path=path)
-    assert (result.errors, result.runs) == (0, 30)
-
-
 class PlansByFeatures(Agent):
     """Pulls all arms once, and recommends by features alone."""
 
@@ -178,49 +125,3 @@ def test_a_plan_reads_features(path: str) -> None:
     assert (result.errors, result.runs) == (0, 30)
     with pytest.raises(AssertionError):
         evaluate(PlansByFeatures, "BAI-Gaussian8-v0", budget=8, runs=3, path=path)
-
-
-class OneAtATime:
-    """Nothing but act, on one observation at a time."""
-
-    def act(self, observation: Observation) -> int:
-        assert observation["features"].shape == (6, 2)
-        return int(observation["features"][:, 0].argmax())
-
-
-def test_a_plain_class_reads_features() -> None:
-    assert evaluate(OneAtATime, "BAI-LinearCorner6-v0", budget=7, runs=10).errors == 0
-
-
-IGNORANT = [
-    name
-    for name, entry in BUILT_IN.items()
-    if not (entry.restrictions or agents.make(name).needs_features or agents.make(name).uses_pairs)
-]
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
-@pytest.mark.each("name", IGNORANT)
-def test_agents_without_use_for_features_ignore_them(name: str) -> None:
-    plain = PriorBandit(GaussianBandit(np.linspace(0.0, 1.0, 4)[None].repeat(20, 0), 0.5), GaussianPrior(np.eye(4)))
-    features = np.random.default_rng(0).standard_normal((4, 3))
-    answers = []
-    for bandit in (plain, FeatureBandit(plain.select(np.arange(20)), features)):
-        agent = agents.make(name)
-        fixed_confidence = bool(getattr(agent, "stops", False))
-        task = next(task for task in (BestArm(), Thresholding(0.5), GoodArm(0.5)) if task.name in agent.tasks)
-        told: dict[str, Any] = {"truth": bandit, "knows": agent.knows, "fixed_confidence": fixed_confidence}
-        agent.reset(ProblemInfo(4, 80, 20, task=task, **told), np.random.default_rng(1))
-        played = play_blocks(agent, bandit, 80, np.random.default_rng(2), task)
-        answers.append([played.recommendation, played.pulls, played.statistics.means])
-        if fixed_confidence:
-            continue
-        env = BestArmVectorEnv(FixedProblem(bandit.select(np.array([0]))), 5, budget=80, task=task, copy=False)
-        observation, _ = env.reset(seed=3)
-        assert ("features" in observation) == isinstance(bandit, FeatureBandit)
-        agent.reset(env.problem_info(agent.knows), np.random.default_rng(4))
-        played = play_steps(agent.act, env, observation)
-        answers[-1] += [played.recommendation, played.pulls]
-    for one, two in zip(*answers, strict=True):
-        np.testing.assert_array_equal(one, two)

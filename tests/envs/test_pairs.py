@@ -12,7 +12,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import bai_gym
-from bai_gym.bandits import Bandit, PairedBandit, PairedFiniteBandit, PairedGaussianBandit, PairStatistics, differences
+from bai_gym.bandits import Bandit, PairedBandit, PairedFiniteBandit, PairedGaussianBandit, differences
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.wrappers import make_env, make_vec_env
@@ -75,44 +75,6 @@ def test_environments_observe_the_differences_on_common_items(make: Make) -> Non
     check(many, envs.unwrapped._episodes.bandit)
 
 
-@pytest.mark.each("make", KINDS.values(), ids=KINDS)
-def test_a_batch_of_one_is_the_scalar_environment(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    env = make_env(FixedProblem(make()), budget=BUDGET, pairs=True)
-    envs = make_vec_env(FixedProblem(make()), num_envs=1, budget=BUDGET, pairs=True)
-    for seed, kept in ((3, BUDGET), (4, BUDGET), (5, 2)):  # nothing that is kept of an episode is used in the next one
-        monkeypatch.setattr(differences, "ITEMS_KEPT", kept)
-        env.reset(seed=seed)
-        envs.reset(seed=seed)
-        for arm in np.random.default_rng(2).integers(0, K, BUDGET):
-            one, *_ = env.step(int(arm))
-            many, *_ = envs.step(np.array([arm]))
-        for name, values in one.items():
-            np.testing.assert_array_equal(values, many[name][0], err_msg=name)
-
-
-@pytest.mark.each("make", KINDS.values(), ids=KINDS)
-def test_rewards_are_the_same_whether_or_not_differences_are_observed(make: Make) -> None:
-    seen: list[Observation] = []
-    for pairs in (False, True):
-        env = make_env(FixedProblem(make()), budget=BUDGET, pairs=pairs)
-        env.reset(seed=6)
-        for arm in np.random.default_rng(4).integers(0, K, BUDGET):
-            last, *_ = env.step(int(arm))
-        seen.append(last)
-    for name in ("pulls", "means", "variances", "remaining"):
-        np.testing.assert_allclose(seen[0][name], seen[1][name], rtol=1e-9, err_msg=name)
-
-
-def test_exactly_equal_arms_have_exactly_no_difference() -> None:
-    same = MATRIX[:, [0, 0, 1, 0]]
-    env = make_env(FixedProblem(PairedFiniteBandit(same, np.arange(K))), budget=BUDGET, pairs=True)
-    env.reset(seed=0)
-    for arm in np.random.default_rng(3).integers(0, K, BUDGET):
-        seen, *_ = env.step(int(arm))
-    assert not seen["differences"][np.ix_([0, 1, 3], [0, 1, 3])].any()
-    assert not seen["difference_variances"][np.ix_([0, 1, 3], [0, 1, 3])].any()
-
-
 def fewest(pulls: float, mean: float, variance: float, s: State) -> float:
     return mean
 
@@ -172,12 +134,3 @@ def test_pairs_need_paired_arms() -> None:
     for make in (lambda: gym.make("BAI-Custom-v0", pairs=True), lambda: gym.make_vec("BAI-Custom-v0", 2, pairs=True)):
         with pytest.raises(ParameterError, match="pairs=True observes differences"):
             make()
-
-
-def test_statistics_of_pairs_are_copied_deeply() -> None:
-    bandit = KINDS["finite"]().select(np.zeros(2, np.int64))
-    bandit.pull_block(np.full((2, K), 5), np.random.default_rng(0))
-    pairs = PairStatistics(2, K)
-    before = pairs.copy()
-    pairs.advance(bandit, np.full((2, K), 5))
-    assert pairs.means.any() and not before.means.any()

@@ -10,11 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bai_gym.analysis.intervals import wilson
 from bai_gym.envs.rendering import Snapshot, Window, picture, reaches, to_rgb, to_text
+from bai_gym.envs.rendering.snapshot import mean_range
 from bai_gym.errors import MissingPackageError, ParameterError
 
 # Half widths: 1.96 sqrt(0.25 / 4) = 0.98 / 2 = 0.49; unknown for one pull; 1.96 sqrt(1 / 100) = 0.196; never pulled.
@@ -66,9 +67,11 @@ def test_equal_rewards_are_no_certainty() -> None:
     below, above = reaches(binary)
     assert binary.means[:3] - below[:3] == pytest.approx(low, abs=1e-4)
     assert binary.means[:3] + above[:3] == pytest.approx(high, abs=1e-4)
-    assert "+-0.0" not in to_text(binary) and "0.000" not in to_text(binary).splitlines()[3]
-    other = replace(equal, means=np.array([1.5, 0.0, 2 / 3, 0.0]), variances=np.array([0.0, 0.0, 1 / 3, 0.0]))
-    assert to_text(other).splitlines()[3].split()[3] == "-"
+
+
+def test_intervals_do_not_dwarf_the_means() -> None:
+    tens = np.full(2, 10.0)  # cut to 6, the distance of the largest mean from 0
+    assert mean_range(np.array([5.0, 6.0]), tens, tens, np.ones(2, bool)) == (-1.0, 12.0)
 
 
 def test_text_of_a_small_episode() -> None:
@@ -91,12 +94,11 @@ def test_text_marks_the_phases() -> None:
     assert [line[0] for line in done[3:]] == ["*", " ", " ", " "]
     assert to_text(replace(DONE, correct=False)).startswith("phase: done, recommended arm 0 (wrong)\n")
     assert to_text(replace(DONE, correct=None)).startswith("phase: done, recommended arm 0\n")
-
-
-def test_text_of_set_valued_answers() -> None:
     assert to_text(replace(DONE, recommendation=(0, 2))).startswith("phase: done, recommended arms 0, 2 (correct)\n")
-    assert to_text(replace(DONE, recommendation=())).startswith("phase: done, recommended arms none (correct)\n")
     assert "... (9 arms)" in to_text(replace(random_snapshot(9), recommendation=tuple(range(9))))
+    assert len(to_text(random_snapshot(64), width=40).splitlines()) == 3 + 64  # one column
+    rows = [line.replace(">", " ") for line in to_text(random_snapshot(64), width=100).splitlines()[3:]]
+    assert [(row.split()[0], row[52:].split()[0]) for row in rows] == [(f"{arm}", f"{arm + 32}") for arm in range(32)]
 
 
 def test_a_threshold_is_shown_where_it_lies_in_the_range() -> None:
@@ -111,46 +113,7 @@ def test_a_threshold_is_shown_where_it_lies_in_the_range() -> None:
     np.testing.assert_array_equal(to_rgb(replace(SMALL, threshold=50.0)), plain)
 
 
-@pytest.mark.each("num_arms", [2, 32, 33, 64, 128])
-def test_text_holds_every_arm_once_and_fits(num_arms: int) -> None:
-    snapshot = random_snapshot(num_arms)
-    lines = to_text(snapshot, width=100).splitlines()[3:]
-    assert max(map(len, lines)) <= 100
-    assert len(lines) <= 64
-    half = 100 if num_arms <= 32 else 52  # two columns of 48 characters and a gap of 4
-    cells = [piece.replace(">", " ").split() for line in lines for piece in (line[:half], line[half:]) if piece.strip()]
-    assert sorted((int(cell[0]), int(cell[1])) for cell in cells) == list(enumerate(snapshot.pulls.tolist()))
-
-
-def test_narrow_text_is_one_column() -> None:
-    assert len(to_text(random_snapshot(64), width=40).splitlines()) == 3 + 64
-
-
 # -------------------------------------------------------------------------------------------------------- array
-
-
-@pytest.mark.each("num_arms", [2, 4, 64, 128])
-def test_array_has_one_shape_at_every_moment(num_arms: int) -> None:
-    pytest.importorskip("pygame")
-    snapshot = random_snapshot(num_arms)
-    start = replace(
-        snapshot, pulls=0 * snapshot.pulls, means=0 * snapshot.means, variances=0 * snapshot.means, last_arm=None
-    )
-    for moment in (start, snapshot, replace(snapshot, remaining=0), replace(snapshot, recommendation=1, correct=False)):
-        image = to_rgb(moment)
-        assert image.shape == (540, 960, 3)
-        assert image.dtype == np.uint8 and image.flags.c_contiguous
-        assert 0 < (image != 255).mean() < 0.6
-    assert to_rgb(snapshot, (640, 360)).shape == (360, 640, 3)
-
-
-def test_array_is_a_pure_function() -> None:
-    pytest.importorskip("pygame")
-    snapshot = random_snapshot(16)
-    before = (snapshot.pulls.copy(), snapshot.means.copy(), snapshot.variances.copy())
-    assert np.array_equal(to_rgb(snapshot), to_rgb(snapshot))
-    for now, then in zip((snapshot.pulls, snapshot.means, snapshot.variances), before, strict=True):
-        assert np.array_equal(now, then)
 
 
 def test_colours_mark_the_last_pull_and_the_answer() -> None:
@@ -187,7 +150,6 @@ def test_bars_are_proportional_to_the_means() -> None:
     assert left == pytest.approx(2 * right, rel=0.06)  # whiskers of no height still cover a line
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     num_arms=st.integers(1, 140),
     scale=st.sampled_from([0.0, 1e-12, 1.0, 1e9]),
@@ -213,15 +175,16 @@ def test_no_numbers_break_the_drawing(num_arms: int, scale: float, shift: float,
     assert text.isascii()
 
 
-def test_sizes_too_small_to_draw_on_are_refused() -> None:
+def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ParameterError, match="one shape"):
+        replace(SMALL, means=np.zeros(3))
     with pytest.raises(ParameterError, match="at least"):
         to_rgb(SMALL, (100, 100))
-
-
-@pytest.mark.each("field", ["pulls", "means", "variances"])
-def test_malformed_snapshots_are_refused(field: str) -> None:
-    with pytest.raises(ParameterError, match="one shape"):
-        replace(SMALL, **{field: np.zeros(3)})  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="fps is 0"):
+        Window(fps=0)
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    with pytest.raises(MissingPackageError, match="render"):
+        to_rgb(SMALL)
 
 
 # ------------------------------------------------------------------------------------------------------- window
@@ -274,17 +237,6 @@ def test_window_closed_by_hand_stays_closed() -> None:
     assert window.closed and not pygame.display.get_init()
     window.show(SMALL)
     assert not pygame.display.get_init()
-
-
-def test_a_window_needs_a_pace() -> None:
-    with pytest.raises(ParameterError, match="fps is 0"):
-        Window(fps=0)
-
-
-def test_missing_pygame_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pygame", None)
-    with pytest.raises(MissingPackageError, match=r'pip install "bai-gym\[render\]"'):
-        to_rgb(SMALL)
 
 
 def test_pictures_open_no_window_and_text_needs_no_pygame() -> None:

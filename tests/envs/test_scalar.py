@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from gymnasium.wrappers import RecordVideo
 
 from bai_gym.bandits import GaussianBandit
 from bai_gym.envs.scalar import BestArmEnv
@@ -21,7 +18,6 @@ from bai_gym.errors import (
     BudgetError,
     InstanceError,
     ParameterError,
-    UnknownNameError,
 )
 from bai_gym.problems import FixedProblem
 
@@ -86,27 +82,6 @@ def test_observations_are_copies() -> None:
     assert (third["pulls"].tolist(), third["remaining"].item()) == ([0, 2, 0, 0], 1)
 
 
-def test_nothing_reveals_the_correct_arm_before_the_end() -> None:
-    env = gym.make("BAI-Gaussian32-v0", budget=3)
-    observation, info = env.reset(seed=0)
-    seen = [(observation, info)]
-    for arm in range(3):
-        observation, _, _, _, info = env.step(arm)
-        seen.append((observation, info))
-    for observation, info in seen:
-        assert set(observation) == {"pulls", "means", "variances", "remaining"}
-        assert set(info) - {"rewards"} == {"phase"}
-    assert [info["phase"] for _, info in seen] == ["explore", "explore", "explore", "recommend"]
-
-
-def test_an_action_can_be_any_integer_type() -> None:
-    env = gym.make("BAI-Custom-v0", budget=5, disable_env_checker=True, **EXACT).unwrapped
-    env.reset(seed=0)
-    for action in (1, np.int64(1), np.uint8(1), np.array(1), 1.0):
-        observation, *_ = env.step(action)
-    assert observation["pulls"].tolist() == [0, 5, 0, 0]
-
-
 # Fixed and random instances
 
 
@@ -120,52 +95,21 @@ def instances(name: str, seeds: tuple[int, ...], **keywords: Any) -> list[list[f
     return found
 
 
-def test_every_reset_draws_an_instance_from_its_seed() -> None:
-    first, other, again = instances("BAI-Gaussian32-v0", (1, 2, 1))
-    assert first == again
-    assert first != other
-
-
-@pytest.mark.each("name", ["BAI-Gaussian32-v0", "BAI-Bernoulli10-v0"])
-def test_a_fixed_instance_stays(name: str) -> None:
+def test_a_fixed_instance_stays() -> None:
+    name = "BAI-Gaussian32-v0"
     one, two = instances(name, (1, 2), instance="fixed")
     assert one == two
     assert instances(name, (5,), instance="fixed", instance_seed=0) == [one]
     assert instances(name, (1,), instance="fixed", instance_seed=1) != [one]
 
 
-def test_a_fixed_instance_still_has_random_rewards() -> None:
-    env = gym.make("BAI-Gaussian32-v0", instance="fixed", budget=1)
-    seen = set()
-    for seed in (1, 2):
-        env.reset(seed=seed)
-        observation, *_ = env.step(0)
-        seen.add(observation["means"][0])
-    assert len(seen) == 2
-
-
 # ProblemInfo
-
-
-def test_problem_info_grants_only_what_is_declared() -> None:
-    env = gym.make("BAI-Custom-v0", means=[0.0, 1.0], variances=[2.0, 3.0], budget=9).unwrapped
-    assert isinstance(env, BestArmEnv)
-    with pytest.raises(ResetNeeded, match="before problem_info"):
-        env.problem_info()
-    env.reset(seed=0)
-    problem_info = env.problem_info(["variances"])
-    assert (problem_info.num_arms, problem_info.budget, problem_info.batch) == (2, 9, 1)
-    assert problem_info.variances.tolist() == [[2.0, 3.0]]
-    with pytest.raises(BaiGymError, match="'range' without declaring it"):
-        _ = problem_info.reward_bound
-    with pytest.raises(BaiGymError, match="'variances' without declaring it"):
-        _ = env.problem_info().variances
 
 
 # Mistakes
 
 
-@pytest.mark.each("action", [-1, 4, 1.5, math.nan, math.inf, None, "1", "arm", [0, 1], np.zeros(99), np.array([0, 1])])
+@pytest.mark.each("action", [-1, 4, 1.5, math.nan, None, "1", [0, 1]])
 def test_an_action_that_is_no_arm_is_refused(action: Any) -> None:
     env = BestArmEnv("custom", means=MEANS)
     env.reset(seed=0)
@@ -191,38 +135,14 @@ def test_steps_and_pictures_need_a_reset() -> None:
 MISTAKES: list[tuple[str, dict[str, Any], type[BaiGymError], str]] = [
     ("BAI-Gaussian64-v0", {"reward": "regret"}, ParameterError, "reward"),
     ("BAI-Gaussian64-v0", {"budget": 0}, BudgetError, "budget"),
-    ("BAI-Gaussian64-v0", {"budget": True}, BudgetError, "budget"),
-    ("BAI-Gaussian64-v0", {"budget": 10**30}, BudgetError, "budget"),
     ("BAI-Gaussian64-v0", {"num_arms": 1}, InstanceError, "arms"),
-    ("BAI-Gaussian64-v0", {"num_arms": math.nan}, InstanceError, "num_arms"),
-    ("BAI-Gaussian64-v0", {"noisy_best": "False"}, ParameterError, "noisy_best"),
     ("BAI-Gaussian64-v0", {"instance": "frozen"}, ParameterError, "instance"),
-    ("BAI-Gaussian64-v0", {"instance": "fixed", "instance_seed": -1}, ParameterError, "seed"),
     ("BAI-Gaussian64-v0", {"arms": 3}, ParameterError, "'arms' is not a keyword.*num_arms, noisy_best, instance"),
-    ("BAI-Bernoulli10-v0", {"num_arms": 1}, InstanceError, "arms"),
-    ("BAI-Custom-v0", {"means": [1.0]}, InstanceError, "arms"),
     ("BAI-Custom-v0", {"means": [1.0, math.nan]}, InstanceError, "means: arm 1"),
-    ("BAI-Custom-v0", {"means": ["a", "b"]}, InstanceError, "means"),
     ("BAI-Custom-v0", {"means": [[0.0, 1.0], [1.0, 0.0]]}, InstanceError, "one instance"),
     ("BAI-Custom-v0", {"means": [0.0, 1.0], "variances": [1.0, -1.0]}, InstanceError, "arm 1"),
-    ("BAI-Custom-v0", {"means": [0.0, 1.0], "variances": [1.0] * 3}, InstanceError, "2 means and 3 variances"),
     ("BAI-Custom-v0", {"variances": [1.0, 1.0]}, ParameterError, "means"),
     ("BAI-Custom-v0", {"distribution": "poisson"}, ParameterError, "distribution"),
-    ("BAI-CustomLinear-v0", {"theta": [1.0, 2.0]}, ParameterError, "must both be given"),
-    ("BAI-CustomLinear-v0", {"features": [[1.0], [math.nan]], "theta": [1.0]}, InstanceError, "features: arm 1"),
-    ("BAI-CustomLogistic-v0", {"features": [[1.0], [2.0]], "theta": [[1.0], [2.0]]}, InstanceError, "one instance"),
-    ("BAI-CustomLogistic-v0", {"noise_variance": 1.0}, ParameterError, "noise_variance"),
-    ("BAI-LinearAdaptive8-v0", {"num_arms": 2}, InstanceError, "at least 3 arms, not 2"),
-    ("BAI-LinearAdaptive8-v0", {"angle": 0.0}, ParameterError, "angle"),
-    ("BAI-LinearAdaptive8-v0", {"noise_variance": -1}, ParameterError, "positive"),
-    ("BAI-LinearStatic16-v0", {"num_arms": 1}, InstanceError, "arms"),
-    ("BAI-LinearStatic16-v0", {"gap": "wide"}, ParameterError, "gap"),
-    ("BAI-LinearSphere8-v0", {"num_features": 1}, InstanceError, "num_features"),
-    ("BAI-LinearSphere8-v0", {"noise_variance": math.inf}, ParameterError, "noise_variance"),
-    ("BAI-LinearCorner3-v0", {"num_arms": 2}, InstanceError, "arms"),
-    ("BAI-LinearCorner3-v0", {"noise_variance": None}, ParameterError, "noise_variance"),
-    ("BAI-Logistic8-v0", {"num_features": 0}, InstanceError, "num_features"),
-    ("BAI-Logistic8-v0", {"theta_sd": "1/d"}, ParameterError, "theta_sd"),
 ]
 
 
@@ -236,11 +156,6 @@ def test_mistakes_are_named_in_one_line(
     assert type(caught.value) is kind
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 300
-
-
-def test_an_unknown_family_is_refused() -> None:
-    with pytest.raises(UnknownNameError, match="Did you mean gaussian"):
-        BestArmEnv("gausian")
 
 
 def test_a_problem_is_a_name_or_a_problem() -> None:
@@ -262,41 +177,6 @@ def test_an_unknown_render_mode_is_refused() -> None:
         BestArmVectorEnv("custom", render_mode="ansi")
 
 
-def test_text_follows_the_episode() -> None:
-    env = gym.make("BAI-Custom-v0", budget=2, render_mode="ansi", **EXACT)
-    env.reset(seed=0)
-    seen = [env.render()]
-    for action in (1, 1, 3):
-        env.step(action)
-        seen.append(env.render())
-    assert [str(text).splitlines()[0] for text in seen] == [
-        "phase: explore",
-        "phase: explore",
-        "phase: recommend",
-        "phase: done, recommended arm 3 (wrong)",
-    ]
-    assert [int(re.findall(r"pulls (\d)/2", str(text))[0]) for text in seen] == [0, 1, 2, 2]
-
-
-def test_without_a_mode_there_is_a_hint() -> None:
-    env = BestArmEnv("custom")
-    env.reset(seed=0)
-    with pytest.warns(UserWarning, match="render_mode"):
-        assert env.render() is None
-
-
-def test_pictures_are_arrays() -> None:
-    pytest.importorskip("pygame")
-    env = gym.make("BAI-Custom-v0", budget=1, render_mode="rgb_array")
-    env.reset(seed=0)
-    first = env.render()
-    env.step(2)
-    second = env.render()
-    assert isinstance(first, np.ndarray) and isinstance(second, np.ndarray)
-    assert (first.shape, first.dtype) == ((540, 960, 3), np.uint8)
-    assert (first != second).any()
-
-
 def test_a_window_opens_and_closes() -> None:
     pygame = pytest.importorskip("pygame")
     env = gym.make("BAI-Custom-v0", budget=2, render_mode="human")
@@ -308,35 +188,6 @@ def test_a_window_opens_and_closes() -> None:
     env.close()
     assert not pygame.display.get_init()
     env.close()
-
-
-def test_drawing_does_not_disturb_the_episode() -> None:
-    pytest.importorskip("pygame")
-    seen = []
-    for mode in (None, "ansi", "rgb_array", "human"):
-        env = gym.make("BAI-Gaussian32-v0", budget=3, render_mode=mode)
-        env.reset(seed=4)
-        for arm in range(3):
-            observation, *_ = env.step(arm)
-            if mode is not None:
-                env.render()
-        seen.append(observation)
-        env.close()
-    for other in seen[1:]:
-        np.testing.assert_equal(other, seen[0])
-
-
-def test_an_episode_can_be_recorded(tmp_path: Path) -> None:
-    pytest.importorskip("pygame")
-    pytest.importorskip("moviepy")
-    drawn = gym.make("BAI-Custom-v0", budget=5, render_mode="rgb_array")
-    env = RecordVideo(drawn, str(tmp_path / "videos"), episode_trigger=lambda episode: episode == 0)
-    env.reset(seed=0)
-    for _ in range(6):
-        env.step(0)
-    env.close()
-    (video,) = tmp_path.glob("videos/*.mp4")
-    assert video.stat().st_size > 1000
 
 
 @pytest.mark.each("options", [5, {"seed": 5}, ["reset_mask"]])

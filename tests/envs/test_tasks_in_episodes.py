@@ -11,7 +11,6 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 
-from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import BaiGymError, ParameterError
 
 # Every reward is its arm's mean, so that batches with different generators can be compared.
@@ -31,7 +30,6 @@ KINDS = {
     "FC-best-of-each": {**EACH, **FIXED},
     "FC-thresholding": {**OVER, **FIXED},
 }
-every_kind = pytest.mark.each("kind", KINDS)
 
 
 def make(budget: int = 3, **keywords: Any) -> Any:
@@ -42,47 +40,24 @@ def batch_of(num_envs: int, mode: AutoresetMode = AutoresetMode.NEXT_STEP, budge
     return gym.make_vec("BAI-Custom-v0", num_envs=num_envs, budget=budget, autoreset_mode=mode, **{**EXACT, **keywords})
 
 
-# ------------------------------------------------------------------------------------------------ one at a time
-
 # Keywords, a last action -> correct, simple regret, the correct recommendation. The second-best mean is 0.625; the best
 # means of the bandits are 0.875 and 0.625. Entry 0 of a recommendation is not read with a fixed budget.
 BY_HAND: list[tuple[dict[str, Any], Any, bool, float, Any]] = [
-    (TOP, [0, 0, 1, 1, 0], True, 0.0, [0, 1, 1, 0]),
     (TOP, [3, 0, 1, 0, 1], False, 0.125, [0, 1, 1, 0]),
-    (TOP, [0, 1, 0, 1, 0], False, 0.375, [0, 1, 1, 0]),
-    ({**TOP, "epsilon": 0.125}, [0, 0, 1, 0, 1], True, 0.125, [0, 1, 1, 0]),
-    ({**TOP, "m": 3}, [0, 1, 1, 1, 0], False, 0.25, [0, 1, 1, 1]),
     (EACH, [0, 1, 0], True, 0.0, [1, 0]),
-    (EACH, [0, 1, 1], False, 0.125, [1, 0]),
-    (EACH, [2, 0, 1], False, 0.625, [1, 0]),
-    ({**EACH, "epsilon": 0.2}, [0, 1, 1], True, 0.125, [1, 0]),
     (OVER, [0, 0, 1, 1, 0], True, 0.0, [0, 1, 1, 0]),  # arm 2 is at the threshold, and so in the set
-    (OVER, [0, 0, 1, 0, 0], False, 0.0, [0, 1, 1, 0]),
-    (OVER, [0, 0, 1, 1, 1], False, 0.125, [0, 1, 1, 0]),
-    (OVER, [0, 1, 0, 1, 1], False, 0.375, [0, 1, 1, 0]),
     ({**OVER, "epsilon": 0.125}, [0, 0, 1, 0, 1], True, 0.125, [0, 1, 1, 0]),  # arms 2 and 3 are forgiven
-    ({**OVER, "epsilon": 0.125}, [0, 0, 0, 1, 0], False, 0.25, [0, 1, 1, 0]),
-    ({**OVER, "threshold": -2.0}, [0, 1, 1, 1, 1], True, 0.0, [1, 1, 1, 1]),
-    ({**OVER, "threshold": 3}, [0, 0, 0, 0, 0], True, 0.0, [0, 0, 0, 0]),
     ({**OVER, **FIXED}, [4, 0, 1, 1, 1], False, 0.125, [0, 1, 1, 0]),
     ({"epsilon": 0.25}, 2, True, 0.25, 1),
-    ({"epsilon": 0.25}, 3, False, 0.375, 1),
-    (FIXED, 4 + 1, True, 0.0, 1),
     (FIXED, 4 + 2, False, 0.25, 1),
-    ({**FIXED, **TOP}, [4, 0, 1, 1, 0], True, 0.0, [0, 1, 1, 0]),
     ({**FIXED, **TOP}, [4, 1, 0, 0, 1], False, 0.375, [0, 1, 1, 0]),
-    ({**FIXED, **EACH}, [4, 1, 0], True, 0.0, [1, 0]),
-    ({**FIXED, **EACH, "epsilon": 0.1}, [4, 1, 1], False, 0.125, [1, 0]),
 ]
 
 
 def pulled(env: Any, arm: int) -> Any:
     """The action that pulls an arm; what stands in the place of the recommendation is not read."""
-    return (
-        arm
-        if env.unwrapped.action_encoding.shape == ()
-        else np.array([arm, *[1] * (env.unwrapped.action_encoding.shape[0] - 1)])
-    )
+    shape = env.unwrapped.action_encoding.shape
+    return arm if shape == () else np.array([arm, *[1] * (shape[0] - 1)])
 
 
 @pytest.mark.each("reward", ["correct", "simple_regret"])
@@ -125,88 +100,53 @@ def test_the_cap_truncates_and_reveals_nothing(kind: str) -> None:
         assert (observation["pulls"].tolist(), observation["remaining"].item()) == ([0, 3, 0, 0], 0)
         with pytest.raises(ResetNeeded):
             env.step(pulled(env, 1))
-
-
-@pytest.mark.each("kind", ["FC", "FC-top-m", "FC-best-of-each"])
-def test_a_recommendation_at_the_cap_can_be_judged_as_tables_do(kind: str) -> None:
-    env = make(**KINDS[kind])
-    _, info = env.reset(seed=0)
-    while info["phase"] != "done":
-        *_, info = env.step(pulled(env, 1))
-    task, truth = env.unwrapped.episode_spec.task, env.unwrapped.problem_info({"complexity"}).means
-    right = task.correct_recommendation(truth)
-    assert task.correct(truth, right).tolist() == [True]
-    assert task.correct(truth, 1 - right if kind == "FC-top-m" else 0 * right).tolist() == [False]
-
-
-@pytest.mark.each(("kind", "action"), [("FC", 5), ("FC-top-m", [4, 0, 1, 1, 0]), ("FC-best-of-each", [4, 1, 0])])
-def test_an_agent_may_stop_at_once(kind: str, action: Any) -> None:
-    env = make(**KINDS[kind])
-    env.reset(seed=0)
-    observation, reward, terminated, truncated, info = env.step(np.array(action))
+    stop = {"FC": 5, "FC-top-m": np.array([4, 0, 1, 1, 0]), "FC-best-of-each": np.array([4, 1, 0])}[kind]
+    env.reset(seed=0)  # an agent may stop at once
+    observation, reward, terminated, truncated, info = env.step(stop)
     assert (reward, terminated, truncated, info["correct"]) == (1.0, True, False, True)
     assert (observation["pulls"].sum(), observation["remaining"].item()) == (0, 3)
-
-
-def test_without_a_pull_cost_pulls_are_free() -> None:
-    env, envs = make(fixed_confidence=True), batch_of(1, fixed_confidence=True)
-    env.reset(seed=0)
-    envs.reset(seed=0)
-    for reward in (env.step(0)[1], envs.step(np.array([0]))[1].item()):
-        assert (reward, math.copysign(1.0, reward)) == (0.0, 1.0)
 
 
 @pytest.mark.each(
     ("kind", "due", "action"),
     [
         ("top-m", True, [0, 1, 1, 1, 0]),
-        ("top-m", True, [0, 2, 0, 0, 0]),
         ("top-m", True, [4, 1, 1, 0, 0]),
         ("top-m", False, [-1, 1, 1, 0, 0]),
-        ("top-m", False, [0, 1, 1, 0]),
         ("top-m", False, [0.0, 1, 1, 0, 0]),
-        ("top-m", False, [[0, 1], [1]]),
-        ("top-m", False, None),
         ("FC-top-m", False, [4, 1, 1, 1, 0]),
-        ("FC-top-m", False, [5, 1, 1, 0, 0]),
         ("best-of-each", True, [0, 2, 0]),
-        ("best-of-each", True, [0, 0, -1]),
-        ("best-of-each", False, [0, 0]),
         ("FC-best-of-each", False, [4, 0, 2]),
         ("FC", False, 8),
-        ("FC", False, -1),
         ("FC", False, 1.0),
     ],
 )
 def test_what_is_no_action_changes_nothing(kind: str, due: bool, action: Any) -> None:
-    env, envs = make(**KINDS[kind]), batch_of(1, **KINDS[kind])
+    env, envs = make(**KINDS[kind]), batch_of(2, **KINDS[kind])
     env.reset(seed=0)
     envs.reset(seed=0)
+    pull = pulled(env, 1)
     for _ in range(3 if due else 1):
-        before, *_ = env.step(pulled(env, 1))
-        envs.step(np.array([pulled(env, 1)]))
-    for wrong in (lambda: env.step(action), lambda: envs.step([action])):
+        before, *_ = env.step(pull)
+        many, *_ = envs.step(np.array([pull] * 2))
+    for wrong in (lambda: env.step(action), lambda: envs.step([pull, action])):
         with pytest.raises(ParameterError):
             wrong()
-    if not due and "FC" not in kind:
-        for _ in range(2):
-            before, *_ = env.step(pulled(env, 1))
-            envs.step(np.array([pulled(env, 1)]))
-    right = {"FC": 5}.get(kind, [4 if "FC" in kind else 0, *([0, 1, 1, 0] if "top" in kind else [1, 0])])
-    after, reward, terminated, *_ = env.step(np.array(right))
-    assert (reward, terminated) == (1.0, True)
-    np.testing.assert_equal(before, after)
-    observation, rewards, terminations, *_ = envs.step(np.array([right]))
-    assert (rewards.tolist(), terminations.tolist()) == ([1.0], [True])
-    np.testing.assert_equal(before, {name: values[0] for name, values in observation.items()})
+    if due:
+        right = [0, 0, 1, 1, 0] if kind == "top-m" else [0, 1, 0]
+        assert env.step(np.array(right))[1] == 1.0
+        assert envs.step(np.array([right] * 2))[1].tolist() == [1.0, 1.0]
+    else:  # nothing has been counted
+        assert env.step(pull)[0]["pulls"].tolist() == (before["pulls"] + [0, 1, 0, 0]).tolist()
+        assert envs.step(np.array([pull] * 2))[0]["pulls"].tolist() == (many["pulls"] + [0, 1, 0, 0]).tolist()
 
 
 @pytest.mark.each(
     ("keywords", "named"),
     [
         ({"pull_cost": 0.1}, "fixed_confidence"),
-        *(({"fixed_confidence": True, "pull_cost": cost}, "pull_cost") for cost in (-0.1, math.nan, "1", True)),
-        *(({"fixed_confidence": value}, "fixed_confidence") for value in (1, "yes", None)),
+        *(({"fixed_confidence": True, "pull_cost": cost}, "pull_cost") for cost in (-0.1, math.nan)),
+        ({"fixed_confidence": 1}, "fixed_confidence"),
         ({"fixed_confidence": True, "budget": 0}, "budget"),
     ],
 )
@@ -216,136 +156,11 @@ def test_keywords_of_fixed_confidence(keywords: dict[str, Any], named: str) -> N
             build(**keywords)
 
 
-@every_kind
-def test_a_recommendation_of_several_arms_can_be_seen(kind: str) -> None:
-    pytest.importorskip("pygame")
-    first = 4 * ("FC" in kind)
-    action = 6 if kind == "FC" else [first, 1, 1] if "each" in kind else [first, 0, 1, 0, 1]
-    for mode in ("ansi", "rgb_array"):
-        env = make(render_mode=mode, **KINDS[kind])
-        env.reset(seed=0)
-        for arm in range(3 - ("FC" in kind)):
-            env.step(pulled(env, arm))
-        before = env.render()
-        env.step(np.array(action))
-        after = env.render()
-        if mode == "ansi":
-            named = {"FC": "arm 2"}.get(kind, "arms 1, 3")
-            assert f"phase: done, recommended {named} (wrong)" in after
-        else:
-            assert before.shape == after.shape and (before != after).any()
-
-
-def test_a_truncated_episode_is_shown_as_done() -> None:
-    env = make(render_mode="ansi", budget=1, **FIXED)
-    env.reset(seed=0)
-    assert env.step(0)[4] == {"phase": "done"}
-    assert env.render().startswith("phase: done, truncated without a recommendation\n")
-
-
-# ------------------------------------------------------------------------------------------------ in a batch
-
-
-def test_episodes_that_stop_at_different_times_next_step() -> None:
-    envs = batch_of(3, budget=3, **TOP, **FIXED)
-    envs.reset(seed=0)
-    go, stop = [0, 1, 1, 1, 1], [4, 0, 1, 1, 0]
-    seen = [envs.step(np.array(actions)) for actions in ([go, stop, go], [stop, stop, go], [stop, go, go])]
-    # Episode 1 stops, is reset whatever its action says, and pulls; 0 stops at the second step and is reset at
-    # the third; 2 reaches the cap.
-    assert [answer[1].tolist() for answer in seen] == [[-COST, 1.0, -COST], [1.0, 0.0, -COST], [0.0, -COST, -COST]]
-    assert [answer[2].tolist() for answer in seen] == [[False, True, False], [True, False, False], [False] * 3]
-    assert [answer[3].tolist() for answer in seen] == [[False] * 3, [False] * 3, [False, False, True]]
-    assert [answer[0]["remaining"][:, 0].tolist() for answer in seen] == [[2, 3, 2], [2, 3, 1], [3, 2, 0]]
-    assert [answer[4]["phase"].tolist() for answer in seen] == [
-        ["explore", "done", "explore"],
-        ["done", "explore", "explore"],
-        ["explore", "explore", "done"],
-    ]
-    for answer, ended in zip(seen[:2], (1, 0), strict=True):
-        info = answer[4]
-        assert info["_correct"].tolist() == [episode == ended for episode in range(3)]
-        assert info["correct"].tolist() == info["_correct"].tolist()
-        assert info["correct_recommendation"][ended].tolist() == [0, 1, 1, 0]
-    assert set(seen[2][4]) == {"phase", "_phase", "rewards", "_rewards"}  # a truncated episode reveals nothing
-    assert seen[2][4]["rewards"].tolist() == ["real", None, None]  # that of the episode that starts
-
-
-def test_episodes_that_stop_at_different_times_same_step() -> None:
-    envs = batch_of(3, AutoresetMode.SAME_STEP, budget=2, **EACH, **FIXED)
-    envs.reset(seed=0)
-    observation, *_, info = envs.step(np.array([[2, 1, 1], [4, 0, 0], [1, 0, 0]]))
-    assert observation["remaining"][:, 0].tolist() == [1, 2, 1]
-    assert info["phase"].tolist() == ["explore"] * 3
-    assert info["_final_info"].tolist() == info["_final_obs"].tolist() == [False, True, False]
-    last = info["final_info"]
-    assert last["phase"].tolist() == [None, "done", None]
-    assert (last["correct"][1], last["simple_regret"][1], last["correct_recommendation"][1].tolist()) == (
-        False,
-        0.625,
-        [1, 0],
-    )
-    # Now 0 and 2 are truncated, while 1, just reset, pulls.
-    observation, rewards, ended, cut, info = envs.step(np.array([[2, 0, 0], [3, 0, 0], [2, 0, 0]]))
-    assert (rewards.tolist(), ended.tolist(), cut.tolist()) == ([-COST] * 3, [False] * 3, [True, False, True])
-    assert info["final_obs"][0]["pulls"].tolist() == [0, 0, 2, 0]
-    assert info["final_obs"][2]["means"].tolist() == [0.0, 0.875, 0.625, 0.0]
-    assert info["final_obs"][1] is None
-    assert observation["pulls"].tolist() == [[0] * 4, [0, 0, 0, 1], [0] * 4]
-    assert set(info["final_info"]) == {"phase", "_phase"}
-    # One stops while another is truncated.
-    *_, info = envs.step(np.array([[4, 1, 0], [3, 0, 0], [2, 0, 0]]))
-    assert info["_final_info"].tolist() == [True, True, False]
-    assert info["final_info"]["_correct"].tolist() == [True, False, False]
-    assert info["final_info"]["phase"].tolist() == ["done", "done", None]
-
-
-def test_episodes_that_stop_at_different_times_without_autoreset() -> None:
-    envs = batch_of(3, AutoresetMode.DISABLED, budget=9, **FIXED)
-    envs.reset(seed=0)
-    _, rewards, ended, _, _ = envs.step(np.array([0, 5, 6]))
-    assert (rewards.tolist(), ended.tolist()) == ([-COST, 1.0, 0.0], [False, True, True])
-    with pytest.raises(ResetNeeded, match="reset_mask"):
-        envs.step(np.array([0, 0, 0]))
-    envs.reset(options={"reset_mask": np.array([False, True, False])})
-    with pytest.raises(ResetNeeded, match="reset_mask"):
-        envs.step(np.array([0, 0, 0]))
-    observation, _ = envs.reset(options={"reset_mask": np.array([False, False, True])})
-    assert observation["remaining"][:, 0].tolist() == [8, 9, 9]
-    observation, *_ = envs.step(np.array([0, 0, 0]))
-    assert observation["pulls"][:, 0].tolist() == [2, 1, 1]
-
-
-@pytest.mark.each(("kind", "right"), [("top-m", [0, 1, 1, 0, 0]), ("FC-top-m", [4, 1, 1, 0, 0])])
-def test_a_wrong_set_in_one_episode_leaves_the_others_alone(kind: str, right: list[int]) -> None:
-    envs = batch_of(3, budget=1 if kind == "top-m" else 5, **KINDS[kind])
-    envs.reset(seed=0)
-    before, *_ = envs.step(np.tile([0, 1, 1, 1, 1], (3, 1)))
-    wrong = np.array([right, [*right[:4], 1], right if kind == "top-m" else [0, 0, 0, 0, 0]])
-    with pytest.raises(ParameterError, match="m = 2"):
-        envs.step(wrong)
-    wrong[1] = right
-    after, _, ended, *_ = envs.step(wrong)
-    assert ended.tolist() == [True, True, kind == "top-m"]
-    assert (after["pulls"] - before["pulls"]).sum(axis=1).tolist() == [0, 0, 0 if kind == "top-m" else 1]
-
-
 def test_problem_info_has_the_task() -> None:
-    env = make(**TOP, **FIXED, epsilon=0.25)
-    env.reset(seed=0)
-    scalar = env.unwrapped
-    assert isinstance(scalar, BestArmEnv)
-    problem_info = scalar.problem_info()
-    assert (problem_info.budget, problem_info.fixed_confidence, repr(problem_info.task)) == (
-        3,
-        True,
-        "TopM(epsilon=0.25, m=2)",
-    )
-    envs = batch_of(2, **EACH)
-    envs.reset(seed=0)
-    problem_info = envs.problem_info()
-    assert (problem_info.batch, problem_info.fixed_confidence, repr(problem_info.task)) == (
-        2,
-        False,
-        "BestOfEach(num_bandits=2)",
-    )
+    for made, expected in (
+        (make(**TOP, **FIXED, epsilon=0.25).unwrapped, (1, True, "TopM(epsilon=0.25, m=2)")),
+        (batch_of(2, **EACH), (2, False, "BestOfEach(num_bandits=2)")),
+    ):
+        made.reset(seed=0)
+        info = made.problem_info()
+        assert (info.budget, info.batch, info.fixed_confidence, repr(info.task)) == (3, *expected)

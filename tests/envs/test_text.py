@@ -10,11 +10,24 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import bai_gym  # noqa: F401 (registers the ids)
+from bai_gym.bandits import (
+    Bandit,
+    BernoulliBandit,
+    EmpiricalBandit,
+    FeatureBandit,
+    GaussianBandit,
+    PoissonBandit,
+    SampleTable,
+)
+from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.text import TextWrapper
 from bai_gym.envs.text_encoding import TextEncoding, UnreadableReplyError
 from bai_gym.errors import ParameterError
-from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Thresholding, TopM
+from bai_gym.problems import FixedProblem
+from bai_gym.rewards import Rewards
+from bai_gym.tasks import BestArm, BestCandidate, BestOfEach, GoodArm, Thresholding, TopM
 
+FEATURES = [[1.0, 0.0], [0.8, 0.6]]
 NAMES = ("gpt-4", "gpt-4 mini", "Llama 3", "7")
 
 
@@ -24,10 +37,8 @@ NAMES = ("gpt-4", "gpt-4 mini", "Llama 3", "7")
         ("3", (3,)),
         ("arm 3", (3,)),
         ("Pull arm 3.", (3,)),
-        ("**pull 3**", (3,)),
         ("- Arm #3", (3,)),
         ('{"action": "pull", "arm": 3}', (3,)),
-        ("arm3", (3,)),
         ("I think that arm 2 is worse than 0.5.\n\nMy final choice: `pull arm 3`\n", (3,)),
         ("pull 1 x2, 3 x 1", (1, 1, 3)),
         ("pull 1x2 and 0*2", (1, 1, 0, 0)),
@@ -35,7 +46,6 @@ NAMES = ("gpt-4", "gpt-4 mini", "Llama 3", "7")
         ("pull 0 x1000000000000", (0,) * 6),  # no more than are left
         ("pull 0 x4, 1 x4", (0, 0, 0, 0, 1, 1)),
         ("pull gpt-4 mini", (1,)),
-        ("GPT-4 x2, llama 3", (0, 0, 2)),
         ("pull 3 x1, 2", (3, 2)),
     ],
 )
@@ -47,15 +57,11 @@ def test_replies_that_name_pulls(text: str, pulls: tuple[int, ...]) -> None:
     ("text", "remaining"),
     [
         ("", 6),
-        ("***", 6),
         ("I do not know", 6),
         ("4", 6),
         ("-1", 6),
         ("0.5", 6),
-        ("1e3", 6),
-        ("pull 9" + "9" * 5000, 6),
         ("pull 2 x0", 6),
-        ("pull 2 x", 6),
         ("arm 3 has mean 0.5", 6),
         ("recommend arm 3", 6),
         ("stop", 6),
@@ -63,7 +69,6 @@ def test_replies_that_name_pulls(text: str, pulls: tuple[int, ...]) -> None:
         ("pull 3 and recommend 3", 0),
         ("recommend 1, 2", 0),
         ("recommend none", 0),
-        ("recommend 4", 0),
     ],
 )
 def test_replies_that_cannot_be_read(text: str, remaining: int) -> None:
@@ -117,9 +122,10 @@ def test_with_fixed_confidence_a_recommendation_stops() -> None:
 
 
 def test_an_episode_as_text(tmp_path: Path) -> None:
-    path = tmp_path / "scores.csv"
-    path.write_text("gpt,small\n1,0\n1,1\n0,0\n", encoding="utf-8")
-    env = TextWrapper(gym.make("BAI-LLMSelection-v0", path=path, budget=7))
+    path = tmp_path / "log.csv"
+    path.write_text("model,score\ngpt,1\ngpt,1\ngpt,0\nsmall,0\nsmall,1\nsmall,0\n", encoding="utf-8")
+    columns = {"path": path, "arm_column": "model", "reward_column": "score", "replace": False}
+    env = TextWrapper(gym.make("BAI-Table-v0", budget=7, **columns))
     text, info = env.reset(seed=1)
     assert "Arm 0 (gpt): 0 pulls\nArm 1 (small): 0 pulls\nPulls left: 7" in text and info["unreadable"] == 0
     text, reward, *_ = env.step("pull gpt x3, small x3")
@@ -155,21 +161,10 @@ def test_an_episode_with_costs_as_text() -> None:
     assert "Spend little, and less than 3." in capped.reset(seed=0)[0]
 
 
-def test_features_are_part_of_the_text() -> None:
-    env = TextWrapper(gym.make("BAI-CustomLinear-v0", budget=4))
-    assert "Arm 1: 0 pulls, features (0.8, 0.6)" in env.reset(seed=0)[0]
-
-
 @pytest.mark.filterwarnings("ignore:.*is different from the unwrapped version")  # a wrapper is meant here
 @pytest.mark.each(
     "env_id",
-    [
-        "BAI-Bernoulli4-v0",
-        "BAI-TopM-Custom-v0",
-        "BAI-LLMSelection-v0",
-        "BAI-CustomLinear-v0",
-        "BAI-GoodArm-Bernoulli10-v0",
-    ],
+    ["BAI-Bernoulli4-v0", "BAI-TopM-Custom-v0", "BAI-GoodArm-Bernoulli10-v0"],
 )
 def test_gymnasium_finds_nothing_wrong_and_equal_seeds_give_equal_episodes(env_id: str) -> None:
     check_env(TextWrapper(gym.make(env_id, budget=5)), skip_render_check=True)
@@ -186,12 +181,18 @@ def test_gymnasium_finds_nothing_wrong_and_equal_seeds_give_equal_episodes(env_i
     assert played[0] == played[1]
 
 
-def test_the_rules_say_what_rewards_can_be() -> None:
-    cases = {"binary": "0 or 1", "bounded(1, 5)": "numbers from 1 to 5", "counts": "whole numbers from 0"}
-    for kind, words in {**cases, "real": "real numbers"}.items():
-        env = TextWrapper(gym.make("BAI-Function-v0", pull=lambda arm: 1.0, num_arms=2, rewards=kind))
-        text, info = env.reset(seed=0)
-        assert f"Rewards are {words}." in text and info["rewards"] == kind, kind
+def test_the_rules_say_what_rewards_can_be_and_what_features_are() -> None:
+    table = SampleTable.of(np.array([1.0, 5.0, 1.0]), np.array([0, 2, 3]), Rewards.of("bounded(1, 5)"))
+    kinds: list[tuple[Bandit, str]] = [
+        (BernoulliBandit([0.5, 0.4]), "0 or 1"),
+        (PoissonBandit([0.5, 0.4]), "whole numbers from 0"),
+        (EmpiricalBandit(table, np.array([[0, 1]])), "numbers from 1 to 5"),
+        (FeatureBandit(GaussianBandit([0.5, 0.4]), FEATURES), "real numbers"),
+    ]
+    for bandit, words in kinds:
+        text, _ = TextWrapper(BestArmEnv(FixedProblem(bandit), budget=4)).reset(seed=0)
+        assert f"Rewards are {words}." in text
+    assert "Arm 1: 0 pulls, features (0.8, 0.6)" in text
 
 
 def test_what_is_refused() -> None:
@@ -199,6 +200,9 @@ def test_what_is_refused() -> None:
         TextWrapper(gym.make("CartPole-v1"))
     with pytest.raises(ParameterError):
         TextEncoding(3, BestArm(), arm_names=("a", "b", "a"))
+    with pytest.raises(ParameterError, match="candidates are recommended"):
+        task = BestCandidate([[1.0, 1.0]], np.array(FEATURES))
+        TextWrapper(BestArmEnv(FixedProblem(FeatureBandit(GaussianBandit([0.5, 0.4]), FEATURES), task=task)))
     env = TextWrapper(gym.make("BAI-Bernoulli4-v0"))
     env.reset(seed=0)
     with pytest.raises(ParameterError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import pickle
 from typing import Any
 
@@ -114,22 +113,6 @@ def test_wrappers_are_part_of_what_gym_make_makes(keywords: dict[str, Any]) -> N
     assert frames.render_mode == "rgb_array_list"
 
 
-def test_a_specification_is_the_same_as_its_keywords() -> None:
-    spec = EpisodeSpec.of(problem(), 12, "simple_regret", "top-m", m=2)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        spec.budget = 3  # type: ignore[misc]
-    pairs = (
-        (BestArmEnv(problem(), spec), BestArmEnv(problem(), 12, reward="simple_regret", task="top-m", m=2)),
-        (
-            BestArmVectorEnv(problem(), 2, spec),
-            BestArmVectorEnv(problem(), 2, budget=12, reward="simple_regret", task="top-m", m=2),
-        ),
-    )
-    for one, other in pairs:
-        assert repr(one.episode_spec) == repr(other.episode_spec)
-        assert one.observation_space == other.observation_space and one.action_space == other.action_space
-
-
 def test_what_needs_a_wrapper_is_refused_without_one() -> None:
     spec = EpisodeSpec.of(problem())
     for keywords in ({"pairs": True}, {"batch_size": 2}, {"delay": 1}):
@@ -139,6 +122,8 @@ def test_what_needs_a_wrapper_is_refused_without_one() -> None:
         ):
             with pytest.raises(ParameterError, match=r"use gym\.make"):
                 plain(**keywords)
+    with pytest.raises(ParameterError, match="leave out batch_size and delay"):
+        gym.make("BAI-PairedGaussian10-v0", pairs=True, batch_size=4)
     with pytest.raises(ParameterError, match="'budget' cannot be given with a specification"):
         make_env(problem(), spec, budget=3)
     with pytest.raises(ParameterError, match="num_bandits must divide"):

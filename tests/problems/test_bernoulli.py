@@ -18,12 +18,6 @@ def test_the_prior_is_uniform() -> None:
     np.testing.assert_allclose(bandit.variances, bandit.means * (1 - bandit.means))
 
 
-def test_rewards_are_zero_or_one() -> None:
-    bandit = BernoulliPriorProblem(3).draw(1, np.random.default_rng(0))
-    rewards = bandit.pull(np.zeros(500, np.int64), np.random.default_rng(1))
-    assert set(rewards) == {0.0, 1.0}
-
-
 def test_one_arm_is_refused() -> None:
     with pytest.raises(InstanceError, match="at least 2 arms, not 1"):
         BernoulliPriorProblem(1)

@@ -46,15 +46,13 @@ def test_mistakes_are_one_line() -> None:
     for family, keywords, words in (
         ("linear-oscillating", {"num_features": 2}, "num_features"),
         ("linear-oscillating", {"period": 0.0}, "period"),
-        ("linear-oscillating", {"magnitude": -1.0}, "magnitude"),
         ("linear-switching", {"horizon": 2}, "horizon"),
-        ("linear-switching", {"angle": 0.0}, "angle"),
     ):
         with pytest.raises((InstanceError, ParameterError), match=f"^{words}"):
             build(family, **keywords)
 
 
-@pytest.mark.each(("name", "parameters"), [("G-BAI", {}), ("SH", {}), ("OD-LinBAI", {"order": "random"})])
+@pytest.mark.each(("name", "parameters"), [("SH", {}), ("OD-LinBAI", {"order": "random"})])
 def test_blocks_and_steps_have_the_same_law(name: str, parameters: dict[str, Any]) -> None:
     # Period 20 with 40 pulls, and so wide that the order of the pulls decides what is recommended.
     problem = build("linear-oscillating", num_features=3, magnitude=4.0, period=20.0, horizon=40)
@@ -69,18 +67,6 @@ def test_blocks_and_steps_have_the_same_law(name: str, parameters: dict[str, Any
     tables.append(play_steps(agent.act, env, observation).recommendation)
     counts = np.stack([np.bincount(table, minlength=4) for table in tables])
     assert chi2_contingency(counts[:, counts.sum(axis=0) > 0]).pvalue > 1e-4, counts
-
-
-def test_a_checkpoint_changes_no_order() -> None:
-    problem = build("linear-oscillating", num_features=3, horizon=40, noise_variance=1e-18)
-    found = []
-    for checkpoints in ((), (7, 13)):
-        truth = problem.draw(2, np.random.default_rng(0))
-        agent = agents.make("Uniform")
-        agent.reset(ProblemInfo(4, 40, 2, truth=truth, checkpoints=checkpoints), np.random.default_rng(1))
-        rollout = play_blocks(agent, truth, 40, np.random.default_rng(2), checkpoints=checkpoints)
-        found.append(rollout.statistics.means)
-    np.testing.assert_allclose(found[0], found[1], atol=1e-6)
 
 
 def test_every_episode_begins_at_time_zero() -> None:

@@ -18,7 +18,7 @@ from bai_gym.problems import (
 
 
 def test_families_and_their_keywords() -> None:
-    assert len(FAMILIES) >= 20
+    assert set(FAMILIES) >= {"gaussian", "bernoulli", "custom", "table"}
     gaussian = build("gaussian", num_arms=6, noisy_best=False)
     assert isinstance(gaussian, HeterogeneousGaussianProblem)
     assert (gaussian.num_arms, gaussian.noisy_best) == (6, False)
@@ -31,14 +31,9 @@ def test_families_and_their_keywords() -> None:
         assert problem.num_arms == num_arms
 
 
-def test_an_unknown_keyword_lists_the_allowed() -> None:
-    with pytest.raises(ParameterError) as caught:
+def test_unknown_keywords_and_families() -> None:
+    with pytest.raises(ParameterError, match="'arms' is not a keyword of .* num_arms, instance, instance_seed$"):
         build("bernoulli", arms=3)
-    assert str(caught.value).startswith("'arms' is not a keyword of the bernoulli environments; allowed: num_arms, ")
-    assert str(caught.value).endswith("num_arms, instance, instance_seed")
-
-
-def test_an_unknown_family_suggests_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean bernoulli"):
         build("bernouli")
 
@@ -67,17 +62,11 @@ def test_a_fixed_problem_gives_copies_and_uses_no_randomness() -> None:
     assert (frozen.notes, frozen.arm_names, frozen.num_arms) == (("a note",), ("a", "b"), 2)
 
 
-def test_a_fixed_problem_takes_one_instance() -> None:
+def test_what_is_refused() -> None:
     with pytest.raises(InstanceError, match="one instance.*not 3"):
         FixedProblem(GaussianBandit(np.zeros((3, 2))))
-
-
-@pytest.mark.parametrize("seed", [-1, 1.0, "1", True])
-def test_the_seed_of_a_fixed_instance_is_checked(seed: object) -> None:
-    with pytest.raises(ParameterError, match="seed must be an integer"):
-        build("gaussian", instance="fixed", instance_seed=seed)  # type: ignore[arg-type]
-
-
-def test_a_seed_without_a_fixed_instance_is_refused() -> None:
+    for seed in (-1, 1.0, True):
+        with pytest.raises(ParameterError, match="seed must be an integer"):
+            build("gaussian", instance="fixed", instance_seed=seed)
     with pytest.raises(ParameterError, match="instance='fixed'"):
         build("gaussian", num_arms=4, instance_seed=3)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.stats import kstest
 
 from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, PoissonBandit
+from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.problems import LinearCornerProblem, LinearSphereProblem, LogisticProblem, Problem, build
 from bai_gym.problems.linear import closest_pairs
 from bai_gym.statistics import FloatArray
@@ -22,7 +26,7 @@ def drawn(problem: Problem, batch: int = 1, seed: int = 0) -> tuple[FeatureBandi
     return bandit, bandit.features
 
 
-@pytest.mark.each("arms", [3, 8, 128])
+@pytest.mark.each("arms", [3, 11])
 def test_adaptive(arms: int) -> None:
     bandit, features = drawn(build("linear-adaptive", num_arms=arms))
     assert features.shape == (1, arms, arms - 1)
@@ -40,14 +44,14 @@ def test_adaptive(arms: int) -> None:
 
 
 def test_static() -> None:
-    for gap in (0.01, 0.03, 0.05, 0.1, 0.3):
+    for gap in (0.03, 0.3):
         bandit, features = drawn(build("linear-static", gap=gap))
         np.testing.assert_array_equal(features[0], np.eye(16))
         assert bandit.means.tolist() == [[gap, *[0.0] * 15]]
         assert (bandit.variances == 10.0).all()
 
 
-@pytest.mark.each(("arms", "dimension"), [(2, 2), (8, 10), (64, 10), (30, 2)])
+@pytest.mark.each(("arms", "dimension"), [(2, 2), (8, 10), (30, 2)])
 def test_sphere(arms: int, dimension: int) -> None:
     problem = build("linear-sphere", num_arms=arms, num_features=dimension)
     bandit, features = drawn(problem, 300)
@@ -82,7 +86,7 @@ def test_closest_pairs_do_not_depend_on_how_many_are_looked_at_together(monkeypa
     np.testing.assert_array_equal(closest_pairs(features), pairs)
 
 
-@pytest.mark.each("arms", [3, 12, 24])
+@pytest.mark.each("arms", [3, 12])
 def test_corner(arms: int) -> None:
     bandit, features = drawn(LinearCornerProblem(arms), 4000)
     assert features.shape == (4000, arms, 2)
@@ -95,7 +99,7 @@ def test_corner(arms: int) -> None:
     assert kstest(angles.reshape(-1)[:4000], "norm", args=(np.pi / 4, 0.09)).pvalue > LEVEL
 
 
-@pytest.mark.each("dimension", [5, 7, 10, 12])
+@pytest.mark.each("dimension", [5, 12])
 def test_logistic(dimension: int) -> None:
     bandit, features = drawn(build("logistic", num_features=dimension), 5000)
     assert isinstance(bandit.inner, BernoulliBandit)
@@ -123,38 +127,10 @@ def test_custom() -> None:
     assert bandit.means.tolist() == [[0.0, 0.25, 0.125]] * 4
     assert (bandit.variances == 1.0).all()
     assert (drawn(build("custom-linear", features=features, theta=theta, noise_variance=4))[0].variances == 4).all()
+    demonstration, _ = drawn(build("custom-linear"))
+    np.testing.assert_allclose(demonstration.means, [[0.5, 0.46, 0.1, -0.22]])
     for link, kind in (("logit", BernoulliBandit), ("probit", BernoulliBandit), ("log", PoissonBandit)):
         assert isinstance(drawn(build("custom-linear", features=features, theta=theta, link=link))[0].inner, kind)
-
-
-@pytest.mark.each("link", ["identity", "logit"])
-def test_the_demonstration_instance(link: str) -> None:
-    problem = build("custom-linear", link=link)
-    assert ["demonstration" in note for note in problem.notes] == [True]
-    bandit, features = drawn(problem)
-    assert features.shape == (1, 4, 2)
-    assert bandit.means.argmax() == 0
-    assert len(set(bandit.means[0])) == 4
-    if link == "identity":
-        np.testing.assert_allclose(bandit.means, [[0.5, 0.46, 0.1, -0.22]])
-
-
-def test_a_fixed_instance_keeps_its_features() -> None:
-    problem = build("linear-sphere", num_arms=4, instance="fixed", instance_seed=3)
-    _, one = drawn(problem, 2, seed=0)
-    _, two = drawn(problem, 2, seed=1)
-    np.testing.assert_array_equal(one, two)
-    np.testing.assert_array_equal(one[0], one[1])
-    _, other = drawn(build("linear-sphere", num_arms=4, instance="fixed", instance_seed=4))
-    assert (one[0] != other[0]).all()
-
-
-def test_the_batch_is_drawn_from_one_generator() -> None:
-    for family in ("linear-sphere", "linear-corner", "logistic"):
-        one, two, three = (drawn(build(family), 3, seed) for seed in (0, 0, 1))
-        np.testing.assert_array_equal(one[1], two[1])
-        np.testing.assert_array_equal(one[0].means, two[0].means)
-        assert (one[1] != three[1]).any() and (one[1][0] != one[1][1]).any()
 
 
 def test_factorial() -> None:
@@ -166,6 +142,19 @@ def test_factorial() -> None:
     assert bandit.variances[0] == pytest.approx(0.09)
 
 
-def test_the_scale_of_the_adaptive_instance() -> None:
-    bandit, _ = drawn(build("linear-adaptive", num_arms=11, scale=2.0, noise_variance=1.0))
-    assert 2.0 - bandit.means[0, -1] == pytest.approx(9.99e-3, abs=1e-5) and bandit.means[0, 0] == 2.0
+def test_mistakes_are_named() -> None:
+    cases: list[tuple[str, dict[str, Any], str]] = [
+        ("custom-linear", {"theta": [1.0, 2.0]}, "must both be given"),
+        ("custom-linear", {"features": [[1.0], [math.nan]], "theta": [1.0]}, "features: arm 1"),
+        ("custom-linear", {"features": [[1.0], [2.0]], "theta": [[1.0], [2.0]]}, "one instance"),
+        ("linear-adaptive", {"num_arms": 2}, "at least 3 arms"),
+        ("linear-adaptive", {"angle": 0.0}, "angle"),
+        ("linear-adaptive", {"noise_variance": -1}, "positive"),
+        ("linear-static", {"gap": "wide"}, "gap"),
+        ("linear-sphere", {"num_features": 1}, "num_features"),
+        ("linear-corner", {"num_arms": 2}, "arms"),
+        ("logistic", {"theta_sd": "1/d"}, "theta_sd"),
+    ]
+    for family, keywords, match in cases:
+        with pytest.raises((InstanceError, ParameterError), match=match):
+            build(family, **keywords)

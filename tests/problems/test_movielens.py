@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import time
-import tracemalloc
-from collections.abc import Iterator
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bai_gym.datasets import CompletedRatings, Ratings
+from bai_gym.datasets import CompletedRatings
 from bai_gym.errors import DataError, InstanceError, ParameterError
-from bai_gym.problems import MovieLensProblem, movielens
+from bai_gym.problems import MovieLensProblem, build, movielens
 from bai_gym.problems.heterogeneous import draw_moments
-from bai_gym.problems.movielens import look_alike_source
 
 # Three movies and four users, and their moments: means 1, 2.5 and 5, variances 0, 0.25 and 0.
 MATRIX = np.array([[1, 1, 1, 1], [2, 3, 2, 3], [5, 5, 5, 5]], np.float32)
+
+
+DRAW = "build('movielens-like').draw(1, np.random.default_rng(5)).means.tolist()"
 
 
 def source(matrix: np.ndarray) -> CompletedRatings:
@@ -52,17 +55,19 @@ def test_rescaled_matching_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(bandit.pull(np.full(50, 1), np.random.default_rng(0))) == {2.0, 3.0}
 
 
+def test_variances_count_as_much_as_their_range_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Squared distances of (0.75, 0.65) to the second and third movie: 0.14 + 0.85^2, and 0.06 + 0.6^2.
+    targets(monkeypatch, [0.75, 0.0], [0.65, 0.05])
+    bandit = MovieLensProblem(source(MATRIX), 2).draw(5, np.random.default_rng(0))
+    assert bandit.candidates.tolist() == [[2, 0]] * 5
+
+
 def test_raw_matching_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     # Both arms want movie 0, the worst; who comes second takes movie 1. Random order: both ways happen.
     targets(monkeypatch, [0.9, 0.9], [0.1, 1.2])
     bandit = MovieLensProblem(source(MATRIX), 2, matching="raw").draw(40, np.random.default_rng(0))
     found = {tuple(row) for row in bandit.candidates.tolist()}
     assert found == {(0, 1), (1, 0)}
-
-
-def test_with_as_many_arms_as_movies_all_are_taken() -> None:
-    bandit = MovieLensProblem(source(MATRIX), 3).draw(30, np.random.default_rng(0))
-    assert np.sort(bandit.candidates).tolist() == [[0, 1, 2]] * 30
 
 
 def in_a_loop(problem: MovieLensProblem, means: np.ndarray, variances: np.ndarray, order: np.ndarray) -> np.ndarray:
@@ -78,9 +83,8 @@ def in_a_loop(problem: MovieLensProblem, means: np.ndarray, variances: np.ndarra
     return chosen
 
 
-@pytest.mark.parametrize("matching", ["rescaled", "raw"])
-@pytest.mark.parametrize("batch", [1, 2 * movielens.RUNS_AT_ONCE + 3])
-def test_matching_is_that_of_a_plain_loop(matching: str, batch: int) -> None:
+def test_matching_is_that_of_a_plain_loop() -> None:
+    matching, batch = "raw", 2 * movielens.RUNS_AT_ONCE + 3
     movies = random_source(40)
     doubled = CompletedRatings(  # every movie twice, so that nearest ones tie
         np.tile(movies.matrix, (2, 1)), np.arange(80), np.tile(movies.means, 2), np.tile(movies.variances, 2)
@@ -93,34 +97,9 @@ def test_matching_is_that_of_a_plain_loop(matching: str, batch: int) -> None:
     assert (np.diff(np.sort(found)) > 0).all()  # each movie at most once
 
 
-def test_equal_seeds_give_equal_instances() -> None:
-    problem = MovieLensProblem(random_source(60), 8)
-    first, again, other = (problem.draw(3, np.random.default_rng(seed)) for seed in (1, 1, 2))
-    np.testing.assert_array_equal(first.candidates, again.candidates)
-    assert (first.candidates != other.candidates).any()
-    first.replace(np.arange(3), other)  # as an environment does at a reset
-    np.testing.assert_array_equal(problem.draw(3, np.random.default_rng(1)).candidates, again.candidates)
-
-
-def test_a_thousand_runs_are_matched_in_little_time_and_memory() -> None:
-    problem = MovieLensProblem(random_source(3000), 64)
-    means, variances = draw_moments(1000, 64, np.random.default_rng(0), noisy_best=True)
-    start = time.process_time()
-    problem._match(means, variances, np.random.default_rng(0))
-    assert time.process_time() - start < 2.5  # ten times what it takes
-    tracemalloc.start()
-    problem._match(means[:500], variances[:500], np.random.default_rng(0))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 12e6  # bytes: it does not grow with the number of runs
-
-
-def test_too_few_movies_are_refused() -> None:
+def test_parameters_are_checked() -> None:
     with pytest.raises(DataError, match="4 arms asked for, but only 3 movies"):
         MovieLensProblem(source(MATRIX), 4)
-
-
-def test_parameters_are_checked() -> None:
     with pytest.raises(InstanceError, match="at least 2"):
         MovieLensProblem(source(MATRIX), 1)
     with pytest.raises(ParameterError, match="'rescaled' or 'raw', not 'nearest'"):
@@ -129,29 +108,13 @@ def test_parameters_are_checked() -> None:
         MovieLensProblem(source(MATRIX), 2, noisy_best="no")  # type: ignore[arg-type]
 
 
-def test_equal_moments_do_not_divide_by_zero(monkeypatch: pytest.MonkeyPatch) -> None:
-    targets(monkeypatch, [0.0, 1.0], [0.1, 0.1])
-    bandit = MovieLensProblem(source(np.array([[1.0, 2.0], [1.0, 2.0]])), 2).draw(5, np.random.default_rng(0))
-    assert np.sort(bandit.candidates).tolist() == [[0, 1]] * 5
-
-
-@pytest.fixture
-def forget() -> Iterator[None]:
-    look_alike_source.cache_clear()
-    yield
-    look_alike_source.cache_clear()
-
-
-@pytest.mark.usefixtures("forget")
-def test_synthetic_ratings_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = []
-
-    def draw() -> Ratings:
-        drawn.append(1)
-        one = np.zeros(1, np.int32)
-        return Ratings(one, one, np.ones(1, np.float32), np.ones(1, np.int64), np.ones(1, np.int64))
-
-    monkeypatch.setattr(movielens, "movielens_like", draw)
-    monkeypatch.setattr(movielens, "completed", lambda _: source(MATRIX))
-    assert look_alike_source() is look_alike_source()
-    assert drawn == [1]
+@pytest.mark.slow
+def test_the_look_alike_is_the_same_in_another_process_without_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "from bai_gym.problems import build; import numpy as np; print(repr(DRAW))".replace("DRAW", DRAW)
+    monkeypatch.setenv("BAI_GYM_CACHE", str(tmp_path / "one"))
+    here = repr(eval(DRAW, {"build": build, "np": np}))
+    surroundings = os.environ | {"BAI_GYM_CACHE": str(tmp_path / "two"), "OMP_NUM_THREADS": "2"}
+    done = subprocess.run([sys.executable, "-c", code], env=surroundings, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == here

@@ -17,11 +17,6 @@ def table(*arms: list[float], kind: Rewards | None = None) -> SampleTable:
     return SampleTable.of(np.concatenate(arms), np.cumsum([0, *map(len, arms)]), kind)
 
 
-def pilot(means: list[float], pulls: int, seed: int = 0) -> SampleTable:
-    rng = np.random.default_rng(seed)
-    return table(*((mean + rng.standard_normal(pulls)).tolist() for mean in means))
-
-
 def test_two_normal_arms_by_hand() -> None:
     """With equal errors s of the two means, d apart, the share B that the difference loses is uniform at first.
 
@@ -60,74 +55,14 @@ def test_rates_of_three_arms_are_those_of_the_double_integral() -> None:
     assert drawn.means.mean(axis=0) == pytest.approx(expected, abs=0.004)
 
 
-def test_extreme_rates() -> None:
-    """Draws are probabilities, and concentrate on the shares of large pilots."""
-    for shares, pulls in (([0.0, 0.0], 2), ([1.0, 1.0, 1.0], 50), ([0.0, 1.0], 1000), ([0.2, 0.25, 0.9], 50_000)):
-        arms = [[1.0] * round(share * pulls) + [0.0] * round((1 - share) * pulls) for share in shares]
-        drawn = PilotProblem(table(*arms, kind=BINARY)).draw(2000, np.random.default_rng(0)).means
-        assert (drawn >= 0).all() and (drawn <= 1).all()
-        assert drawn.std(axis=0).min() > 0
-        if pulls >= 1000:
-            assert drawn.mean(axis=0) == pytest.approx(shares, abs=0.005)
-
-
-@pytest.mark.slow
-def test_deciding_now_errs_as_often_as_predicted() -> None:
-    """Over truths of various spreads, of which the prior knows nothing; 800 logs each, tolerance 3 standard errors.
-
-    With a flat prior of the spread, and of the difference of two arms, .18 was predicted for two normal arms; with
-    normal rates .57 for ten rates.
-    """
-
-    def normal(arms: int, rng: np.random.Generator) -> tuple[np.ndarray, SampleTable]:
-        truth = rng.normal(0.0, np.exp(rng.uniform(np.log(0.05), 0.0)), arms)
-        return truth, table(*(truth[:, None] + rng.standard_normal((arms, 20))).tolist())
-
-    def binary(arms: int, rng: np.random.Generator) -> tuple[np.ndarray, SampleTable]:
-        centre, weight = np.exp(rng.uniform(np.log([0.01, 10]), np.log([0.3, 10_000])))
-        truth = rng.beta(centre * weight, (1 - centre) * weight, arms)
-        rewards = np.arange(300) < rng.binomial(300, truth)[:, None]
-        return truth, table(*rewards.astype(float).tolist(), kind=BINARY)
-
-    for make, arms in ((normal, 2), (normal, 3), (normal, 10), (binary, 2), (binary, 10)):
-        rng, predicted, actual = np.random.default_rng(5), [], []
-        for _ in range(800):
-            truth, rewards = make(arms, rng)
-            chosen = int(np.argmax(rewards.means))
-            drawn = PilotProblem(rewards).draw(200, rng).means
-            predicted.append((drawn[:, chosen] < drawn.max(axis=1)).mean())
-            actual.append(truth[chosen] < truth.max())
-        error = np.std(np.subtract(predicted, actual)) / 800**0.5
-        assert np.mean(predicted) == pytest.approx(np.mean(actual), abs=3 * error), (make.__name__, arms)
-
-
-def test_means_are_shrunk_as_far_as_the_data_support_it() -> None:
-    """With arms that differ by chance alone, the spread of the drawn means is far below that of the sample means."""
-    rng = np.random.default_rng(1)
-    noise, signal = pilot([0.0] * 30, 20), pilot(np.linspace(0, 20, 30).tolist(), 20)
-    for rewards, least, most in ((noise, 0.0, 0.75), (signal, 0.98, 1.02)):
-        drawn = PilotProblem(rewards).draw(4000, rng).means
-        expected, spread = drawn.mean(axis=0), np.std(drawn, axis=1).mean()
-        assert least < np.std(expected) / np.std(rewards.means) < most
-        assert spread > np.std(expected)  # single truths vary more than their average
-
-
-def test_coverage_of_hierarchical_truths() -> None:
-    """The posterior covers truths from a normal distribution as often as it says, or a little more often."""
-    rng, ranks = np.random.default_rng(2), []
-    for _ in range(150):
-        truth = rng.normal(5.0, 1.0, 12)
-        drawn = PilotProblem(pilot(truth.tolist(), 8, int(rng.integers(2**31)))).draw(200, rng).means
-        ranks.append((drawn < truth).mean(axis=0))
-    shares = np.quantile(np.concatenate(ranks), [0.1, 0.5, 0.9])
-    assert shares == pytest.approx([0.1, 0.5, 0.9], abs=0.05)
-
-
 def test_zeros_and_ones_stay_so() -> None:
     problem = PilotProblem(table([0.0] * 9 + [1.0], [0.0] * 10, [1.0] * 10))
     drawn = problem.draw(1000, np.random.default_rng(0))
     assert isinstance(drawn, BernoulliBandit)
     assert drawn.means.std(axis=0).min() > 0.01  # ten equal rewards are no certainty
+    large = [[1.0] * (50 * share) + [0.0] * (50 * (100 - share)) for share in (20, 25, 90)]
+    means = PilotProblem(table(*large)).draw(2000, np.random.default_rng(0)).means.mean(axis=0)
+    assert means == pytest.approx([0.2, 0.25, 0.9], abs=0.01)
 
 
 def test_the_kind_of_rewards_decides_how_they_are_simulated() -> None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import time
-import tracemalloc
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,14 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-import bai_gym
 from bai_gym.bandits import FeatureBandit, GaussianBandit
 from bai_gym.datasets import FeatureTable, automobile_like
 from bai_gym.errors import DataError, InstanceError, MissingDataError, ParameterError
 from bai_gym.problems import RowsProblem, build, rows
 from bai_gym.problems.rows import distinct_rows
 from bai_gym.statistics import FloatArray
-from bai_gym.tasks import BestArm
 
 LEVEL = 0.001
 
@@ -42,22 +37,19 @@ def drawn(problem: RowsProblem, batch: int = 1, seed: int = 0) -> tuple[FeatureB
 def test_arms_are_rows_with_the_other_columns_as_features() -> None:
     source = automobile_like()
     for target, others in (("price", [0, 1, 2, 3, 4]), ("x2", [0, 2, 3, 4, 5])):
-        bandit, features = drawn(RowsProblem(source, target, 6), 50)
+        bandit, features = drawn(RowsProblem(source, target, 6), 20)
         position = source.columns.index(target)
-        for run, arm in itertools.product(range(50), range(6)):
+        for run, arm in itertools.product(range(20), range(6)):
             (row,) = np.flatnonzero(source.values[:, position] == bandit.means[run, arm])
             np.testing.assert_array_equal(features[run, arm], source.values[row, others])
         assert isinstance(bandit.inner, GaussianBandit)
         assert (bandit.variances == 0.1).all()
-
-
-def test_an_intercept_is_a_last_feature_of_ones() -> None:
-    plain, features = drawn(RowsProblem(automobile_like(), "price", 6), 5)
-    bandit, more = drawn(RowsProblem(automobile_like(), "price", 6, intercept=True, noise_variance=2.5), 5)
+    other, more = drawn(RowsProblem(source, "x2", 6, intercept=True, noise_variance=2.5), 20)
     np.testing.assert_array_equal(more[..., :5], features)
-    assert (more[..., 5] == 1.0).all()
-    np.testing.assert_array_equal(bandit.means, plain.means)
-    assert (bandit.variances == 2.5).all()
+    assert (more[..., 5] == 1.0).all() and (other.variances == 2.5).all()
+    for keywords, match in (({"num_arms": 1}, "at least 2"), ({"noise_variance": 0.0}, "noise_variance")):
+        with pytest.raises((InstanceError, ParameterError), match=match):
+            RowsProblem(table(9), "c0", **keywords)
 
 
 @given(st.data())
@@ -71,7 +63,7 @@ def test_rows_are_distinct(data: st.DataObject) -> None:
     assert (np.diff(np.sort(found, axis=1)) > 0).all()
 
 
-@pytest.mark.each(("num_rows", "num_arms"), [(5, 2), (6, 3), (5, 3), (4, 4)])  # at most half, and more
+@pytest.mark.each(("num_rows", "num_arms"), [(6, 3), (5, 3)])  # at most half, and more
 def test_every_ordered_choice_is_equally_likely(num_rows: int, num_arms: int) -> None:
     choices = list(itertools.permutations(range(num_rows), num_arms))
     found = distinct_rows(num_rows, 200 * len(choices), num_arms, np.random.default_rng(1))
@@ -95,57 +87,6 @@ def test_no_more_rows_than_there_are() -> None:
         RowsProblem(table(5), "c0", 6)
 
 
-@pytest.mark.each(
-    ("keywords", "error", "match"),
-    [
-        ({"num_arms": 1}, InstanceError, "at least 2"),
-        ({"noise_variance": 0.0}, ParameterError, "noise_variance must be a positive number"),
-        ({"intercept": "yes"}, ParameterError, "intercept must be True or False, not 'yes'"),
-    ],
-)
-def test_parameters_are_checked(keywords: dict[str, Any], error: type[Exception], match: str) -> None:
-    with pytest.raises(error, match=match):
-        RowsProblem(table(9), "c0", **keywords)
-
-
-def test_equal_best_rows_are_both_right() -> None:
-    twins = FeatureTable.rescaled(("x", "price"), np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 1.0]]))
-    bandit, _ = drawn(RowsProblem(twins, "price", 3), 40)
-    assert np.sort(bandit.means).tolist() == [[0.0, 1.0, 1.0]] * 40
-    correct = np.stack([BestArm().correct(bandit.means, np.full(40, arm)) for arm in range(3)], axis=1)
-    np.testing.assert_array_equal(correct, bandit.means == 1.0)
-
-
-def test_a_target_that_never_changes_makes_all_arms_equal() -> None:
-    flat = FeatureTable.rescaled(("x", "price"), np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 5.0]]))
-    bandit, _ = drawn(RowsProblem(flat, "price", 2), 10)
-    assert not bandit.means.any()
-
-
-def test_equal_seeds_give_equal_instances() -> None:
-    problem = RowsProblem(automobile_like(), "price", 8)
-    first, again, other = (drawn(problem, 3, seed)[1] for seed in (1, 1, 2))
-    np.testing.assert_array_equal(first, again)
-    assert (first != other).any()
-
-
-def test_drawing_takes_little_time_and_does_not_copy_the_table() -> None:
-    large = table(400_000, 12)  # 38 MB
-    problem = RowsProblem(large, "c0", 16)
-    problem.draw(2, np.random.default_rng(0))
-    tracemalloc.start()
-    problem.draw(1000, np.random.default_rng(0))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 0.25 * large.values.nbytes  # some copies of 16,000 rows, 1.5 MB each
-    start = time.process_time()
-    problem.draw(5000, np.random.default_rng(0))
-    assert time.process_time() - start < 0.5  # some thirty times what it takes
-    start = time.process_time()
-    distinct_rows(205, 5000, 205, np.random.default_rng(0))  # all of them, each time
-    assert time.process_time() - start < 0.5
-
-
 # The data sets
 
 
@@ -167,7 +108,7 @@ def test_cars(small_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (given.num_arms, given.num_features) == (4, 6)
 
 
-@pytest.mark.each("target", ["pm", "ambient", "motor_speed"])
+@pytest.mark.each("target", ["pm", "motor_speed"])
 def test_moments_of_a_motor(small_data: Path, monkeypatch: pytest.MonkeyPatch, target: str) -> None:
     monkeypatch.setenv("BAI_GYM_DATA", str(small_data))
     problem = build("electric-motor", target=target)
@@ -184,20 +125,12 @@ def test_moments_of_a_motor(small_data: Path, monkeypatch: pytest.MonkeyPatch, t
         np.testing.assert_allclose(features[run, arm], np.delete(scaled[row, :12], position), atol=1e-12)
 
 
-@pytest.mark.each("target", ["torque", "PM", "profile_id", "", 3, None, ["pm"]])
-def test_other_targets_are_refused_before_the_file_is_looked_for(
-    target: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BAI_GYM_DATA", str(tmp_path))
-    with pytest.raises(ParameterError, match="target must be one of 'pm', 'stator_winding', .*, 'motor_speed', not "):
-        build("electric-motor", target=target)
-
-
-def test_targets_share_one_table(small_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BAI_GYM_DATA", str(small_data))
-    one, two = (build("electric-motor", target=target) for target in ("pm", "coolant"))
-    assert isinstance(one, RowsProblem) and isinstance(two, RowsProblem)
-    assert one._table is two._table
+def test_other_targets_are_refused_before_the_file_is_looked_for() -> None:
+    for target in ("torque", "PM", None, ["pm"]):
+        with pytest.raises(
+            ParameterError, match="target must be one of 'pm', 'stator_winding', .*, 'motor_speed', not "
+        ):
+            build("electric-motor", target=target)
 
 
 def test_the_look_alike_has_a_seed_of_its_own() -> None:
@@ -210,10 +143,3 @@ def test_the_look_alike_has_a_seed_of_its_own() -> None:
     assert (problem.num_arms, problem.num_features) == (8, 5)
     with pytest.raises(ParameterError, match="seed must be an integer of at least 0, not -1"):
         build("automobile-like", table_seed=-1)
-
-
-def test_a_comparison_says_that_data_are_synthetic_and_more_pulls_help() -> None:
-    comparison = bai_gym.compare(["Uniform"], "BAI-AutomobileLike-v0", budgets=[16, 400], runs=1000, seed=0, workers=1)
-    few, many = comparison.results
-    assert few.error_probability > many.error_probability + 0.2
-    assert all(any("synthetic" in note for note in result.notes) for result in (few, many))

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
-from bai_gym.envs.registration import IDS
 from bai_gym.errors import ParameterError
 from bai_gym.problems import build
 from bai_gym.problems.setups import CONFIDENCE_SETUPS, MULTI_BANDIT_SETUPS, SETUPS, SHAPES
-from bai_gym.theory import best_arm_h1, best_arm_h2
+from bai_gym.theory import best_arm_h1, best_arm_h2, characteristic_time
 
 RNG = np.random.default_rng(0)
 
@@ -46,21 +45,19 @@ def test_bernoulli_setups_by_hand(setup: int) -> None:
 
 
 def test_setups_of_fixed_confidence() -> None:
-    for name, (means, variance) in CONFIDENCE_SETUPS.items():
+    assert set(CONFIDENCE_SETUPS) == {"gk1", "gk2", "menard", "brake4"}
+    for name, kind, time in (
+        ("gk1", BernoulliBandit, 990),
+        ("gk2", BernoulliBandit, 327),
+        ("menard", GaussianBandit, 450),
+        ("brake4", GaussianBandit, 1493),
+    ):
         bandit = build("confidence-setup", setup=name).draw(2, RNG)
-        assert isinstance(bandit, BernoulliBandit if variance is None else GaussianBandit)
-        assert bandit.means.tolist() == [list(means)] * 2 and means.index(max(means)) == 0
-        assert variance is None or (bandit.variances == 1.0).all()
-    with pytest.raises(ParameterError, match="setup must be one of 'gk1', 'gk2', 'menard', 'brake4', not 'gk3'"):
+        assert isinstance(bandit, kind) and bandit.means[0].argmax() == 0
+        variances = bandit.variances[0] if kind is GaussianBandit else None
+        assert float(characteristic_time(bandit.means[0], variances)) == pytest.approx(time, rel=2e-3)
+    with pytest.raises(ParameterError, match="setup must be one of 'gk1'"):
         build("confidence-setup", setup="gk3")
-
-
-def test_top_m_ids_are_those_with_one_answer() -> None:
-    for setup in SETUPS:
-        means = np.sort(build("bernoulli-setup", setup=setup).draw(1, RNG).means[0])
-        unique = means[-2] > means[-3]
-        for prefix in ("TopM", "FC-TopM"):
-            assert (f"BAI-{prefix}-Bernoulli-Setup{setup}-v0" in {entry.id for entry in IDS}) == unique
 
 
 def test_shapes_of_means_by_hand() -> None:
@@ -80,9 +77,9 @@ def test_shapes_of_means_by_hand() -> None:
         env: Any = gym.make(f"BAI-Shape-{shape}-v0", size=7).unwrapped
         means = env.problem.draw(1, RNG).means[0]
         assert means.size == (28 if shape == "Stair" else 7) and (means[0] > means[1:]).all()
-    with pytest.raises(ParameterError, match="shape must be one of 'OneGroup', .*, not 'Flat'"):
+    with pytest.raises(ParameterError, match="shape must be one of"):
         build("mean-shape", shape="Flat")
-    with pytest.raises(ParameterError, match="size must be an integer of at least 3, not 2"):
+    with pytest.raises(ParameterError, match="size must be"):
         build("mean-shape", size=2)
 
 
@@ -108,29 +105,9 @@ def test_setups_of_several_bandits_by_hand(setup: int) -> None:
     assert env.episode_spec.task.correct_recommendation(bandit.means).tolist() == [[0] * bandits] * 3
 
 
-def test_arms_of_two_values_pay_either_equally_often() -> None:
-    bandit = build("multi-bandit-setup", setup=2).draw(1, RNG)
-    rng = np.random.default_rng(1)
-    values = [(0.0, 1.0), (0.45,), (0.25, 0.65), (0.0, 0.9), (0.4, 0.6), (0.45,), (0.35, 0.55), (0.25, 0.65)]
-    for arm, expected in enumerate(values):
-        rewards = bandit.pull(np.full(4000, arm), rng)
-        seen, counts = np.unique(rewards, return_counts=True)
-        assert seen.tolist() == list(expected)
-        # 5 standard deviations of a binomial of 1/2.
-        assert (abs(counts - 4000 / len(expected)) <= 5 * math.sqrt(1000)).all()
-
-
-@pytest.mark.each("setup", [0, 8, -1, "1", None, True, 1.5])
-def test_an_unknown_setup(setup: Any) -> None:
-    with pytest.raises(ParameterError) as caught:
-        build("bernoulli-setup", setup=setup)
-    assert str(caught.value) == f"setup must be one of 1, 2, 3, 4, 5, 6, 7, not {setup!r}"
+def test_an_unknown_setup() -> None:
+    for setup in (0, 8, "1", True, 1.5, [1], np.array([1, 2])):
+        with pytest.raises(ParameterError, match="setup must be one of 1, 2, 3, 4, 5, 6, 7, not "):
+            build("bernoulli-setup", setup=setup)
     with pytest.raises(ParameterError, match="setup must be one of 1, 2, 3, not "):
-        build("multi-bandit-setup", setup=setup if setup != 1 else 4)
-
-
-@pytest.mark.each("setup", [[1], np.array([1, 2]), {}])
-def test_a_setup_that_is_no_number_at_all(setup: Any) -> None:
-    for family in ("bernoulli-setup", "multi-bandit-setup"):
-        with pytest.raises(ParameterError, match="setup must be one of"):
-            build(family, setup=setup)
+        build("multi-bandit-setup", setup=4)

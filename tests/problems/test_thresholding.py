@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -61,19 +63,12 @@ def test_numbers_as_deviations_and_as_in_the_authors_program(setup: str) -> None
 
 @pytest.mark.each("setup", THRESHOLDING_SETUPS)
 def test_ids_ask_for_the_five_arms_above_one_half(setup: str) -> None:
-    env = gym.make(f"BAI-Thresholding100-{setup}-v0").unwrapped
-    assert env.get_wrapper_attr("budget") == 10_000
+    env: Any = gym.make(f"BAI-Thresholding100-{setup}-v0").unwrapped
     env.reset(seed=0)
-    task = env.get_wrapper_attr("episode_spec").task
-    assert (task.name, task.threshold, task.epsilon) == ("thresholding", 0.5, 0.0)
-    assert np.flatnonzero(task.correct_recommendation(env.get_wrapper_attr("_episode").bandit.means[0])).tolist() == [
-        5,
-        6,
-        7,
-        8,
-        9,
-    ]
-    assert env.get_wrapper_attr("problem_info")().task is task  # agents are given the threshold
+    task = env.problem_info().task  # agents are given the threshold
+    assert (env.budget, task.name, task.threshold, task.epsilon) == (10_000, "thresholding", 0.5, 0.0)
+    answer = task.correct_recommendation(env.problem_info({"complexity"}).means)
+    assert np.flatnonzero(answer[0]).tolist() == [5, 6, 7, 8, 9]
 
 
 def test_an_unknown_setup_is_refused() -> None:

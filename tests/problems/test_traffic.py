@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import bai_gym
-from bai_gym import datasets
 from bai_gym.agents import BayesGap
 from bai_gym.datasets import Signals
 from bai_gym.envs.scalar import BestArmEnv
-from bai_gym.errors import AgentError, BaiGymError, DataError, InstanceError, MissingDataError, ParameterError
+from bai_gym.errors import BaiGymError, DataError, InstanceError, MissingDataError, ParameterError
 from bai_gym.problems import FrozenProblem, ProblemInfo, TrafficProblem, build, traffic_problem
 
 # Six signals of two sensors. History is four: sensor 0 has mean 2 and squares 1 + 1 + 1 + 1 about it, sensor 1 has mean
@@ -30,26 +29,13 @@ def test_a_case_worked_by_hand() -> None:
     bandit = problem.draw(400, np.random.default_rng(0))
     assert {tuple(row) for row in bandit.means.tolist()} == {(7.0, 8.0), (9.0, 5.0)}
     assert (bandit.variances == problem.noise_variance).all()
+    # Agents are given the prior, also where the instance is fixed.
+    prior = FrozenProblem(problem, 3).draw(3, np.random.default_rng(0)).prior
+    assert bandit.prior is prior is problem.prior
+    np.testing.assert_array_equal(prior.covariance[0], problem.prior_covariance)
+    np.testing.assert_array_equal(prior.mean[0], [2.0, 4.0])
     # Binomial(400, 1/2): five standard deviations are 50.
     assert abs((bandit.means[:, 0] == 7.0).sum() - 200) < 50
-    for array in (problem.prior_mean, problem.prior_covariance, problem.test_signals):
-        assert not array.flags.writeable
-
-
-def test_agents_are_given_the_prior() -> None:
-    made = TrafficProblem(Signals(("a", "b"), SIGNALS))
-    for problem in (made, FrozenProblem(made, 3)):
-        prior = problem.draw(3, np.random.default_rng(0)).prior
-        assert prior is made.prior
-        np.testing.assert_array_equal(prior.covariance[0], made.prior_covariance)
-        np.testing.assert_array_equal(prior.mean[0], [2.0, 4.0])
-    env = gym.make("BAI-Traffic357-v0", instance="fixed").unwrapped
-    assert isinstance(env, BestArmEnv)
-    env.reset(seed=0)
-    granted = env.problem_info({"prior"}).prior
-    assert granted is not None and granted.num_arms == 357
-    with pytest.raises(AgentError, match="reads 'prior' without declaring it"):
-        _ = env.problem_info().prior
 
 
 def test_an_agent_plays_with_the_prior_of_the_paper() -> None:
@@ -107,23 +93,11 @@ def test_los_loop_is_cut_to_working_hours(tmp_path: Path, monkeypatch: pytest.Mo
         traffic_problem("los-loop")
 
 
-@pytest.mark.skipif(datasets.find("los-loop") is None, reason="Los-loop is not in the data directory")
-def test_the_real_los_loop() -> None:
-    problem = traffic_problem("los-loop")
-    assert (problem.num_arms, problem.test_signals.shape) == (207, (100, 207))
-    assert problem.arm_names is not None and len(set(problem.arm_names)) == 207
-    every = np.concatenate([problem.prior_mean[None] * 200, problem.test_signals]).sum(axis=0) / 300
-    assert problem.arm_names[int(every.argmin())] == "717816"  # the slowest, as the description of the data says
-    assert every.min() == pytest.approx(17.50, abs=0.005)
-
-
 REFUSED: list[tuple[dict[str, object], type[BaiGymError], str]] = [
     ({"data": "metr-la"}, ParameterError, "data must be 'like' or 'los-loop', not 'metr-la'; .*give path="),
     ({"data": "like", "path": "x.csv"}, ParameterError, "data and signals_seed have no effect"),
-    ({"path": "x.csv", "signals_seed": 1}, ParameterError, "data and signals_seed have no effect"),
     ({"header": True}, ParameterError, "give path= with it"),
     ({"data": "los-loop", "signals_seed": 1}, ParameterError, "seed of the synthetic signals"),
-    ({"signals_seed": -1}, ParameterError, "seed must be"),
     ({"path": "missing.csv"}, MissingDataError, "there is no file"),
 ]
 

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-import os
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +11,15 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.linear_model import Lasso
 
 from bai_gym import datasets
 from bai_gym.datasets import RegressionTable, regression_table
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import DataError, MissingDataError, ParameterError
 from bai_gym.problems import AutoMLProblem, FrozenProblem, automl_problem
-from bai_gym.problems.automl import MODELS, Model, problem, similarity, training
+from bai_gym.problems.automl import MODELS, problem, similarity, training
 from bai_gym.problems.automl.cache import cached_scores, folder_of
 from bai_gym.problems.automl.training import split_scores
-
-PATIENCE = 300.0
 
 SMALL = tuple(
     model
@@ -48,13 +41,7 @@ def table(rows: int = 60, columns: int = 3) -> RegressionTable:
 
 def test_there_are_the_160_models_of_the_paper() -> None:
     families = [model.family for model in MODELS]
-    assert {family: families.count(family) for family in families} == {
-        "Lasso": 8,
-        "random forest": 64,
-        "linear SVM": 16,
-        "RBF SVM": 64,
-        "nearest neighbours": 8,
-    }
+    assert [families.count(family) for family in dict.fromkeys(families)] == [8, 64, 16, 64, 8]
     assert len({model.name for model in MODELS}) == len(set(MODELS)) == 160
     assert MODELS[0].name == "Lasso (alpha=0.0001)"
     assert MODELS[8 + 63].name == "random forest (n_estimators=1000, min_samples_split=7, min_samples_leaf=14)"
@@ -76,17 +63,6 @@ def test_the_kernel_is_that_of_distances_within_a_family() -> None:
 # ------------------------------------------------------------------------------------------------ training
 
 
-def test_a_pull_trains_on_a_tenth_and_tests_on_another() -> None:
-    data = table()
-    (score,) = split_scores(data, LASSOS[:1], seed=4)
-    order = np.random.default_rng(4).permutation(60)
-    train, test = order[:6], order[6:12]
-    centre, spread = data.features[train].mean(axis=0), data.features[train].std(axis=0)
-    fitted = Lasso(alpha=0.0001).fit((data.features[train] - centre) / spread, data.targets[train])
-    errors = fitted.predict((data.features[test] - centre) / spread) - data.targets[test]
-    assert score == -np.sqrt((errors**2).mean())
-
-
 def test_forests_grown_together_are_the_forests_grown_one_by_one() -> None:
     data = table(400)
     forests = [model for model in MODELS if model.family == "random forest"]
@@ -103,22 +79,6 @@ def test_forests_grown_together_are_the_forests_grown_one_by_one() -> None:
         forest.fit((data.features[train] - centre) / spread, data.targets[train])
         errors = forest.predict((data.features[test] - centre) / spread) - data.targets[test]
         assert score == pytest.approx(-np.sqrt((errors**2).mean()), rel=1e-12)
-
-
-def test_every_family_learns_something() -> None:
-    data = table(2000)
-    scores = split_scores(data, SMALL, seed=0)
-    assert np.isfinite(scores).all()
-    for family in {model.family for model in SMALL}:
-        best = max(score for score, model in zip(scores, SMALL, strict=True) if model.family == family)
-        assert -best < 0.8 * data.targets.std()  # better than the mean of the targets
-
-
-def test_a_column_without_spread_is_no_trouble() -> None:
-    data = table()
-    features = np.column_stack([data.features, np.ones(60)])
-    flat = RegressionTable("flat", features, data.targets)
-    np.testing.assert_allclose(split_scores(flat, LASSOS, 0), split_scores(data, LASSOS, 0), rtol=1e-9)
 
 
 def test_models_that_fail_have_no_score_and_are_logged(
@@ -140,9 +100,8 @@ def test_models_that_fail_have_no_score_and_are_logged(
     monkeypatch.setitem(training.ESTIMATORS, "Lasso", lambda parameters, seed: Wild())
     assert np.isnan(split_scores(table(), LASSOS, seed=0)).all()
     assert "its predictions are not finite numbers" in caplog.text
-
-
-def test_too_few_rows_are_refused() -> None:
+    with pytest.raises(DataError, match="not a single model"):
+        AutoMLProblem(np.full((2, 3), np.nan), LASSOS[:3])
     with pytest.raises(DataError, match="small has 19 rows"):
         split_scores(table(19), LASSOS, seed=0)
 
@@ -170,12 +129,9 @@ def test_what_is_on_disk_is_not_computed_again(tmp_path: Path, monkeypatch: pyte
     more = cached_scores(data, LASSOS, 4, cache=tmp_path, workers=1)
     np.testing.assert_array_equal(more[:3], first)
     assert computed == [1, 2, 3]
-
-
-@pytest.mark.slow
-def test_several_workers_compute_the_same(tmp_path: Path) -> None:
-    one, two = (cached_scores(table(200), LASSOS, 3, cache=tmp_path / str(n), workers=n) for n in (1, 2))
-    np.testing.assert_array_equal(one, two)
+    (tmp_path / "file").write_text("")
+    with pytest.warns(UserWarning, match="cannot be kept in .*file.*set BAI_GYM_CACHE"):
+        assert cached_scores(data, LASSOS, 2, cache=tmp_path / "file", workers=1).shape == (2, 8)
 
 
 def test_other_data_and_other_models_have_other_folders(tmp_path: Path) -> None:
@@ -185,36 +141,6 @@ def test_other_data_and_other_models_have_other_folders(tmp_path: Path) -> None:
     tables = (table(), table(61), RegressionTable("small", changed.features, targets))
     folders = {folder_of(data, models, tmp_path) for data, models in itertools.product(tables, (LASSOS, LASSOS[:3]))}
     assert len(folders) == 6
-
-
-def test_a_folder_that_cannot_be_written_costs_a_warning(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.warns(UserWarning, match="cannot be kept in .*file.*set BAI_GYM_CACHE"):
-        scores = cached_scores(table(200), LASSOS, 2, cache=tmp_path / "file", workers=1)
-    assert scores.shape == (2, 8)
-
-
-@pytest.mark.slow
-def test_a_killed_computation_keeps_what_was_done(tmp_path: Path) -> None:
-    program = f"""if True:
-        import sys
-        sys.path.insert(0, {str(Path(__file__).parent)!r})
-        from pathlib import Path
-        from test_automl import LASSOS, cached_scores, table
-        cached_scores(table(200), LASSOS, 100_000, cache=Path({str(tmp_path)!r}), workers=1)
-    """
-    process = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, "OMP_NUM_THREADS": "1"})
-    folder = folder_of(table(200), LASSOS, tmp_path)
-    ended = time.monotonic() + PATIENCE
-    while not (folder / "3.npy").exists() and time.monotonic() < ended:
-        time.sleep(0.01)
-    process.kill()
-    process.wait()
-    kept = {file: file.stat().st_mtime_ns for file in folder.glob("[0-9]*.npy")}
-    assert 4 <= len(kept) < 100_000
-    scores = cached_scores(table(200), LASSOS, 4, cache=tmp_path, workers=1)
-    assert {file: file.stat().st_mtime_ns for file in kept} == kept
-    np.testing.assert_array_equal(scores[3], split_scores(table(200), LASSOS, 3))
 
 
 # ------------------------------------------------------------------------------------------------ the problem
@@ -244,11 +170,6 @@ def test_a_case_worked_by_hand() -> None:
     np.testing.assert_array_equal(made.prior.mean[0], made.prior_mean)
 
 
-def test_nothing_but_failures_is_refused() -> None:
-    with pytest.raises(DataError, match="not a single model"):
-        AutoMLProblem(np.full((2, 3), np.nan), LASSOS[:3])
-
-
 def test_the_default_needs_nothing_and_ties_what_is_the_same() -> None:
     env = gym.make("BAI-AutoML160-v0").unwrapped
     assert isinstance(env, BestArmEnv) and isinstance(env.problem, AutoMLProblem)
@@ -260,7 +181,7 @@ def test_the_default_needs_nothing_and_ties_what_is_the_same() -> None:
     forests = [arms for arms in classes if MODELS[arms[0]].family == "random forest"]
     # Leaves of 6, 10 and 14 make every min_samples_split the same; leaves of 2 tell 1 and 3 from 5 and from 7.
     assert len(forests) == 6
-    for arms, size in itertools.product(forests, (1, 10, 100, 1000)):
+    for arms, size in itertools.product(forests, (1, 1000)):
         same = [arm for arm in arms if dict(MODELS[arm].parameters)["n_estimators"] == size]
         assert len(set(means[same])) == 1  # equal to the last bit, so that each of them is right where one is
     assert len(set(means)) > 90
@@ -280,32 +201,24 @@ def test_splits_and_data_are_keywords(tmp_path: Path, monkeypatch: pytest.Monkey
     asked: list[Any] = []
 
     def computed(table: str, models: Any, splits: int, *, cache: Path, workers: int) -> Any:
-        asked.append((table, models, splits, cache, workers))
+        asked.append((table, splits, cache, workers))
         return np.full((splits, 160), -1.0 * splits)
 
     monkeypatch.setattr(problem, "cached_scores", computed)
     monkeypatch.setattr(problem, "regression_table", str.upper)
     monkeypatch.setenv("BAI_GYM_CACHE", str(tmp_path / "derived"))
     assert (automl_problem(splits=51).scores == -51.0).all()  # more than come with the library
-    assert (automl_problem("wine-quality", splits=3, workers=2).scores == -3.0).all()
-    automl_problem(splits=2, cache=tmp_path / "mine")  # a cache of one's own is used in any case
-    assert asked == [
-        ("DIABETES", MODELS, 51, tmp_path / "derived", -1),
-        ("WINE-QUALITY", MODELS, 3, tmp_path / "derived", 2),
-        ("DIABETES", MODELS, 2, tmp_path / "mine", -1),
-    ]
+    assert (automl_problem("wine-quality", splits=3, workers=2, cache=tmp_path / "mine").scores == -3.0).all()
+    assert asked == [("DIABETES", 51, tmp_path / "derived", -1), ("WINE-QUALITY", 3, tmp_path / "mine", 2)]
 
 
 @pytest.mark.each(
     ("keywords", "message"),
     [
-        ({"data": "iris"}, "data must be one of 'diabetes', 'wine-quality', .*not 'iris'"),
-        ({"data": 3}, "data must be one of"),
-        ({"splits": 1}, "splits must be an integer of at least 2, not 1"),
-        ({"splits": 2.0}, "splits must be"),
-        ({"workers": 0}, "workers must be a number of processes"),
-        ({"workers": "2"}, "workers must be"),
-        ({"cache": 5}, "cache must be the path of a folder"),
+        ({"data": "iris"}, "data must be one of 'diabetes'"),
+        ({"splits": 1}, "splits must be"),
+        ({"workers": 0}, "workers must be"),
+        ({"cache": 5}, "cache must be"),
     ],
 )
 def test_wrong_arguments_are_refused(keywords: dict[str, Any], message: str) -> None:
@@ -333,21 +246,6 @@ def test_wine_is_read_from_the_data_directory(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "wine-quality" / "winequality-red.csv").write_text(f"{names}\n1;2\n")
     with pytest.raises(DataError, match="Expected 12 columns, got 2"):
         regression_table("wine-quality-red")
-
-
-@pytest.mark.skipif(datasets.find("wine-quality") is None, reason="wine quality is not in the data directory")
-def test_the_real_wine() -> None:
-    red, white, both = (regression_table(f"wine-quality{kind}") for kind in ("-red", "-white", ""))
-    assert (len(red.targets), len(white.targets), len(both.targets)) == (1599, 4898, 6497)
-    assert np.unique(white.targets, return_counts=True)[1].tolist() == [20, 163, 1457, 2198, 880, 175, 5]
-
-
-def test_diabetes_has_a_target_of_deviation_one() -> None:
-    data = regression_table("diabetes")
-    assert data.features.shape == (442, 10)
-    assert data.targets.std() == pytest.approx(1.0, rel=1e-12)
-    assert 20 < data.features[:, 0].mean() < 80  # ages in years
-
-
-def test_models_are_values() -> None:
-    assert Model("Lasso", (("alpha", 0.1),), (6,)) in MODELS
+    diabetes = regression_table("diabetes")
+    assert diabetes.features.shape == (442, 10) and 20 < diabetes.features[:, 0].mean() < 80  # ages in years
+    assert diabetes.targets.std() == pytest.approx(1.0, rel=1e-12)
