@@ -18,10 +18,10 @@ def columns_of(*counts: tuple[int, int]) -> list[np.ndarray]:
     return [np.arange(runs) < ones for ones, runs in counts]
 
 
-@pytest.mark.parametrize(("ones", "runs"), [(0, 20), (20, 20), (3, 20), (1, 1), (700, 2500)])
+@pytest.mark.parametrize(("ones", "runs"), [(0, 20), (3, 20), (400, 1200)])
 def test_with_one_task_it_is_the_posterior_of_jeffreys(ones: int, runs: int) -> None:
-    drawn = resample(columns_of((ones, runs)), [("a",)], samples=20_000, seed=1, unseen=0.5)
-    assert drawn.shape == (20_000, 1)
+    drawn = resample(columns_of((ones, runs)), [("a",)], samples=10_000, seed=1, unseen=0.5)
+    assert drawn.shape == (10_000, 1)
     assert kstest(drawn[:, 0], beta(ones + 0.5, runs - ones + 0.5).cdf).pvalue > 1e-6
 
 
@@ -55,12 +55,6 @@ def test_a_column_does_not_depend_on_the_others() -> None:
     assert (resample(columns, addresses, samples=300, seed=5, unseen=0.1) != together).all()
 
 
-def test_weights_of_the_first_runs_do_not_depend_on_those_that_follow() -> None:
-    # With one error in the first run, the share times the total weight is the weight of that run.
-    short, long = (resample(columns_of((1, runs)), [("a",)], samples=2000, seed=0, unseen=1e-9) for runs in (5, 1200))
-    assert np.corrcoef(short[:, 0], long[:, 0])[0, 1] > 0.8
-
-
 def test_values_beyond_one() -> None:
     # A constant column: only the prior's runs, at 0 and at `most`, move its mean away from 3, and hardly.
     drawn = resample([np.full(50, 3)], [("a",)], samples=200, seed=0, unseen=0.5, most=4.0)
@@ -70,7 +64,7 @@ def test_values_beyond_one() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("tasks", "runs", "p"), [(1, 40, 0.1), (6, 100, 0.05), (6, 400, 0.3)])
+@pytest.mark.parametrize(("tasks", "runs", "p"), [(6, 100, 0.05)])
 def test_intervals_of_a_mean_over_dependent_tasks_cover_it(tasks: int, runs: int, p: float) -> None:
     # Half of the runs are hard in all tasks. 5-sigma bounds of a share of 600, and 0.01 for quantiles of 400 samples.
     rng, level, repeats = np.random.default_rng(8), 0.9, 600
