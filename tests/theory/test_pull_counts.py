@@ -17,7 +17,7 @@ from bai_gym.theory.pull_counts import (
     rank_table,
 )
 
-CASES = [(0, 2), (1, 2), (7, 2), (9, 3), (10, 4), (6, 6), (5, 9)]
+CASES = [(0, 2), (7, 2), (9, 3), (6, 6), (5, 9)]
 
 
 def test_partitions_of_five() -> None:
@@ -51,9 +51,3 @@ def test_boxes_are_counted(total: int, most_parts: int) -> None:
     for parts in range(1, min(total, most_parts) + 1):
         same = [math.prod(part + 1 for part in p) for p in partitions(total, most_parts) if len(p) == parts]
         assert largest_box(total, parts) == max(same)
-
-
-def test_boxes_save_nearly_all_orders() -> None:
-    # All states of 4 arms with at most 20 pulls: C(28, 8), a number of the literature; 4! = 24.
-    assert math.comb(28, 8) == 3_108_105
-    assert 3_108_105 / 24 < sum(box_sizes(20, 4)) < 3_108_105 / 15
