@@ -36,11 +36,6 @@ def test_order_by_hand(counts: list[int], weights: list[float] | None, order: li
     assert unroll(block) == [order]
 
 
-def test_episodes_have_their_own_order() -> None:
-    block = Block(np.array([[1, 2, 0], [0, 1, 2]]), weights=np.array([[1.0, 5.0, 1.0], [1.0, 1.0, 9.0]]))
-    assert unroll(block) == [[0, 1, 1], [1, 2, 2]]
-
-
 @given(
     st.lists(st.tuples(st.integers(0, 6), st.floats(0, 10)), min_size=2, max_size=5).filter(
         lambda arms: any(arm[0] for arm in arms)

@@ -46,24 +46,6 @@ def of_rule(rule: Rule, steps: int, arms: Any = None, window: Statistics | None 
     return Sequential(rule, steps, "first", np.random.default_rng(0), arms=chosen, window=window)
 
 
-def test_outcomes_are_sent_in_order_and_what_play_yields_comes_from_outside() -> None:
-    def plan() -> Plan:
-        one = yield "a"
-        other = yield "b"
-        return one + other
-
-    def play(request: str) -> Generator[str, None, str]:
-        yield request.upper()
-        yield request.upper() * 2
-        return request + "!"
-
-    steps = execute(plan(), play)
-    assert [next(steps) for _ in range(4)] == ["A", "AA", "B", "BB"]
-    with pytest.raises(StopIteration) as end:
-        next(steps)
-    assert end.value.value == "a!b!"
-
-
 def source_of(means: list[float], budget: int) -> Blocks:
     """Exact blocks of one episode, whose rewards are the means."""
     bandit = GaussianBandit(np.array([means]), 0.0)
