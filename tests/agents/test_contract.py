@@ -189,7 +189,7 @@ def test_relabelling_the_arms_relabels_the_recommendation(name: str) -> None:
 
 @pytest.mark.each("name", FIND_ONE)
 def test_equal_certain_arms_are_recommended_equally_often(name: str) -> None:
-    runs, budget = 400, 2 * agents.make(name).minimum_budget(4) + 2
+    runs, budget = 200, 2 * agents.make(name).minimum_budget(4) + 2
     counts = np.bincount(play(agents.make(name), repeated(all_equal_and_certain(4), runs), budget).recommendation)
     # 4.6 standard deviations of a binomial of 1/4: level 4e-6, below 0.001 over all agents and arms.
     assert counts.size == 4 and (abs(counts - runs / 4) < 4.6 * np.sqrt(runs * 0.25 * 0.75)).all()
@@ -198,12 +198,12 @@ def test_equal_certain_arms_are_recommended_equally_often(name: str) -> None:
 @pytest.mark.each("variant", GENERAL, ids=variant_id)
 def test_easy_worlds_are_solved_in_every_run(variant: Variant) -> None:
     # Gap 40 standard deviations of a single reward.
-    num_arms, runs = 5, 40
+    num_arms, runs = 5, 20
     best = np.random.default_rng(0).integers(num_arms, size=runs)
     bandit = GaussianBandit(np.where(np.arange(num_arms) == best[:, None], 50.0, 10.0), 1.0)
     agent = agents.make(variant[0], **variant[1])
-    # Uniform choice misses an arm of five in 150 pulls with probability 40 x 0.8^150 = 1e-13.
-    rollout = play(agent, bandit, max(150, agent.minimum_budget(num_arms)))
+    # Uniform choice misses an arm of five in 120 pulls with probability 20 x 0.8^120 = 5e-11.
+    rollout = play(agent, bandit, max(120, agent.minimum_budget(num_arms)))
     np.testing.assert_array_equal(rollout.recommendation, best)
 
 
@@ -309,7 +309,7 @@ def test_sets_have_the_requested_size_where_the_budget_is_too_small(name: str) -
 @pytest.mark.each("name", NAMES)
 def test_the_same_seed_gives_the_same_episodes(name: str) -> None:
     world, budget = playable(name, 5, 60)
-    bandit = repeated(world, 5)
+    bandit = repeated(world, 2)
     one, same, other = (play(agents.make(name), bandit, budget, seed) for seed in (0, 0, 1))
     np.testing.assert_array_equal(one.statistics.means, same.statistics.means)
     np.testing.assert_array_equal(one.recommendation, same.recommendation)

@@ -36,11 +36,11 @@ INSTANCES: dict[str, dict[str, Any]] = {
 }
 
 
-def runs_of(name: str, family: str, seed: int) -> tuple[Any, ...]:
+def runs_of(name: str, family: str) -> tuple[Any, ...]:
     """What two runs have pulled and recommended."""
     more = {"reuse": True} if name == "FC-DSH" else {}
     agent = agents.make(name, family=family, **({"sigma": 0.5} if family == "gaussian" else {}), **more)
-    found = bai_gym.evaluate(agent, "BAI-FC-Custom-v0", runs=2, seed=seed, budget=400, env_kwargs=INSTANCES[family])
+    found = bai_gym.evaluate(agent, "BAI-FC-Custom-v0", runs=2, budget=400, env_kwargs=INSTANCES[family])
     return (np.asarray(found.mean_pulls).tolist(), found.truncated, found.error_probability)
 
 
@@ -51,7 +51,7 @@ def test_decisions_are_those_of_the_exact_rule_at_every_pull(monkeypatch: pytest
     monkeypatch.setattr(engine, "can_compile", lambda: False)
     seen: Counter[str] = Counter()
     falls_short, overlap, score_few = stopping.falls_short, intervals.overlap, top_two.score_few
-    near, upper_end = intervals.upper_end_near, intervals.upper_end
+    near = intervals.upper_end_near
 
     def checked_fall(e: Any, s: Any, w: Any, best: int) -> bool:
         found = falls_short(e, s, w, best)
@@ -81,34 +81,25 @@ def test_decisions_are_those_of_the_exact_rule_at_every_pull(monkeypatch: pytest
             w.score[arm] = -stopping.evidence(e, s, w, best, arm) - explores * math.log(e.pulls[arm])
         w.score[best] = -np.inf
 
-    def checked_end(e: Any, s: Any, w: Any, arm: int) -> float:
-        found = upper_end(e, s, w, arm)
-        assert found == pytest.approx(near(e, s, w, arm, 0.0), abs=1e-9)
-        seen["ends"] += 1
-        return found
-
     names = FEW + (GAUSSIAN_ONLY if family == "gaussian" else ())
     if family == "student":
         names = tuple(name for name in names if not name.startswith("KL"))
     for name in names:
-        for seed in range(3):
-            with monkeypatch.context() as patch:
-                patch.setattr(stopping, "falls_short", checked_fall)
-                patch.setattr(racing, "overlap", checked_overlap)
-                patch.setattr(top_two, "score_few", checked_scores)
-                for module in (intervals, racing):
-                    patch.setattr(module, "upper_end", checked_end)
-                cheap = runs_of(name, family, seed)
-            with monkeypatch.context() as patch:
-                patch.setattr(stopping, "falls_short", lambda e, s, w, best: False)
-                patch.setattr(racing, "overlap", lambda e, s, w, i, j: False)
-                patch.setattr(top_two, "score_few", exact_scores)
-                for module in (intervals, racing):
-                    patch.setattr(module, "upper_end", lambda e, s, w, arm: near(e, s, w, arm, 0.0))
-                assert cheap == runs_of(name, family, seed), (name, seed)
+        with monkeypatch.context() as patch:
+            patch.setattr(stopping, "falls_short", checked_fall)
+            patch.setattr(racing, "overlap", checked_overlap)
+            patch.setattr(top_two, "score_few", checked_scores)
+            cheap = runs_of(name, family)
+        with monkeypatch.context() as patch:
+            patch.setattr(stopping, "falls_short", lambda e, s, w, best: False)
+            patch.setattr(racing, "overlap", lambda e, s, w, i, j: False)
+            patch.setattr(top_two, "score_few", exact_scores)
+            for module in (intervals, racing):
+                patch.setattr(module, "upper_end", lambda e, s, w, arm: near(e, s, w, arm, 0.0))
+            assert cheap == runs_of(name, family), name
     assert seen["short"] > (0.8 if family == "bernoulli" else 0.2) * seen["looks"] > 0
     assert (seen["scores"] > 0) == (family == "student")
-    assert (seen["overlap"] > 0) == (seen["ends"] > 0) == (family != "student")
+    assert (seen["overlap"] > 0) == (family != "student")
 
 
 def test_evidence_grows_at_most_as_said() -> None:
@@ -128,7 +119,7 @@ def test_evidence_grows_at_most_as_said() -> None:
 
 def test_the_losses_of_mixtures_of_gaussian_likelihoods() -> None:
     rng = np.random.default_rng(1)
-    for _ in range(2000):
+    for _ in range(300):
         n, m = (float(value) for value in np.ceil(10.0 ** rng.uniform(0, 5, 2)) + 1.0)
         fewer = (float(math.ceil(n * rng.random())), float(math.ceil(m * rng.random())))
         v, u, gap = *rng.exponential(1.0, 2), float(rng.exponential(1.0))
@@ -142,7 +133,7 @@ def test_the_losses_of_mixtures_of_gaussian_likelihoods() -> None:
 
 def test_likelihood_ratios_shrink_at_most_as_the_gap_and_the_precision(episode: Any) -> None:
     rng = np.random.default_rng(2)
-    for _ in range(1000):
+    for _ in range(300):
         n, m = (float(value) for value in rng.integers(2, 300, 2))
         v, u, gap = *rng.exponential(0.3, 2), float(rng.exponential(0.5))
         before = stopping.student_evidence(n, v, m, u, gap)
@@ -156,7 +147,7 @@ def test_likelihood_ratios_shrink_at_most_as_the_gap_and_the_precision(episode: 
 
 def test_ends_from_a_start_are_those_of_a_full_search() -> None:
     rng = np.random.default_rng(3)
-    for _ in range(500):
+    for _ in range(100):
         n = float(rng.choice([1, 2, int(rng.integers(1, 50)), int(rng.integers(1, 5000))]))
         mean = float(rng.choice([0.0, 1.0, rng.random(), int(rng.integers(0, int(n) + 1)) / n]))
         level = float(rng.uniform(1.0, 10.0))

@@ -17,7 +17,6 @@ from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.problems import ProblemInfo
 
 Play = Callable[..., Any]
-CAP = 3000
 
 
 def play(agent: Any, means: Any, variances: Any, runs: int) -> Rollout:
@@ -62,7 +61,7 @@ def test_arms_that_lose_still_compete_in_their_round(episode: Play) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.each(("variances", "num_arms"), [(1.0, 2), (1.0, 5), ([4.0, 1.0, 1.0, 0.25, 9.0], 5), (1.0, 10)])
+@pytest.mark.each(("variances", "num_arms"), [(1.0, 2), ([4.0, 1.0, 1.0, 0.25, 9.0], 5)])
 @pytest.mark.each("kind", [Rinott, KN])
 def test_errors_in_the_slippage_configuration_are_at_most_delta(kind: Any, num_arms: int, variances: Any) -> None:
     # 4,000 runs, four standard deviations: a false alarm in 32,000 tests at an error of exactly delta.
@@ -75,18 +74,10 @@ def test_errors_in_the_slippage_configuration_are_at_most_delta(kind: Any, num_a
         assert errors >= 0.07
 
 
-def test_kn_needs_fewer_pulls_where_arms_are_far_behind() -> None:
-    means = [0.5, 0.0, -2.0, -2.0]
-    spent = {kind: play(kind(indifference=0.5), means, 1.0, 200).pulls.sum(axis=1).mean() for kind in (Rinott, KN)}
-    assert spent[KN] < 0.8 * spent[Rinott]
-
-
 @pytest.mark.each(
     ("keywords", "noted"),
     [
         ({"means": [0.9, 0.5]}, ()),
-        ({"means": [0.9, 0.85]}, ("by at least 0.1,",)),
-        ({"means": [0.9, 0.5], "distribution": "bernoulli"}, ("Gaussian",)),
         ({"means": [0.9, 0.85], "distribution": "bernoulli"}, ("Gaussian", "by at least 0.1,")),
     ],
 )
