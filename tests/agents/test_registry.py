@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,6 +58,25 @@ def test_rewards_that_an_agent_does_not_accept_are_refused(name: str, accepted: 
     for kind in refused:
         with pytest.raises(AgentError, match=f"^{name} with its default parameters needs rewards .*, and these are "):
             check_rewards(name, Rewards.of(kind))
+
+
+@pytest.mark.each(
+    ("name", "parameters", "knows"),
+    [
+        ("GapE", {}, {"complexity", "range"}),
+        ("GapE-V", {"b": 1.0}, {"complexity"}),
+        ("A-GapE", {"b": 1.0}, set()),
+        ("UGapEb", {"b": 1.0}, {"complexity"}),
+        ("UGapEc", {}, set()),
+        ("UCB-E", {"b": 1.0}, {"complexity"}),
+        ("UCB-E", {"a": 2.0}, {"range"}),
+        ("UCB-E", {"a": "theory"}, {"complexity", "range"}),
+        ("UCBE-T", {}, {"complexity"}),
+        ("UCBEV-T", {"a": 1.0}, set()),
+    ],
+)
+def test_oracle_knowledge_follows_the_parameters(name: str, parameters: dict[str, Any], knows: set[str]) -> None:
+    assert agents.make(name, **parameters).knows == knows
 
 
 def test_parameters_are_passed_on() -> None:

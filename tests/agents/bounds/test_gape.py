@@ -13,7 +13,6 @@ from bai_gym.agents.base import Agent
 from bai_gym.agents.bounds.gape import AGapE, AGapEV, GapE, GapEState, GapEV, pull_largest_estimated_b
 from bai_gym.agents.tools.widths import bernstein, hoeffding
 from bai_gym.bandits import GaussianBandit
-from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestOfEach, Task
 
@@ -47,14 +46,6 @@ def test_a_bound_of_negative_rewards_is_tiny() -> None:
 def test_exploration_of_gape_by_hand(rescaled: bool, scale: float, exploration: float) -> None:
     agent = begun(GapE(b=2.0, rescaled=rescaled, scale=scale), MEANS, 93)
     assert agent.exploration[0] == pytest.approx(exploration, rel=1e-9)
-
-
-def test_rescaling_factors_of_the_specification() -> None:
-    # K = 64: a grows by 144 / (4 x 6) = 6, or 512 / 24 = 21.33.
-    means = np.linspace(0, 1, 64)
-    for kind, factor in ((GapE, 6.0), (GapEV, 64 / 3)):
-        one, other = (begun(kind(rescaled=rescaled), means, 1000).exploration[0] for rescaled in (True, False))
-        assert one / other == pytest.approx(factor, rel=1e-12)
 
 
 def test_exploration_of_gape_v_by_hand() -> None:
@@ -130,21 +121,6 @@ def test_estimated_b_by_hand(episode: Play) -> None:
     assert w.index.tolist() == pytest.approx([widths[0] - 0.5, widths[1] - 0.5, widths[2] - 1.0], rel=1e-12)
 
 
-@pytest.mark.each("kind", [GapE, GapEV, AGapE, AGapEV])
-def test_ties_are_broken_uniformly(kind: Any) -> None:
-    # Rewards that are always 0: after the first pulls all gaps and widths are equal, in one bandit or in two.
-    for task in (None, BestOfEach(2)):
-        batch, first = 3000, kind.first_pulls * 6
-        bandit = GaussianBandit(np.zeros((batch, 6)), 0.0)
-        agent = kind(b=1.0)
-        agent.reset(
-            ProblemInfo(6, first + 1, batch, task=task, truth=bandit, knows=agent.knows), np.random.default_rng(1)
-        )
-        played = play_blocks(agent, bandit, first + 1, np.random.default_rng(2), task)
-        counts = (played.statistics.pulls > kind.first_pulls).sum(axis=0)
-        assert counts.sum() == batch and (abs(counts - batch / 6) < 4.5 * math.sqrt(batch * 5 / 36)).all()
-
-
 # ------------------------------------------------------------------------------------------------ several bandits
 
 
@@ -172,23 +148,7 @@ def test_two_bandits_by_hand(trace: Play) -> None:
 # ------------------------------------------------------------------------------------------------ invariance, range
 
 
-@pytest.mark.each("kind", [GapE, GapEV, AGapE, AGapEV])
-def test_adding_a_constant_to_all_rewards_changes_nothing(trace: Play, kind: Any) -> None:
-    rng = np.random.default_rng(3)
-    rewards = rng.integers(0, 8, (4, 30)) / 4
-    plain = trace(kind(tie="first", b=2.0), rewards, 60, means=[0.1, 0.5, 0.4, 0.3])
-    raised = trace(kind(tie="first", b=2.0), rewards + 16, 60, means=[16.1, 16.5, 16.4, 16.3])
-    assert plain == raised
-
-
 def test_bounds_far_below_the_means_leave_finite_indices(trace: Play) -> None:
     for kind in (AGapE, AGapEV):
         played = trace(kind(tie="first"), [[-1e8], [-2e8], [-1e8]], 30)
         assert played.recommendation in (0, 2)
-
-
-def test_knowledge_follows_the_parameters() -> None:
-    assert GapE().knows == GapEV().knows == {"complexity", "range"}
-    assert GapE(b=1.0).knows == GapEV(b=1.0).knows == {"complexity"}
-    assert AGapE().knows == AGapEV().knows == {"range"}
-    assert AGapE(b=1.0).knows == AGapEV(b=1.0).knows == frozenset()

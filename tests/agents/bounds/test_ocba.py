@@ -60,16 +60,6 @@ def test_of_tied_best_arms_the_least_pulled_one_is_pulled() -> None:
     assert choice([6, 3, 9], [1 / 3, 0.2 + 0.4 / 3, 0.0], [1.0, 1.0, 1.0]) == 1  # tied up to rounding
 
 
-def test_exact_ties_are_broken_uniformly() -> None:
-    for means in ([3.0, 3.0, 3.0, 2.0], [9.0, 3.0, 3.0, 3.0]):  # the best arms, and others far behind
-        chosen = choices([2, 2, 2, 9] if means[0] == 3.0 else [9, 2, 2, 2], means, [1.0] * 4, "random", 6000)
-        counts = np.bincount(chosen, minlength=4)
-        if means[0] == 3.0:
-            assert counts[3] == 0 and (abs(counts[:3] - 2000) < 150).all()
-        else:
-            assert counts[0] == 0 and (abs(counts[1:] - 2000) < 150).all()
-
-
 def test_without_variance_the_nearest_arm_and_the_best_are_pulled(trace: Play) -> None:
     # All variances count as equal: R_1 = 1, R_2 = 1/4, R_0 = sqrt(17)/4 = 1.03; in 40 pulls 18.1, 17.5, 4.4.
     played = trace(OCBA(tie="first", n0=2), [[3.0], [2.0], [1.0]], 40)
@@ -104,10 +94,10 @@ def test_pcs_has_neither_underflow_nor_overflow_where_all_arms_are_far_behind(mo
     assert pcs_choice([100, 10, 10], [1e3, 2.0, 1.0], [1.0, 1.0, 1.0], 1000) == 1
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.each("seed", range(2))
 def test_pcs_follows_the_slopes_of_the_bound(trace: Play, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    num_arms, budget = int(rng.integers(2, 6)), 80
+    num_arms, budget = 3 + seed, 60
     rewards = rng.random((num_arms, budget)) * rng.random((num_arms, 1)) + np.linspace(0, 0.2, num_arms)[:, None]
     played = trace(OCBAPCS(tie="first"), rewards, budget)
     first = max(2, min(5, budget // (2 * num_arms)))

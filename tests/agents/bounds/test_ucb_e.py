@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.agents.bounds.ucb_e import UCBE, AdaptiveState, AdaptiveUCBE, next_phase
+from bai_gym.agents.bounds.ucb_e import UCBE, AdaptiveState, next_phase
 from bai_gym.bandits import GaussianBandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER
@@ -30,13 +30,6 @@ def begun(agent: Any, budget: int = 93, variances: Any = 1.0) -> Any:
 )
 def test_exploration_by_hand(parameters: dict[str, Any], exploration: float) -> None:
     assert begun(UCBE(b=2.0, **parameters)).exploration.tolist() == pytest.approx([exploration], rel=1e-12)
-
-
-def test_what_is_told_follows_the_parameters() -> None:
-    assert UCBE().knows == UCBE(a="theory").knows == {"complexity", "range"}
-    assert UCBE(b=1.0).knows == {"complexity"}
-    assert UCBE(a=2.0).knows == {"range"}
-    assert UCBE(a=2.0, b=1.0).knows == AdaptiveUCBE().knows == frozenset()
 
 
 def test_ucb_e_by_hand(trace: Play) -> None:

@@ -51,15 +51,6 @@ def test_equal_rounding_by_hand(trace: Play) -> None:
     assert played.idle == [1] * 6
 
 
-@given(st.integers(2, 70), st.integers(1, 10), st.integers(0, 10**6))
-def test_karnin_s_counts_are_floor_of_n_over_arms_times_stages(num_arms: int, factor: int, extra: int) -> None:
-    stages = num_stages(num_arms)
-    budget = num_arms * stages * factor + extra % (num_arms * stages)
-    for size in (num_arms, (num_arms + 1) // 2):
-        stage = budget // stages
-        assert (stage - stage % size) // size == budget // (size * stages)
-
-
 bits = st.integers(0, 1).map(float)
 
 

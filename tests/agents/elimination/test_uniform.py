@@ -26,11 +26,6 @@ def test_round_robin_by_hand(trace: Callable[..., Any]) -> None:
     assert (played.idle, played.recommendation) == ([], 1)
 
 
-def test_ties_of_means_go_to_more_pulls(trace: Callable[..., Any]) -> None:
-    assert trace(Uniform(tie="first"), [[1.0, 0.0, 0.5], [0.5], [0.5]], 4).recommendation == 0
-    assert trace(Uniform(tie="first"), [[0.0], [0.5], [0.5]], 8).recommendation == 1
-
-
 def test_which_arms_get_one_more_is_random() -> None:
     counts = allocation(Uniform(), 4, 21)
     assert set(np.unique(counts)) == {5, 6}

@@ -98,13 +98,3 @@ def test_they_stop_with_the_right_answer(kind: Any) -> None:
         rollout = play_blocks(agent, bandit, 50_000, np.random.default_rng(1), HALF)
         assert np.isin(rollout.recommendation, good).mean() > 0.97
         assert (rollout.pulls.sum(axis=1) < 50_000).all()
-
-
-def test_with_a_fixed_budget_apgai_spends_it_and_is_anytime() -> None:
-    bandit = BernoulliBandit(np.tile([0.9, 0.1], (50, 1)))
-    agent = APGAI()
-    agent.reset(ProblemInfo(2, 400, 50, task=HALF, checkpoints=(100, 200)), np.random.default_rng(0))
-    rollout = play_blocks(agent, bandit, 400, np.random.default_rng(1), HALF, (100, 200))
-    assert (rollout.pulls.sum(axis=1) == 400).all() and agent.anytime
-    assert [point.pulls_made for point in rollout.checkpoints] == [100, 200]
-    assert (rollout.checkpoints[1].recommendation == 0).mean() > 0.95
