@@ -27,17 +27,11 @@ def test_every_agent_has_a_paper_and_every_paper_an_agent() -> None:
     assert all(papers(name) for name in BUILT_IN)
     keys, titles = re.findall(r"^@\w+\{(\w+),$", text, re.M), re.findall(r"^  title = (.*),$", text, re.M)
     assert len(set(keys)) == len(keys) == len(set(titles)) == text.count("\n@")
-    assert set(keys) | {"baigym"} == {key for name in BUILT_IN for key in papers(name)}
-
-
-@pytest.mark.each("key", sorted({key for name in BUILT_IN for key in papers(name)}))
-def test_entries_are_whole(key: str) -> None:
-    entry = next(cite(name) for name in BUILT_IN if key in papers(name))
-    for part in entry.split("\n\n"):
-        assert part.count("{") == part.count("}") and part.startswith("@") and part.endswith("\n}")
-        assert "agents =" not in part and "  author = {" in part and "  title = {" in part
-        # Every field but the last one ends with a comma.
-        assert all(line.endswith("},") for line in part.splitlines()[1:-2])
+    assert set(keys) == {key for name in BUILT_IN for key in papers(name)} - {"baigym"}
+    for name in BUILT_IN:
+        for part in cite(name).split("\n\n"):
+            assert part.count("{") == part.count("}") and part.startswith("@") and part.endswith("\n}")
+            assert "agents =" not in part and "  author = {" in part and "  title = {" in part
 
 
 def test_an_agent_is_cited_by_its_name_in_tables(capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,15 +41,8 @@ def test_an_agent_is_cited_by_its_name_in_tables(capsys: pytest.CaptureFixture[s
     assert bai_gym.cite("SHVar", "SH") + "\n" == out
 
 
-def test_the_library_is_cited_with_its_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert not app(["cite"], standalone_mode=False)
-    out = capsys.readouterr().out
-    assert out.startswith("@misc{baigym,") and f"Version {version('bai-gym')}" in out
-    assert out == cite("Learned") + "\n"
-    assert re.search(r"\n  year = \{\d{4}\},\n", out) and "url" not in out
-
-
-def test_the_library_is_cited_with_its_address_once_it_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_library_is_cited_with_its_version_and_its_address_once_it_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cite().startswith("@misc{baigym,") and f"Version {version('bai-gym')}" in cite() and "url" not in cite()
     described = email.message.Message()
     described["Project-URL"] = "Homepage, https://example.org/bai-gym"
     monkeypatch.setattr(citations, "metadata", lambda name: described)

@@ -86,16 +86,6 @@ def test_blocks_are_cut_into_rounds_by_hand() -> None:
     assert agent.views[1]["remaining"] == 0
 
 
-def test_requests_of_whole_rounds_have_their_own_outcomes() -> None:
-    agent = Scripted(Block(counts(2, 1)), Block(counts(1, 2)))
-    told = [Statistics(counts(2, 1), np.array([[0.5, 4.0]]), np.array([[0.5, 0.0]]))]
-    told.append(Statistics(counts(1, 2), np.array([[9.0, 3.0]]), np.array([[0.0, 8.0]])))
-    assert run(agent, Rounds(3), 6, list(told)) == [[2, 1], [1, 2]]
-    for outcome, arrived in zip(agent.outcomes, told, strict=True):
-        for name in ("pulls", "means", "variances"):
-            assert getattr(outcome, name).tobytes() == getattr(arrived, name).tobytes()
-
-
 def test_pending_pulls_are_assumed_at_the_mean() -> None:
     """Arm 1 has no reward: it counts as an average arm, of (2 x 0.5) / 2. Means of zeros and ones stay possible."""
     seen = {"pulls": np.array([2, 0]), "means": np.array([0.5, 0.0]), "pending": np.array([1, 2]), "other": np.ones(1)}

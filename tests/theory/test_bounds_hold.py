@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bai_gym.agents import UCBE, Agent, GapE, GapEV, SequentialHalving, SHVar, SuccessiveRejects, UGapEb
+from bai_gym.agents import UCBE, Agent, GapE, SequentialHalving, SHVar, SuccessiveRejects, UGapEb
 from bai_gym.analysis.intervals import clopper_pearson
 from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
@@ -43,7 +43,7 @@ class Line:
     make: Callable[[], Agent]
     bound: Bound | Callable[..., object]
     sample: Sampler
-    instances: int = 10
+    instances: int = 5
     runs: int = 20_000
 
 
@@ -58,11 +58,6 @@ def bernoulli(rng: np.random.Generator) -> Bandit:
 def clear(rng: np.random.Generator) -> Bandit:
     """Two arms, one nearly always 1, one nearly always 0, in any order."""
     return BernoulliBandit(rng.permutation([rng.uniform(0.95, 1.0), rng.uniform(0.0, 0.05)]))
-
-
-def separated(rng: np.random.Generator) -> Bandit:
-    """Three arms, a quarter apart at least."""
-    return BernoulliBandit(rng.permutation([rng.uniform(0.75, 1.0), rng.uniform(0.25, 0.5), rng.uniform(0.0, 0.25)]))
 
 
 def gaussian(rng: np.random.Generator) -> Bandit:
@@ -87,15 +82,12 @@ def shvar_theorem_3(means: np.ndarray, variances: np.ndarray, budget: int) -> ob
 
 TABLE = {
     "SH": Line(lambda: SequentialHalving(rounding="equal"), BOUNDS["SH"], bernoulli),
-    "SH, all pulls of a stage": Line(SequentialHalving, BOUNDS["SH"], bernoulli),
     "SHVar": Line(SHVar, BOUNDS["SHVar"], gaussian),
     "SHVar, Theorem 3": Line(SHVar, shvar_theorem_3, equal_gaussian),
     "SR": Line(SuccessiveRejects, BOUNDS["SR"], bernoulli),
     "UCB-E": Line(lambda: UCBE(**BOUNDS["UCB-E"].parameters), BOUNDS["UCB-E"], clear, 2, 5000),
     "UGapEb": Line(lambda: UGapEb(**BOUNDS["UGapEb"].parameters), BOUNDS["UGapEb"], clear, 5, 5000),
-    "UGapEb, wider": Line(lambda: UGapEb(b=1.0), BOUNDS["UGapEb"], separated, 3, 2000),
     "GapE": Line(lambda: GapE(**BOUNDS["GapE"].parameters), BOUNDS["GapE"], clear, 2, 1000),
-    "GapE-V": Line(lambda: GapEV(**BOUNDS["GapE-V"].parameters), BOUNDS["GapE-V"], clear, 1, 100),
 }
 COMPARISONS = sum(line.instances for line in TABLE.values())
 
@@ -120,25 +112,13 @@ def errors(agent: Agent, bandit: Bandit, budget: int, runs: int, seed: int) -> i
     return runs - int(BestArm().correct(batch.means, recommended).sum())
 
 
-def violated(line: Line, seed: int, factor: float = 1.0) -> list[str]:
-    """Return a sentence for each instance on which ``factor`` times the bound is below the interval of the error."""
-    rng = np.random.default_rng(seed)
-    found = []
+@pytest.mark.parametrize("name", TABLE)
+def test_measured_errors_are_not_above_the_bound(name: str) -> None:
+    line, rng = TABLE[name], np.random.default_rng(20240)
     for instance in range(line.instances):
         bandit = line.sample(rng)
         budget, bound = smallest_budget(line, bandit)
-        count = errors(line.make(), bandit, budget, line.runs, seed + 1 + instance)
+        count = errors(line.make(), bandit, budget, line.runs, 20241 + instance)
         # Only the lower limit is used: half of the complement of the level is the chance of one false alarm.
         lower, _ = clopper_pearson(count, line.runs, 1 - 2 * FALSE_ALARM / COMPARISONS)
-        if lower > factor * bound:
-            found.append(f"{bandit.means[0]}, n = {budget}: {count} errors of {line.runs}, bound {factor * bound:.3g}")
-    return found
-
-
-@pytest.mark.parametrize("name", TABLE)
-def test_measured_errors_are_not_above_the_bound(name: str) -> None:
-    assert violated(TABLE[name], seed=20240) == []
-
-
-def test_a_false_bound_is_found_out() -> None:
-    assert len(violated(TABLE["SHVar, Theorem 3"], seed=20240, factor=0.05)) > 0
+        assert lower <= bound, (bandit.means[0], budget, count)

@@ -14,16 +14,11 @@ from bai_gym import agents
 from bai_gym.agents.fixed_confidence import intervals, racing, stopping, top_two
 from bai_gym.agents.tools.divergences import bernoulli_bound_near, bernoulli_upper_bound
 from bai_gym.agents.tools.mixtures import (
-    RHO,
-    RHO_STUDENT,
     bounded_end_near,
     bounded_growth,
     bounded_upper_end,
-    gaussian_evidence,
     has_both_priors,
-    least_loss,
     log_bounded,
-    student_threshold,
 )
 from bai_gym.sampling import engine
 
@@ -115,34 +110,6 @@ def test_evidence_grows_at_most_as_said() -> None:
                 assert log_bounded(n, total, x) - before <= most + 1e-9, (n, total, reward, x)
             if n > 20 and abs(x - total / n) < 0.2 and reward in (0.0, 1.0):
                 assert most - (log_bounded(n, total, x) - before) < 0.25, (n, total, reward, x)  # it is a close bound
-
-
-def test_the_losses_of_mixtures_of_gaussian_likelihoods() -> None:
-    rng = np.random.default_rng(1)
-    for _ in range(300):
-        n, m = (float(value) for value in np.ceil(10.0 ** rng.uniform(0, 5, 2)) + 1.0)
-        fewer = (float(math.ceil(n * rng.random())), float(math.ceil(m * rng.random())))
-        v, u, gap = *rng.exponential(1.0, 2), float(rng.exponential(1.0))
-        ratio = 0.5 * gap * gap / (v / n + u / m)
-        assert gaussian_evidence(n, v, m, u, gap) <= ratio - sum(least_loss(pulls, RHO) for pulls in fewer) + 1e-9
-        level = float(rng.exponential(5.0))
-        threshold = student_threshold(n, m, level)
-        assert threshold >= level + sum(least_loss(pulls, RHO_STUDENT) for pulls in fewer) - 1e-9
-        assert gaussian_evidence(1e3, 1.0, 1e3, 1.0, 0.2) > 10.0 - 2 * least_loss(1e3, RHO) - 0.5  # close
-
-
-def test_likelihood_ratios_shrink_at_most_as_the_gap_and_the_precision(episode: Any) -> None:
-    rng = np.random.default_rng(2)
-    for _ in range(300):
-        n, m = (float(value) for value in rng.integers(2, 300, 2))
-        v, u, gap = *rng.exponential(0.3, 2), float(rng.exponential(0.5))
-        before = stopping.student_evidence(n, v, m, u, gap)
-        more, other, narrower = n + float(rng.integers(0, 5)), v * rng.uniform(0.7, 1.4), gap * rng.uniform(0.7, 1.4)
-        shrunk = (narrower / gap) ** 2 * min(1.0, more / other * v / n)
-        assert stopping.student_evidence(more, other, m, u, narrower) >= before * min(1.0, shrunk) * (1.0 - 1e-9)
-        e = episode([n, m], [gap, 0.0], [v * n / (n - 1.0), u * m / (m - 1.0)])
-        s, w = stopping.ConfidenceState.of(family=stopping.STUDENT)
-        assert before <= stopping.upper_evidence(e, s, w, 0, 1) * (1.0 + 1e-9)
 
 
 def test_ends_from_a_start_are_those_of_a_full_search() -> None:
