@@ -8,7 +8,7 @@ from bai_gym.bandits import Bandit
 
 NEEDED: dict[str, dict[str, Any]] = {}
 VARIANTS: list[tuple[str, dict[str, Any]]] = []
-REFUSED = [(["Universal"], "stages", "count"), (["DPT"], "play", "word")]
+REFUSED: list[tuple[list[str], str, list[Any]]] = []
 EXCLUDED: list[tuple[str, dict[str, Any]]] = []
 CHOICES = [(["Learned"], [{"env": f"BAI-{env}-v0"} for env in ("Bernoulli10", *["Gaussian8"] * 4)])]
 

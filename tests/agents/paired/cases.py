@@ -15,26 +15,11 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("NM", {"variance": "max"}),
     ("FRace", {"test": "t", "adjust": "holm"}),
 ]
-REFUSED: list[tuple[list[str], str, str | list[Any]]] = [
-    (["NM"], "delta", [0.0, 0.75]),
-    (["NM"], "indifference", "positive"),
-    (["NM"], "first_pulls", "at least 2"),
-    (["NM"], "variance", "word"),
-    (["PairedRace"], "delta", "between 0 and 1"),
-    (["PairedRace"], "family", ["x", "real", "counts", 1]),
-    (["PairedRace"], "first_items", "at least 2"),
-    (["PairedSR"], "cap", "word"),
-    (["PairedOCBA"], "n0", "at least 2"),
-    (["PairedOCBA"], "horizon", "positive"),
-    (["PairedOCBA"], "variance", "word or none"),
-    (["FRace"], "test", "word"),
-    (["FRace"], "adjust", "word"),
-    (["FRace"], "level", "between 0 and 1"),
-    (["FRace"], "first_test", "at least 2"),
-    (["FRace"], "each_test", "count"),
-    (["WilcoxonRace"], "p_threshold", "between 0 and 1"),
+REFUSED: list[tuple[list[str], str, list[Any]]] = [
+    (["NM"], "delta", [0.75]),
+    (["PairedRace"], "family", ["real", "counts"]),
+    (["PairedOCBA"], "n0", [1, 2.5]),
     (["WilcoxonRace"], "startup", [-1, 1.5]),
-    (["WilcoxonRace"], "items", "count"),
 ]
 EXCLUDED: list[tuple[str, dict[str, Any]]] = []
 FAMILIES = ("binary", "bounded(0, 1)", "bounded(0, 10)", "gaussian", "gaussian")
