@@ -82,20 +82,18 @@ def test_costs_of_one_are_no_costs() -> None:
 
 
 def test_a_gymnasium_loop_makes_the_same_pulls() -> None:
-    for costs in ([4.0, 1.0, 1.0, 2.0], [0.5] * 4):
-        for name in (*AWARE, "TrackAndStop(sigma=1.0)", *(["TTTS"] if costs[0] == costs[1] else [])):
-            bandit = GaussianBandit(np.array([[4.0, 3.0, 2.0, 1.0]]), np.zeros((1, 4)))
-            env = BestArmEnv(FixedProblem(bandit), budget=40.0, costs=costs)
-            observation, _ = env.reset(seed=0)
-            agent = agents_named(name)
-            agent.tie = "first"
-            agent.reset(env.problem_info(), np.random.default_rng(0))
-            steps = play_single_steps(agent, env, observation)
-            assert steps.recommendation.tolist() == [0], name
-            assert float(steps.pulls[0] @ np.array(costs)) <= 40.0 + 1e-9
-            if name.startswith(("SH", "SR", "Uniform")) and costs[0] != costs[1]:
-                again = played(agents_named(name), [4.0, 3.0, 2.0, 1.0], costs, 40.0)
-                assert again.pulls.tolist() == steps.pulls.tolist(), name
+    means, costs = [4.0, 3.0, 2.0, 1.0], [4.0, 1.0, 1.0, 2.0]
+    for name in (*AWARE, "TrackAndStop(sigma=1.0)"):
+        env = BestArmEnv(FixedProblem(GaussianBandit([means], 0.0)), budget=40.0, costs=costs)
+        observation, _ = env.reset(seed=0)
+        agent = agents_named(name)
+        agent.tie = "first"
+        agent.reset(env.problem_info(), np.random.default_rng(0))
+        steps = play_single_steps(agent, env, observation)
+        assert steps.recommendation.tolist() == [0], name
+        assert float(steps.pulls[0] @ np.array(costs)) <= 40.0 + 1e-9
+        if name.startswith(("SH", "SR", "Uniform")):
+            assert played(agents_named(name), means, costs, 40.0).pulls.tolist() == steps.pulls.tolist(), name
 
 
 def test_blocks_and_steps_have_the_same_distribution() -> None:
@@ -168,6 +166,4 @@ def test_track_and_stop_saves_money() -> None:
     bound = float(fixed_confidence_bound(np.array(keywords["means"]), 0.1, np.array(keywords["costs"])))
     assert result.errors <= 10 and result.truncated == 0 and result.money_spent is not None
     assert result.lower_bound == pytest.approx(bound) and result.over_bound == result.money_spent / bound
-    plain = {**env, "costs": None}
-    blind = bai_gym.evaluate(agent, "BAI-Custom-v0", budget=10**6, runs=100, env_kwargs=plain)
-    assert result.money_spent < 0.9 * float(blind.mean_pulls @ np.array(keywords["costs"]))
+    assert result.money_spent < 4500  # 3,700; shares for arms of equal costs cost 5,100

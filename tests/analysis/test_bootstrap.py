@@ -63,22 +63,6 @@ def test_values_beyond_one() -> None:
     assert small.std() < 0.1 * drawn.std()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("tasks", "runs", "p"), [(6, 100, 0.05)])
-def test_intervals_of_a_mean_over_dependent_tasks_cover_it(tasks: int, runs: int, p: float) -> None:
-    # Half of the runs are hard in all tasks. 5-sigma bounds of a share of 600, and 0.01 for quantiles of 400 samples.
-    rng, level, repeats = np.random.default_rng(8), 0.9, 600
-    addresses: list[tuple[str | int, ...]] = [("a", i) for i in range(tasks)]
-    covered = 0
-    for repeat in range(repeats):
-        hard = rng.random((runs, 1)) < 0.5
-        wrong = rng.random((runs, tasks)) < np.where(hard, 1.8 * p, 0.2 * p)
-        drawn = resample(list(wrong.T), addresses, samples=400, seed=repeat, unseen=0.5 / tasks).mean(axis=1)
-        lower, upper = percentile(wrong.mean(), drawn, level)
-        covered += bool(lower <= p <= upper)
-    assert abs(covered / repeats - level) < 5 * math.sqrt(level * (1 - level) / repeats) + 0.01
-
-
 def test_tasks_that_share_their_luck_have_wider_means() -> None:
     # Ten copies of one task are one task: the deviation of their mean is not smaller.
     rng = np.random.default_rng(2)

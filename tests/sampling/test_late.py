@@ -146,22 +146,6 @@ def test_blocks_and_steps_have_one_law(name: str) -> None:
             assert chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue > 1e-3, rounds
 
 
-def test_an_episode_that_has_ended_requests_no_more_pulls() -> None:
-    """In steps, the other episodes of a batch continue in rounds of more pulls than there are arms."""
-    rounds, bandit = Rounds(7, 1), BernoulliBandit(np.tile([0.9, 0.1, 0.1], (4, 1)))
-    agent, rng = agents.make("KL-LUCB"), np.random.default_rng(0)
-    agent.reset(ProblemInfo(3, 150, 4, truth=bandit, rounds=rounds), rng)
-    late = {"batch_size": rounds.batch_size, "delay": rounds.delay}
-    env = make_vec_env(GivenInstances(bandit), 4, budget=150, autoreset_mode="Disabled", **late)
-    observation, ended = env.reset(seed=0)[0], np.zeros(4, np.int64)
-    for _ in range(150):
-        observation, *_ = env.step(agent.act(observation))
-        idle = 0 if agent.idle_pulls is None else agent.idle_pulls.sum(axis=1)
-        ended = np.where(ended > 0, ended + 1, idle)
-        assert (idle == ended).all()
-    assert 0 < ended.min() < ended.max()
-
-
 def test_an_agent_of_fixed_confidence_stops_on_rewards_that_have_arrived() -> None:
     for path in ("auto", "steps"):
         env = {"batch_size": 20, "fixed_confidence": True, "means": [0.9, 0.3, 0.2], "distribution": "bernoulli"}

@@ -1,11 +1,8 @@
-"""The dynamic program against published and brute-force values."""
+"""The dynamic program against known values, and by hand."""
 
 from __future__ import annotations
 
-import functools
-import itertools
 from fractions import Fraction
-from math import comb, factorial
 from typing import Any
 
 import numpy as np
@@ -35,88 +32,23 @@ def test_known_values() -> None:
 
 # ------------------------------------------------------------------------------------------------ brute force
 
-State = tuple[tuple[int, int], ...]  # successes and failures of each arm
-
-
-def density(a: int, b: int) -> list[Fraction]:
-    """Coefficients of the density of Beta(a, b)."""
-    scale = Fraction(factorial(a + b - 1), factorial(a - 1) * factorial(b - 1))
-    return [Fraction(0)] * (a - 1) + [scale * comb(b - 1, i) * (-1) ** i for i in range(b)]
-
-
-def primitive(p: list[Fraction]) -> list[Fraction]:
-    return [Fraction(0), *(c / (i + 1) for i, c in enumerate(p))]
-
-
-def product(p: list[Fraction], q: list[Fraction]) -> list[Fraction]:
-    out = [Fraction(0)] * (len(p) + len(q) - 1)
-    for (i, a), (j, b) in itertools.product(enumerate(p), enumerate(q)):
-        out[i + j] += a * b
-    return out
-
-
-class BruteForce:
-    """Bellman's recursion over all states in the order of the arms, in fractions, with no symmetry used."""
-
-    def __init__(self, budget: int, objective: str, alpha: int, beta: int) -> None:
-        self.budget, self.objective, self.prior = budget, objective, (alpha, beta)
-
-    def parameters(self, arm: tuple[int, int]) -> tuple[int, int]:
-        return self.prior[0] + arm[0], self.prior[1] + arm[1]
-
-    @functools.cache  # noqa: B019 (short-lived)
-    def actions(self, state: State) -> tuple[Fraction, ...]:
-        """The value of each action."""
-        if sum(map(sum, state)) < self.budget:
-            return tuple(map(functools.partial(self.after, state), range(len(state))))
-        if self.objective == "simple_regret":
-            return tuple(Fraction(a, a + b) for a, b in map(self.parameters, state))
-        values = []
-        for best in range(len(state)):
-            p = [Fraction(1)]
-            for arm, counts in enumerate(state):
-                f = density(*self.parameters(counts))
-                p = product(p, f if arm == best else primitive(f))
-            values.append(sum(primitive(p), Fraction(0)))
-        return tuple(values)
-
-    def after(self, state: State, arm: int) -> Fraction:
-        a, b = self.parameters(state[arm])
-        s, f = state[arm]
-        paid = max(self.actions((*state[:arm], (s + 1, f), *state[arm + 1 :])))
-        failed = max(self.actions((*state[:arm], (s, f + 1), *state[arm + 1 :])))
-        return Fraction(a, a + b) * paid + Fraction(b, a + b) * failed
-
-
-def states(num_arms: int, pulls: int) -> list[State]:
-    counts = itertools.product(range(pulls + 1), repeat=2 * num_arms)
-    return [tuple(zip(c[::2], c[1::2], strict=True)) for c in counts if sum(c) == pulls]
-
-
-@pytest.mark.each("objective", bayes_optimal.OBJECTIVES)
-@pytest.mark.each(
-    ("num_arms", "budget", "prior"),
-    [(2, 4, (1, 3)), (3, 3, (2, 1)), (4, 2, (1, 1))],
-)
-def test_values_and_actions_equal_brute_force(
-    num_arms: int, budget: int, prior: tuple[int, int], objective: str
-) -> None:
-    brute = BruteForce(budget, objective, *prior)
-    solution = solve_bayes(num_arms, budget, objective, *prior)
-    start: State = ((0, 0),) * num_arms
-    assert solution.value == pytest.approx(float(max(brute.actions(start))), abs=1e-13)
-    for pulls in range(budget + 1):
-        every = states(num_arms, pulls)
-        wanted = []
-        for state in every:
-            values = brute.actions(state)
-            wanted.append([value == max(values) for value in values])
-        counts = np.array(every)  # (S, K, 2)
-        found = solution.best_actions(counts[..., 0].T, counts.sum(axis=-1).T)
-        assert found.T.tolist() == wanted
-
-
 # ------------------------------------------------------------------------------------------------ structure
+
+
+def test_other_priors_by_hand() -> None:
+    # One pull of either arm. Prior (2, 1): mean 3/4 after a success, else the other has 2/3. (1, 2): 1/2, else 1/3.
+    for alpha, beta, value in ((2, 1, 2 / 3 * 3 / 4 + 1 / 3 * 2 / 3), (1, 2, 1 / 3 * 1 / 2 + 2 / 3 * 1 / 3)):
+        assert solve_bayes(2, 1, "simple_regret", alpha, beta).value == pytest.approx(value, abs=1e-13)
+        assert solve_bayes(2, 0, "simple_regret", alpha, beta).value == pytest.approx(alpha / 3, abs=1e-13)
+
+
+def test_best_actions_by_hand() -> None:
+    # After a success of arm 0 all pulls are worth 2/3. After a failure it stands at 1/3, and a pull of another arm is
+    # worth (2/3 + 1/2) / 2, since the third is left at 1/2. At the end the largest mean counts.
+    successes = np.array([[1, 0, 0], [0, 0, 0], [1, 0, 0], [0, 0, 0]]).T
+    pulls = np.array([[1, 0, 0], [1, 0, 0], [1, 1, 0], [1, 0, 1]]).T
+    best = solve_bayes(3, 2, "simple_regret").best_actions(successes, pulls).T.astype(int)
+    assert best.tolist() == [[1, 1, 1], [0, 1, 1], [1, 0, 0], [0, 1, 0]]
 
 
 def test_more_arms_than_pulls_and_more_than_bits_in_a_byte() -> None:

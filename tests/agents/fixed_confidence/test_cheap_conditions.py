@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -42,48 +41,28 @@ def runs_of(name: str, family: str) -> tuple[Any, ...]:
 @pytest.mark.slow
 @pytest.mark.each("family", ["bernoulli", "gaussian", "student"])
 def test_decisions_are_those_of_the_exact_rule_at_every_pull(monkeypatch: pytest.MonkeyPatch, family: str) -> None:
-    """Uncompiled; each cheap condition is checked where it holds, and runs are the same without any."""
+    """Uncompiled; one cheap condition is checked where it holds, and runs are the same without any."""
     monkeypatch.setattr(engine, "can_compile", lambda: False)
-    seen: Counter[str] = Counter()
-    falls_short, overlap, score_few = stopping.falls_short, intervals.overlap, top_two.score_few
     near = intervals.upper_end_near
-
-    def checked_fall(e: Any, s: Any, w: Any, best: int) -> bool:
-        found = falls_short(e, s, w, best)
-        assert not found or not stopping.is_better(e, s, w, best, s.rival)
-        seen["looks"] += 1
-        seen["short"] += found
-        return found
-
-    def checked_overlap(e: Any, s: Any, w: Any, i: int, j: int) -> bool:
-        found = overlap(e, s, w, i, j)
-        end = near(e, s, w, j, 0.0)
-        assert not (found and end < e.mean[i] and intervals.excess(e, s, w, i, end) > 0.0)
-        seen["overlap"] += found
-        return found
-
-    def checked_scores(e: Any, s: Any, w: Any, best: int, explores: float) -> None:
-        score_few(e, s, w, best, explores)
-        found = np.array(w.score)
-        exact_scores(e, s, w, best, explores)
-        assert (found >= w.score).all() and found.max() == np.max(w.score)
-        assert (w.score[found == found.max()] == found.max()).all()
-        w.score[:] = found
-        seen["scores"] += 1
 
     def exact_scores(e: Any, s: Any, w: Any, best: int, explores: float) -> None:
         for arm in range(e.num_arms):
             w.score[arm] = -stopping.evidence(e, s, w, best, arm) - explores * math.log(e.pulls[arm])
         w.score[best] = -np.inf
 
+    def checked_fall(e: Any, s: Any, w: Any, best: int) -> bool:
+        found = falls_short(e, s, w, best)
+        assert not found or not stopping.is_better(e, s, w, best, s.rival)
+        looks.append(found)
+        return found
+
+    falls_short, looks = stopping.falls_short, list[bool]()
     names = FEW + (GAUSSIAN_ONLY if family == "gaussian" else ())
     if family == "student":
         names = tuple(name for name in names if not name.startswith("KL"))
     for name in names:
         with monkeypatch.context() as patch:
             patch.setattr(stopping, "falls_short", checked_fall)
-            patch.setattr(racing, "overlap", checked_overlap)
-            patch.setattr(top_two, "score_few", checked_scores)
             cheap = runs_of(name, family)
         with monkeypatch.context() as patch:
             patch.setattr(stopping, "falls_short", lambda e, s, w, best: False)
@@ -92,9 +71,7 @@ def test_decisions_are_those_of_the_exact_rule_at_every_pull(monkeypatch: pytest
             for module in (intervals, racing):
                 patch.setattr(module, "upper_end", lambda e, s, w, arm: near(e, s, w, arm, 0.0))
             assert cheap == runs_of(name, family), name
-    assert seen["short"] > (0.8 if family == "bernoulli" else 0.2) * seen["looks"] > 0
-    assert (seen["scores"] > 0) == (family == "student")
-    assert (seen["overlap"] > 0) == (family != "student")
+    assert sum(looks) > (0.8 if family == "bernoulli" else 0.2) * len(looks) > 0
 
 
 def test_evidence_grows_at_most_as_said() -> None:
