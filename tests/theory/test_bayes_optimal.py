@@ -45,10 +45,15 @@ def test_other_priors_by_hand() -> None:
 def test_best_actions_by_hand() -> None:
     # After a success of arm 0 all pulls are worth 2/3. After a failure it stands at 1/3, and a pull of another arm is
     # worth (2/3 + 1/2) / 2, since the third is left at 1/2. At the end the largest mean counts.
-    successes = np.array([[1, 0, 0], [0, 0, 0], [1, 0, 0], [0, 0, 0]]).T
-    pulls = np.array([[1, 0, 0], [1, 0, 0], [1, 1, 0], [1, 0, 1]]).T
-    best = solve_bayes(3, 2, "simple_regret").best_actions(successes, pulls).T.astype(int)
-    assert best.tolist() == [[1, 1, 1], [0, 1, 1], [1, 0, 0], [0, 1, 0]]
+    solution = solve_bayes(3, 2, "simple_regret")
+    for successes, pulls, best in (
+        ([1, 0, 0], [1, 0, 0], [1, 1, 1]),
+        ([0, 0, 0], [1, 0, 0], [0, 1, 1]),
+        ([0, 1, 0], [0, 1, 1], [0, 1, 0]),
+        ([0, 0, 0], [1, 0, 1], [0, 1, 0]),
+    ):
+        found = solution.best_actions(np.array(successes)[:, None], np.array(pulls)[:, None])
+        assert found[:, 0].tolist() == best
 
 
 def test_more_arms_than_pulls_and_more_than_bits_in_a_byte() -> None:

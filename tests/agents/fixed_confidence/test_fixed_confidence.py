@@ -11,26 +11,20 @@ from scipy.stats import beta
 import bai_gym
 from bai_gym import agents
 from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent
-from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBandit, SampleTable
+from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
-from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
+from bai_gym.tasks import BestArm, Task, TopM
 
 RUNS = 400
 CAP = 100_000
 DELTA = 0.1
 LEVEL = 0.999
 
-# Arms that pay one of two values; means 0.5, 0.2, 0.2, 0.15, and variances of 0 to 0.25.
-TWO_VALUES = np.array([[0.0, 1.0], [0.2, 0.2], [0.1, 0.3], [0.0, 0.3]])
 INSTANCES: dict[str, tuple[Bandit, list[Task]]] = {
     "four arms": (BernoulliBandit([0.9, 0.5, 0.4, 0.3]), [BestArm()]),
     "top m": (BernoulliBandit([0.4, 0.9, 0.1, 0.9, 0.3]), [TopM(2), TopM(3, 0.4), BestArm(0.2)]),
-    "two values": (
-        EmpiricalBandit(SampleTable.of(TWO_VALUES.reshape(-1), np.arange(0, 9, 2)), np.arange(4)[None]),
-        [BestArm(), TopM(2, 0.3), BestOfEach(2, 0.2)],
-    ),
 }
 NAMES = ["UGapEc", "UGapEc-V", "LUCB"]
 OTHERS = [name for name in agents.names() if isinstance(agents.make(name), ConfidenceAgent)]
