@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from runpy import run_path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bai_gym
 from bai_gym import agents
 from bai_gym.agents.registry import BUILT_IN
 from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBandit, PoissonBandit, SampleTable
@@ -86,43 +84,3 @@ def test_a_given_parameter_is_not_chosen() -> None:
         assert {parameter: agent.setting(parameter) for parameter in given} == given
     for given, family in (({"sigma": 1.0}, "gaussian"), ({"threshold": "kk21-gauss"}, "gaussian"), ({}, "student")):
         assert suited(agents.make("T3C", **given), Rewards.of("real")).setting("family") == family, given
-
-
-# Six variants that convert at 2 to 6 %: before rewards were known to be binary, many defaults erred in half of the runs
-# or more, because an arm with two zeros had no variance.
-CONVERSIONS = {"means": [0.02, 0.03, 0.035, 0.04, 0.045, 0.06], "distribution": "bernoulli"}
-QUICK, RUNS = 4000, 500  # runs; the latter of networks, which declare to know a prior, and of RHO, which are slow
-ALLOWED = 1.3  # times the error of SR
-NORMAL = {"OCBA": 1.6, "SHAdaVar": 1.6}  # derived for normal rewards, which a note says; their own limits
-BASELINE = {"Uniform"}  # others are measured against it, and it claims nothing
-
-
-def plays_conversions(name: str) -> bool:
-    """Whether an agent is one of a fixed budget that can be given six binary arms, and no more than that."""
-    entry, agent = BUILT_IN[name], agents.make(name)
-    needs_more = agent.stops or agent.uses_pairs or agent.needs_features or {"prior", "variances"} <= agent.knows
-    return not (needs_more or entry.arms or entry.largest_budget) and "best-arm" in agent.tasks
-
-
-@cache
-def conversions(name: str) -> Any:
-    runs = RUNS if name == "RHO" or "prior" in agents.make(name).knows else QUICK
-    return bai_gym.evaluate(name, "BAI-Custom-v0", runs=runs, budget=2400, env_kwargs=CONVERSIONS)
-
-
-@pytest.mark.slow
-@pytest.mark.each("name", sorted(name for name in agents.names() if name in BUILT_IN and plays_conversions(name)))
-def test_conversions(name: str) -> None:
-    """An agent that errs 1.3 times as often as SR is accepted in 97.7 % of the cases; one at 1.53 is rejected in 98 %.
-
-    For 4,000 runs: the standard error of the excess over what is allowed would be 0.0103 if the two errors were
-    independent; they have the same instances, which makes it no larger.
-    """
-    result, other = conversions(name), conversions("SR")
-    error, sr = result.error_probability, other.error_probability
-    said = [note for note in result.notes if note.startswith(f"{name}: ") and " chosen for " not in note]
-    limit = NORMAL.get(name, ALLOWED)
-    excess = error - limit * sr
-    margin = 2.0 * np.sqrt(error * (1.0 - error) / result.runs + limit**2 * sr * (1.0 - sr) / other.runs)
-    assert excess <= margin or name in BASELINE or (said and name not in NORMAL), (error, sr)
-    assert any("derived for normal rewards" in note for note in said) >= (name in NORMAL)

@@ -96,17 +96,6 @@ def test_a_gymnasium_loop_makes_the_same_pulls() -> None:
             assert played(agents_named(name), means, costs, 40.0).pulls.tolist() == steps.pulls.tolist(), name
 
 
-def test_blocks_and_steps_have_the_same_distribution() -> None:
-    keywords = {"means": [0.6, 0.3, 0.0], "variances": 1.0, "costs": [3.0, 1.0, 1.0]}
-    for name in ("SH-Reuse", "OCBA"):
-        blocks, steps = (
-            bai_gym.evaluate(name, "BAI-Custom-v0", budget=60.0, runs=200, path=path, env_kwargs=keywords)
-            for path in ("blocks", "steps")
-        )
-        assert abs(blocks.error_probability - steps.error_probability) < 0.19, name  # 4 standard errors
-        assert np.abs(blocks.mean_pulls - steps.mean_pulls).max() < 3.5, name
-
-
 def test_who_takes_no_account_of_costs_is_refused() -> None:
     for agent in ("TTTS", Thirds):
         with pytest.raises(AgentError):

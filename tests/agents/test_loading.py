@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -155,21 +154,6 @@ def test_a_change_of_the_file_or_of_what_it_imports_is_seen(folder: Path) -> Non
     (folder / "mine.py").write_text(MINE.replace("% 2", "% 3"))
     digests.append(digest("mine.py:First"))
     assert digests[0] == digests[1] and len(set(digests)) == 3
-
-
-@pytest.mark.slow
-def test_a_change_of_what_functions_import_is_seen(folder: Path) -> None:
-    (folder / "late.py").write_text("class Late:\n    def act(self, observation):\n        import helpers\n")
-    code = (
-        "from bai_gym.api import make_cells\nprint(make_cells(['late.py:Late'], 'BAI-Bernoulli3-v0', [9], 0)[0].digest)"
-    )
-    (folder / "ask.py").write_text(code)  # a prompt would have no digest
-    digests = []
-    for text in (HELPERS, HELPERS, HELPERS + "SHARE = 3\n"):
-        (folder / "helpers.py").write_text(text)
-        line = [sys.executable, "ask.py"]
-        digests.append(subprocess.run(line, capture_output=True, text=True, check=True).stdout.strip())
-    assert digests[0] == digests[1] != digests[2] and "?" not in "".join(digests)
 
 
 @pytest.mark.each(

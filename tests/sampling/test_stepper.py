@@ -10,7 +10,7 @@ import pytest
 
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
-from bai_gym.sampling import Block, Episode, Outcome, Plan, Rule, Sequential, State, Stepper, batched
+from bai_gym.sampling import Block, Episode, Outcome, Plan, Rule, Sequential, State, Stepper
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm
 
@@ -148,20 +148,6 @@ def test_asking_twice_changes_nothing() -> None:
     assert agent.outcome[0] == [[2, 2]]
 
 
-def test_the_recommendation_is_given_once_and_repeated() -> None:
-    class Fickle(Scripted):
-        calls = 0
-
-        def recommend(self, observation: Observation) -> IntArray:
-            self.calls += 1
-            return np.array([self.calls])
-
-    agent = Fickle([[1, 0, 0]])
-    stepper, world = stepping(agent), World(np.zeros((1, 3, 1)), 1)
-    play(stepper, world, 1)
-    assert [stepper.act(world.observation()).tolist() for _ in range(3)] == [[1], [1], [1]]
-
-
 def test_pulls_after_the_agent_stopped_are_counted() -> None:
     stepper, world = stepping(Scripted([[1, 0, 1], [0, 2, 0]])), World(np.zeros((2, 3, 1)), 5)
     assert play(stepper, world, 5) == [[0, 2, 1, 1, 1], [1, 1, 1, 1, 1]]
@@ -190,13 +176,6 @@ def test_an_observation_that_does_not_follow_is_refused(change: Callable[[World]
     change(world)
     with pytest.raises(AgentError, match="does not follow from the agent's last action: was the agent reset"):
         stepper.act(world.observation())
-
-
-def test_batched_adds_the_missing_axis() -> None:
-    single = {"pulls": np.zeros(3), "remaining": np.ones(1)}
-    assert {name: array.shape for name, array in batched(single).items()} == {"pulls": (1, 3), "remaining": (1, 1)}
-    batch: Observation = {"pulls": np.zeros((2, 3))}
-    assert batched(batch) is batch
 
 
 def test_what_does_not_follow_is_refused() -> None:

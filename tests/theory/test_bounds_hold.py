@@ -20,7 +20,7 @@ from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestArm
-from bai_gym.theory import BOUNDS, shvar_bound
+from bai_gym.theory import BOUNDS
 from bai_gym.theory.bounds import Bound
 
 FALSE_ALARM = 1e-6
@@ -68,22 +68,9 @@ def gaussian(rng: np.random.Generator) -> Bandit:
     return GaussianBandit(means, rng.uniform(0.1, 1.0, size))
 
 
-def equal_gaussian(rng: np.random.Generator) -> Bandit:
-    """Two or four arms of equal variances, for which allocations are whole."""
-    size = int(rng.choice([2, 4]))
-    means = rng.random(size)
-    means[rng.integers(size)] = 1.25
-    return GaussianBandit(means, np.full(size, rng.uniform(0.1, 1.0)))
-
-
-def shvar_theorem_3(means: np.ndarray, variances: np.ndarray, budget: int) -> object:
-    return shvar_bound(means, variances, budget, theorem=3)
-
-
 TABLE = {
     "SH": Line(lambda: SequentialHalving(rounding="equal"), BOUNDS["SH"], bernoulli),
     "SHVar": Line(SHVar, BOUNDS["SHVar"], gaussian),
-    "SHVar, Theorem 3": Line(SHVar, shvar_theorem_3, equal_gaussian),
     "SR": Line(SuccessiveRejects, BOUNDS["SR"], bernoulli),
     "UCB-E": Line(lambda: UCBE(**BOUNDS["UCB-E"].parameters), BOUNDS["UCB-E"], clear, 2, 5000),
     "UGapEb": Line(lambda: UGapEb(**BOUNDS["UGapEb"].parameters), BOUNDS["UGapEb"], clear, 5, 5000),

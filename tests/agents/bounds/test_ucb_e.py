@@ -75,9 +75,3 @@ def test_plug_in_complexity_by_hand(complexity: Play) -> None:
     assert complexity([2.0, 2.0, 2.0, 2.0], 3, 7.0) == 7.0  # no gaps: it stays what it was
     # Gaps 0, 0 but for rounding, 2/3 of rank 3, 1 of rank 4.
     assert complexity([1.0, 1 / 3, 0.0, 1.0 + 1e-16], 3, 7.0) == pytest.approx(6.75, rel=1e-12)
-
-
-def test_gaps_of_rounding_are_left_out(complexity: Play) -> None:
-    means = [0.1 + 0.2, 0.3, 0.0]
-    assert means[0] != means[1]
-    assert complexity(means, 2, 7.0) == pytest.approx(3 / 0.09, rel=1e-12)

@@ -36,14 +36,12 @@ def test_counts_by_hand(variances: list[float], pulls: int, counts: list[int]) -
     assert counts_first(variances, pulls) == counts
 
 
-@pytest.mark.each(("size", "extra"), [(4, 1), (4, 2), (3, 1)])
-def test_ties_are_random(size: int, extra: int) -> None:
-    # Equal variances: the arms with one more pull are a random set of `extra`.
-    counts = greedy_counts(np.full((20_000, size), 2.0), 5 * size + extra, "random", np.random.default_rng(0))
+def test_ties_are_random() -> None:
+    # Equal variances: the arms with one more pull are a random pair.
+    counts = greedy_counts(np.full((20_000, 4), 2.0), 22, "random", np.random.default_rng(0))
     assert np.ptp(counts) == 1
     subsets = np.unique(counts, axis=0, return_counts=True)[1]
-    assert len(subsets) == {(4, 1): 4, (4, 2): 6, (3, 1): 3}[size, extra]
-    assert chisquare(subsets).pvalue > 0.001 / 3  # level 0.001 over the three cases
+    assert len(subsets) == 6 and chisquare(subsets).pvalue > 0.001
 
 
 def test_variance_index_orders_unpulled_then_by_variance_then_zeros() -> None:

@@ -121,14 +121,6 @@ def test_it_may_go_on_as_apt(trace: Play) -> None:
     assert (played.arms, played.idle, played.recommendation) == ([0, 1, 1, 1, 1, 1, 0, 1], [], [1, 1])
 
 
-@few_arms
-def test_as_apt_it_pulls_arms_again_that_a_round_has_dropped(trace: Play) -> None:
-    # Rounds end before and after it goes on as APT; at the end sqrt(T) gap is equal up to a pull.
-    gaps, budget = [0.71, 0.26], 78
-    played = trace(AugUCB(after="apt", rho=1.0), [[0.5 + gap] for gap in gaps], budget, task=Thresholding(0.5))
-    assert played.counts(2) == [10, 68]  # 2.25 and 2.14; 2.13 with the last pull of arm 0 less
-
-
 def test_the_end_of_a_round_by_hand() -> None:
     # s = sqrt(0.16 x 1 / (4 T)) = 0.1 for T = 4 and v = 0: arms 1 and 4 are dropped. Then epsilon = 1/2, psi = 500 / 32
     # = 15.625, log 500 = 6.2146 and l = ceil(388.4); three arms are left.

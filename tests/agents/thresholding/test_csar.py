@@ -56,13 +56,6 @@ def test_the_authors_form_drops_arms_from_below(
     assert (played.arms, played.recommendation) == (arms, above)
 
 
-def test_what_counts_is_the_distance_on_either_side(trace: Play) -> None:
-    # Arm 1 is above the threshold by 0.3, arm 0 below by 0.2; after two pulls each arm 0 has 0.6, which is at 0.1.
-    rewards = [[0.3, 0.9], [0.8], [0.45]]
-    played = trace(CSAR(tie="first"), rewards, 14, task=HALF)
-    assert played.arms[:6] == [0, 1, 2, 0, 1, 2] and played.arms[6:8] == [0, 2]
-
-
 def test_a_classified_arm_keeps_its_mean_whatever_follows(trace: Play) -> None:
     # The idle pulls of a Gymnasium loop go to arm 0, whose later rewards would move it to the other side.
     played = trace(CSAR(tie="first"), [[0.9, 0.9, -9.0], [0.55], [0.2]], 14, task=HALF)
