@@ -141,33 +141,6 @@ def test_budgets_are_kept_and_arms_recommended(
                 assert not rollout.recommendation.any()
 
 
-@pytest.mark.each("variant", [variant for variant in GENERAL if variant[0] in HALVING], ids=variant_id)
-def test_stages_of_halving_sum_exactly(variant: Variant) -> None:
-    agent = agents.make(variant[0], **variant[1])
-    asked: list[int] = []
-    begin = agent.start
-
-    def noting(seen: Any) -> Any:
-        plan, outcome = begin(seen), None
-        while True:
-            try:
-                request = plan.send(outcome)
-            except StopIteration as end:
-                return end.value
-            asked.append(request.steps if hasattr(request, "steps") else int(np.sum(request.counts[0])))
-            outcome = yield request
-
-    agent.start = noting
-    budget = 2 * agent.minimum_budget(5) + 61
-    play(agent, repeated(spread(5), 4), budget)
-    if "rounding" not in variant[1]:
-        ends = budget // 3 * np.arange(1, 4) + [0, 0, budget % 3 if variant[1].get("leftover") == "last" else 0]
-        made = np.cumsum(asked)
-        assert set(ends) <= set(made) and made[-1] == ends[-1]
-    else:
-        assert sum(asked) <= budget and all(asked)
-
-
 @pytest.mark.each("name", FIND_ONE)
 def test_relabelling_the_arms_relabels_the_recommendation(name: str) -> None:
     runs = 300 if agents.make(name).needs_features else 1000  # designs take time

@@ -22,8 +22,6 @@ from bai_gym.rounds import Rounds
 from bai_gym.sampling import Block, late, start, with_assumed
 from bai_gym.statistics import IntArray, Statistics
 
-ROUNDS = [Rounds(7), Rounds(60), Rounds(1, 3), Rounds(8, 2)]
-
 
 class Scripted(Agent):
     """Requests given blocks, and notes their outcomes and what it sees."""
@@ -116,19 +114,17 @@ def played(
     return play_steps(agent.act, env, env.reset(seed=seed)[0], checkpoints, agent.recommend)
 
 
-@pytest.mark.parametrize("name", ["SH", "SHAdaVar", "OCBA"])
-def test_every_pull_is_made_and_every_reward_counts(name: str) -> None:
+def test_every_pull_is_made_and_every_reward_counts() -> None:
     """Agents that recommend the best sample mean do so on all rewards, whenever they have arrived."""
     bandit = BernoulliBandit(np.tile([0.8, 0.5, 0.5, 0.3], (20, 1)))
-    for rounds in ROUNDS:
+    for rounds in (Rounds(7), Rounds(60), Rounds(1, 3), Rounds(8, 2)):
         for steps in (False, True):
-            rollout = played(name, rounds, bandit, steps=steps)
-            assert (rollout.statistics.pulls.sum(axis=1) <= 60).all(), (rounds, steps)
-            if name == "OCBA":
-                assert (rollout.statistics.pulls.sum(axis=1) == 60).all()
-                means = rollout.statistics.means
-                chosen = np.take_along_axis(means, rollout.recommendation[:, None], 1)[:, 0]
-                assert np.allclose(chosen, means.max(axis=1), rtol=1e-12), (rounds, steps)
+            rollout = played("OCBA", rounds, bandit, steps=steps)
+            assert (rollout.statistics.pulls.sum(axis=1) == 60).all(), (rounds, steps)
+            means = rollout.statistics.means
+            chosen = np.take_along_axis(means, rollout.recommendation[:, None], 1)[:, 0]
+            assert np.allclose(chosen, means.max(axis=1), rtol=1e-12), (rounds, steps)
+            assert (played("SH", rounds, bandit, steps=steps).pulls.sum(axis=1) <= 60).all()
 
 
 @pytest.mark.parametrize("name", ["SH", "TS"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -106,23 +107,14 @@ def test_bandits_side_by_side_add_up() -> None:
 @pytest.mark.each(
     ("call", "error", "named"),
     [
+        *((partial(top_gaps, np.arange(6.0), 1, n), ParameterError, "(num_)?bandits") for n in (0, 4, 6, 2.0)),
+        *((partial(ugape_complexity, MEANS, m), ParameterError, "m") for m in (0, 3, 1.5)),
+        *((partial(ugape_v_complexity, MEANS, 1.0, 1, e), ParameterError, "epsilon") for e in (-0.1, math.inf)),
         *(
-            (lambda n=n: top_gaps(np.arange(6.0), 1, n), ParameterError, "(num_)?bandits")  # type: ignore[misc]
-            for n in (0, 4, 6, 2.0)
+            (partial(best_arm_h1, means), ParameterError, "means")
+            for means in ([0.5], [0.5, math.nan], ["high", "low"])
         ),
-        *((lambda m=m: ugape_complexity(MEANS, m), ParameterError, "m") for m in (0, 3, 1.5)),  # type: ignore[misc]
-        *(
-            (lambda e=e: ugape_v_complexity(MEANS, 1.0, epsilon=e), ParameterError, "epsilon")  # type: ignore[misc]
-            for e in (-0.1, math.inf)
-        ),
-        *(
-            (lambda means=means: best_arm_h1(means), ParameterError, "means")  # type: ignore[misc]
-            for means in ([0.5], [0.5, math.nan], ["high", "low"], [10**400, 1])
-        ),
-        *(
-            (lambda v=v: ugape_v_complexity(MEANS, v), InstanceError, "variances")  # type: ignore[misc]
-            for v in (-1.0, [1.0, 1.0], math.inf)
-        ),
+        *((partial(ugape_v_complexity, MEANS, v), InstanceError, "variances") for v in (-1.0, [1.0, 1.0], math.inf)),
         (lambda: ugape_complexity(MEANS, b=0.0), ParameterError, "b"),
         (lambda: reward_bound(MEANS, MEANS, 0), BudgetError, "budget"),
     ],

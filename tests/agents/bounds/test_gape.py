@@ -122,9 +122,6 @@ def test_exploration_of_several_bandits_by_hand() -> None:
     for rescaled, exploration in ((False, 1.0), (True, 18.0)):
         agent = begun(GapE(b=1.0, rescaled=rescaled), means, 94, task=task)
         assert agent.exploration.tolist() == pytest.approx([exploration], rel=1e-12)
-    # Variances 0, b = 3/16 so that (16/3) b gap is the gap: H = 2 (1/4) 16 + 2 (1/2) 4 = 12.
-    agent = begun(GapEV(b=3 / 16, rescaled=False), means, 98, 0.0, task)
-    assert agent.exploration.tolist() == pytest.approx([(8 / 9) * 90 / 12], rel=1e-12)
 
 
 def test_two_bandits_by_hand(trace: Play) -> None:

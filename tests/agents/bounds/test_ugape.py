@@ -90,8 +90,6 @@ def test_equal_widths_are_decided_by_a_coin(task: Task) -> None:
         # m = 2, epsilon = 1/4: gaps 1/2, 1/4, 1/4, 3/4, so (gap + epsilon) / 2 = 3/8, 1/4, 1/4, 1/2, all at least
         # epsilon. b = 2: H = 4 (64/9 + 16 + 16 + 4) = 1552/9, and a = 100 / (4 H).
         (UGapEb(b=2.0), TopM(2, 0.25), 100 / (4 * 1552 / 9)),
-        # epsilon = 1 exceeds (gap + 1) / 2 for all gaps: H = 4 b^2.
-        (UGapEb(b=1.0), TopM(2, 1.0), 100 / 16),
         # One best arm: gaps 1/4, 1/4, 1/2, 1; H = 4 (16 + 16 + 4 + 1).
         (UGapEb(b=1.0, scale=3.0), BestArm(), 300 / (16 * 37)),
         # Two bandits: gaps 1/4, 1/4 and 1/2, 1/2; H = 4 (16 + 16 + 4 + 4).
