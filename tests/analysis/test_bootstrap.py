@@ -63,17 +63,6 @@ def test_values_beyond_one() -> None:
     assert small.std() < 0.1 * drawn.std()
 
 
-def test_tasks_that_share_their_luck_have_wider_means() -> None:
-    # Ten copies of one task are one task: the deviation of their mean is not smaller.
-    rng = np.random.default_rng(2)
-    wrong = rng.random(1000) < 0.2
-    others = [rng.random(1000) < 0.2 for _ in range(10)]
-    addresses: list[tuple[str | int, ...]] = [("a", i) for i in range(10)]
-    same = resample([wrong] * 10, addresses, samples=1000, seed=0, unseen=0.05).mean(axis=1).std()
-    apart = resample(others, addresses, samples=1000, seed=0, unseen=0.05).mean(axis=1).std()
-    assert 2 < same / apart < 5  # sqrt(10) = 3.2
-
-
 @pytest.mark.parametrize("samples", [99, 2.5, True, "many"])
 def test_too_few_samples_are_refused(samples: object) -> None:
     with pytest.raises(ParameterError, match="at least 100"):

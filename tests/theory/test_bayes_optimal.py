@@ -30,8 +30,6 @@ def test_known_values() -> None:
         assert optimal_value(num_arms, budget, objective=objective) == pytest.approx(expected, abs=6e-11)
 
 
-# ------------------------------------------------------------------------------------------------ brute force
-
 # ------------------------------------------------------------------------------------------------ structure
 
 

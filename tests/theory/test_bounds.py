@@ -66,7 +66,6 @@ def test_shvar_with_whole_allocations_by_hand() -> None:
     ("means", "variances", "budget"),
     [
         ([1, 0, 0], 1.0, 36),  # three arms
-        ([1, 0, 0, 0], 1.0, 65),  # two stages of 32.5
         ([1, 0, 0, 0], 1.0, 68),  # 8.5 pulls
         ([1, 0], [0, 1], 8),  # no pull at all of the first
         (range(32), [1] * 31 + [2], 5 * 33),  # more arms than are looked at
@@ -185,8 +184,6 @@ def test_explorations_beyond_the_theory_have_no_bound() -> None:
     ("call", "named"),
     [
         (lambda: gape_v_bound(MEANS, 0.1, 100, a=-1.0), "a"),
-        (lambda: gape_v_bound(MEANS, 0.1, 100, a=math.inf), "a"),
-        (lambda: shadavar_bound(MEANS, 1.0, 100, 0.0), "delta"),
         (lambda: shadavar_bound(MEANS, 1.0, 100, 1.0), "delta"),
         (lambda: ugapec_sample_complexity(MEANS, 1.0), "delta"),
         (lambda: shvar_bound(MEANS, 1.0, 9, theorem=5), "theorem"),

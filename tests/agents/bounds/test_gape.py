@@ -132,6 +132,3 @@ def test_two_bandits_by_hand(trace: Play) -> None:
     played = trace(agent, [[1.0], [0.0], [0.5], [1.0]], 13, task=BestOfEach(2))
     assert played.arms == [0, 1, 2, 3, 2, 3, 0, 1, 2, 3, 2, 3, 2]
     assert played.recommendation == [0, 1]
-
-
-# ------------------------------------------------------------------------------------------------ invariance, range

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.agents import Agent
 from bai_gym.agents.bounds.ugape import (
     AUGapEb,
     AUGapEbV,
@@ -24,7 +23,7 @@ from bai_gym.agents.bounds.ugape import (
 )
 from bai_gym.agents.tools.sets import SetState, rivals
 from bai_gym.bandits import GaussianBandit
-from bai_gym.benchmark.rollout import Rollout, play_blocks
+from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
 
@@ -76,7 +75,9 @@ def test_select_arm_by_hand(episode: Play, m: int, bandits: int, kept: set[int],
 @pytest.mark.each("task", [BestArm(), TopM(1)], ids=repr)
 def test_equal_widths_are_decided_by_a_coin(task: Task) -> None:
     # No exploration, so all widths are 0: at every pull either of the two arms.
-    pulls = play(UGapEb(b=1.0, scale=0.0), GaussianBandit(np.tile([1.0, 0.0, -1.0], (2000, 1)), 0.0), 103, task).pulls
+    bandit = GaussianBandit(np.tile([1.0, 0.0, -1.0], (2000, 1)), 0.0)
+    agent = begun(UGapEb(b=1.0, scale=0.0), bandit.means, 103, 0.0, task)
+    pulls = play_blocks(agent, bandit, 103, np.random.default_rng(2), task).pulls
     assert (pulls[:, 2] == 1).all()
     assert abs(pulls[:, 0].mean() - 51) < 4.5 * 5 / math.sqrt(2000) and 4.5 < pulls[:, 0].std() < 5.5
 
@@ -207,29 +208,6 @@ def test_the_cap_ends_an_episode_that_would_go_on(trace: Play) -> None:
     played = trace(UGapEc(tie="first"), [[0.5], [0.5]], 41, fixed_confidence=True)
     assert (played.counts(2), played.idle) == ([21, 20], [])
     assert trace(UGapEc(tie="first"), [[0.0], [1.0]], 2, fixed_confidence=True).recommendation == 1
-
-
-# ------------------------------------------------------------------------------------------------ plain and fast
-
-
-def play(agent: Agent, bandit: Any, budget: int, task: Task | None = None, fixed: bool = False) -> Rollout:
-    info = ProblemInfo(
-        bandit.num_arms,
-        budget,
-        bandit.batch,
-        task=task,
-        truth=bandit,
-        knows=agent.knows,
-        fixed_confidence=fixed,
-    )
-    agent.reset(info, np.random.default_rng(1))
-    return play_blocks(agent, bandit, budget, np.random.default_rng(2), task)
-
-
-# ------------------------------------------------------------------------------------------------ batches that stop
-
-
-# ------------------------------------------------------------------------------------------------ parameters
 
 
 @pytest.mark.each("kind", [UGapEb, UGapEbV, AUGapEb, AUGapEbV])
