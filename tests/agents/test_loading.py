@@ -129,15 +129,13 @@ def test_functions_may_import_modules_of_the_folder(folder: Path, workers: int) 
 
 def test_a_command_plays_them_and_names_them_in_its_rerun_command(command: Callable[..., str], folder: Path) -> None:
     words = ["--agent", "mine.py:First", "--agent", "mine.py:First(start=1)", "--agent", "SH", "--runs", "40"]
-    out = command("run", "BAI-Bernoulli3-v0", "--budget", "9", *words, "--bounds", "--optimum", "--out", "a")
-    assert "│ First(start=1) " in out and "Karnin" in out
+    assert "│ First(start=1) " in command("run", "BAI-Bernoulli3-v0", "--budget", "9", *words, "--out", "a")
     rows = pq.read_table("a/results.parquet").to_pylist()
     assert [row["agent"] for row in rows] == ["First", "First(start=1)", "SH"]
     assert "mine.py:First(start=1)" in rows[1]["rerun"]
-    for number, row in enumerate(rows):
-        command(*shlex.split(row["rerun"])[1:], "--out", f"again{number}")
-        (again,) = pq.read_table(f"again{number}/results.parquet").to_pylist()
-        assert again["errors"] == row["errors"] and again["digest"] == row["digest"]
+    command(*shlex.split(rows[1]["rerun"])[1:], "--out", "again")
+    (again,) = pq.read_table("again/results.parquet").to_pylist()
+    assert again["errors"] == rows[1]["errors"] and again["digest"] == rows[1]["digest"]
 
 
 def test_a_theorem_does_not_cover_a_class_that_is_derived_from_its_agent(command: Callable[..., str]) -> None:

@@ -127,12 +127,6 @@ def test_a_rule_with_a_window_of_its_own_starts_from_it() -> None:
     assert window.pulls.tolist() == [[1, 0]]
 
 
-def test_a_rule_over_all_arms_starts_from_all_samples() -> None:
-    agent = Cycling([[1, 0]], 3)
-    assert play_out(agent, World(np.array([[[1.0, 3.0], [2.0, 2.0]]]), 4)) == [[0, 0, 1, 0]]
-    assert agent.outcome[0] == [[3, 1]]
-
-
 def test_asking_twice_changes_nothing() -> None:
     agent = Cycling([[1, 1]], 2)
     stepper, world = stepping(agent), World(np.array([[[1.0], [2.0]]]), 4)
