@@ -62,6 +62,11 @@ def test_the_estimate_by_hand(episode: Play) -> None:
     assert (s.arm, s.before, s.chance) == (arm, e.mean[arm], pytest.approx(0.5))
 
 
+def test_the_last_reward_completes_the_estimates(trace: Play) -> None:
+    # Rewards are the means before: whatever arm is drawn, the estimates are 1 and 0.9.
+    assert {trace(NAAIPW(), [[1.0], [0.9]], 5, seed=seed).recommendation for seed in range(8)} == {0}
+
+
 def test_draws_have_the_shares() -> None:
     # Deviations 1 and 3 estimated from many pulls: a quarter of the draws are of the first arm.
     runs, budget = 400, 1000
