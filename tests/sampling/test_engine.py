@@ -295,6 +295,37 @@ def test_waiting_episodes_are_supplied_together() -> None:
     assert played.stopped.all() and asked == [[0, 1, 2]] * 4
 
 
+def stop_or_wait(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
+    s.count += 1.0
+    if e.mean[0] > 0.5:
+        return STOP if s.count == 1.0 else 0  # asked once more, it would pull
+    return WAIT if s.count == 1.0 else 1
+
+
+def test_an_episode_that_has_stopped_stays_so_while_others_wait() -> None:
+    bandit = GaussianBandit([[1.0, 0.0], [0.0, 0.0]], 0.0)
+    played = play(Rule(state=Numbers, choose=stop_or_wait), bandit, 3, supply=lambda rows, states, seen: None)
+    assert played.stopped.tolist() == [True, False] and played.statistics.pulls.tolist() == [[1, 1], [1, 4]]
+
+
+def choose_in_turn(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
+    s.count += 1.0
+    return int(s.count) % 2 if s.count > 0.0 else WAIT
+
+
+def test_an_episode_that_has_chosen_is_not_asked_again_while_others_wait() -> None:
+    def supply(rows: IntArray, states: States, statistics: Statistics) -> None:
+        states["count"][rows] = 0.0
+
+    counts, window = np.array([0.0, -1.0]), Statistics.zeros((2, 2))
+    rule = Rule(state=Numbers, choose=choose_in_turn)
+    request = Sequential(
+        rule, 4, "first", np.random.default_rng(0), {"count": counts, "table": np.zeros(1)}, supply=supply
+    )
+    engine = Engine(request, window, 0, None, variances=True)
+    assert engine.choose().tolist() == [1, 1]
+
+
 # ------------------------------------------------------------------------------------------------ mistakes
 
 

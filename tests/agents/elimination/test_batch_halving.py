@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
-from bai_gym import agents
+from bai_gym import agents, evaluate
 from bai_gym.agents.elimination.batch_halving import target_pulls
 
 Play = Callable[..., Any]
@@ -51,3 +52,9 @@ def test_ash_recommends_as_sequential_halving_on_the_same_rewards(scripted_block
             played = scripted_blocks(agents.make(name, batch_size=size, tie="first"), rewards, budget)
             different[name] += int(played.recommendation[0] != halving.recommendation[0])
     assert different["ASH"] == 0 < different["BatchSH"]
+
+
+def test_rounds_are_those_of_the_environment() -> None:
+    """In 9 rounds of 50 pulls ASH leaves no pull of the last round."""
+    result = evaluate("ASH", "BAI-Bernoulli10-v0", budget=403, runs=20, env_kwargs={"batch_size": 50})
+    assert sum(result.mean_pulls) == pytest.approx(403)
