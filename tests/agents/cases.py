@@ -10,7 +10,9 @@ from pathlib import Path
 from runpy import run_path
 from typing import Any
 
-from bai_gym.bandits import Bandit
+import numpy as np
+
+from bai_gym.bandits import Bandit, FeatureBandit
 from bai_gym.tasks import BestArm, GoodArm, Task, Thresholding
 
 WINGS = [run_path(str(file)) for file in sorted(Path(__file__).parent.glob("*/cases.py"))]
@@ -121,7 +123,7 @@ def fit(agent: Any, bandit: Bandit) -> Bandit:
     """The bandit as the agent needs it: with features, a prior or common items that say nothing about the best arm."""
     for wing in WINGS:
         bandit = wing["fit"](agent, bandit)
-    return bandit
+    return FeatureBandit(bandit, np.eye(bandit.num_arms)) if agent.needs_features else bandit
 
 
 def usual_task(agent: Any) -> Task:

@@ -38,7 +38,7 @@ DRAWING = {name for name in NAMES if BUILT_IN[name].draws_arms}
 LEAVE_SOME = STOPPING | {name for name in NAMES if not BUILT_IN[name].spends_budget}
 # Agents for one number of arms, and those that by default are for some rewards only. Worlds of other rewards or sizes,
 # where they raise, leave them out or give them one of their own (`playable`). What is left out here,
-# test_bayes_optimal has; and UCB-GLM and GSE-Log are everywhere with a link for any rewards.
+# test_bayes_optimal has; and agents with a link for rewards in [0, 1] are everywhere with one for any rewards.
 ONE_SIZE = {name for name in NAMES if BUILT_IN[name].arms is not None}
 SOME_REWARDS = {name for name in NAMES if BUILT_IN[name].rewards != ANY}
 FIND_ONE = [name for name in NAMES if BestArm.name in agents.make(name).tasks and name not in ONE_SIZE]

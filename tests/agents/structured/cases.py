@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from bai_gym.bandits import Bandit, FeatureBandit
+from bai_gym.bandits import Bandit
 
 # LinUCB has to be told how large means may be: of arms far beyond that it stays with the first that it pulls.
 # Designs for 64 arms take time, and agents that halve rho make many of them.
@@ -34,5 +32,5 @@ CHOICES = [([*UCB, *CONFIDENCE, *ROUNDS], [{"sigma": sigma} for sigma in (0.5, 0
 
 
 def fit(agent: Any, bandit: Bandit) -> Bandit:
-    """Return the arms with features that say nothing about any other arm."""
-    return FeatureBandit(bandit, np.eye(bandit.num_arms)) if agent.needs_features else bandit
+    """Return the arms as they are; features are added for all agents that need them."""
+    return bandit
