@@ -112,17 +112,17 @@ CHOICES: list[tuple[list[str], list[dict[str, Any]]]] = [
 ]
 
 for wing in WINGS:
-    NEEDED |= wing["NEEDED"]
-    VARIANTS += wing["VARIANTS"]
-    REFUSED += wing["REFUSED"]
-    EXCLUDED += wing["EXCLUDED"]
-    CHOICES += wing["CHOICES"]
+    NEEDED |= wing.get("NEEDED", {})
+    VARIANTS += wing.get("VARIANTS", [])
+    REFUSED += wing.get("REFUSED", [])
+    EXCLUDED += wing.get("EXCLUDED", [])
+    CHOICES += wing.get("CHOICES", [])
 
 
 def fit(agent: Any, bandit: Bandit) -> Bandit:
     """The bandit as the agent needs it: with features, a prior or common items that say nothing about the best arm."""
     for wing in WINGS:
-        bandit = wing["fit"](agent, bandit)
+        bandit = wing["fit"](agent, bandit) if "fit" in wing else bandit
     return FeatureBandit(bandit, np.eye(bandit.num_arms)) if agent.needs_features else bandit
 
 

@@ -11,7 +11,6 @@ from bai_gym.agents.tools.normal_prior import PriorAgent
 from bai_gym.bandits import Bandit, PriorBandit
 from bai_gym.gaussian_process import GaussianPrior
 
-NEEDED: dict[str, dict[str, Any]] = {}
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("BayesGap", {"kernel": "squared-exponential", "length": 0.1, "amplitude": 30.0}),
     ("BayesGap", {"kernel": "linear", "amplitude": 30.0, "output": "last"}),

@@ -9,7 +9,6 @@ import numpy as np
 from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit, PairedFiniteBandit, PairedGaussianBandit
 from bai_gym.rewards import Rewards
 
-NEEDED: dict[str, dict[str, Any]] = {}
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("KN", {"paired": True}),
     ("NM", {"variance": "max"}),
@@ -21,7 +20,6 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["PairedOCBA"], "n0", [1, 2.5]),
     (["WilcoxonRace"], "startup", [-1, 1.5]),
 ]
-EXCLUDED: list[tuple[str, dict[str, Any]]] = []
 FAMILIES = ("binary", "bounded(0, 1)", "bounded(0, 10)", "gaussian", "gaussian")
 CHOICES: list[tuple[list[str], list[dict[str, Any]]]] = [
     (["PairedRace"], [{"family": family} for family in FAMILIES]),

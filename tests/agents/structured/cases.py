@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from bai_gym.bandits import Bandit
-
 # LinUCB has to be told how large means may be: of arms far beyond that it stays with the first that it pulls.
 # Designs for 64 arms take time, and agents that halve rho make many of them.
 NEEDED: dict[str, dict[str, Any]] = {
@@ -27,10 +25,4 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["UCB-GLM"], "penalty", [0.0]),
     (["XY-adaptive"], "alpha", [0.0, 1.1]),
 ]
-EXCLUDED: list[tuple[str, dict[str, Any]]] = []
 CHOICES = [([*UCB, *CONFIDENCE, *ROUNDS], [{"sigma": sigma} for sigma in (0.5, 0.5, 5.0, "oracle", "oracle")])]
-
-
-def fit(agent: Any, bandit: Bandit) -> Bandit:
-    """Return the arms as they are; features are added for all agents that need them."""
-    return bandit
