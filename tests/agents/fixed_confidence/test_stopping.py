@@ -95,16 +95,18 @@ def test_the_student_threshold_is_just_above_the_quantiles(episode: Play) -> Non
 
 
 def test_evidence_is_the_least_cost_of_another_order(episode: Play) -> None:
-    pulls, means, variances = [5, 12], [0.7, 0.4], [0.04, 0.09]
-    x = np.linspace(0.4, 0.7, 100_001)
-    kl = bernoulli_kl(np.array(means)[:, None], x)
-    square = (np.array(means)[:, None] - x) ** 2
-    biased = np.array([0.04 * 4 / 5, 0.09 * 11 / 12])[:, None]
-    costs = {"gaussian": 0.5 * square / [[1.0], [4.0]], "bernoulli": kl, "student": 0.5 * np.log1p(square / biased)}
-    for family, cost in costs.items():
-        e, (s, w) = episode(pulls, means, variances), state(family, THRESHOLDS[family][0], 2, None)
-        assert evidence(e, s, w, 0, 1) == pytest.approx((np.array(pulls) @ cost).min(), rel=1e-6), family
-        assert evidence(e, s, w, 1, 0) == 0.0
+    pulls, means, x = np.array([5, 12]), np.array([0.7, 0.4]), np.linspace(0.4, 0.7, 100_001)
+    square = (means[:, None] - x) ** 2
+    for variances in ([0.04, 0.09], [9e-4, 1e-4], [1e-4, 9e-4]):  # the latter two with several minima
+        biased = (variances * (pulls - 1) / pulls)[:, None]
+        for family, cost in (
+            ("gaussian", 0.5 * square / [[1.0], [4.0]]),
+            ("bernoulli", bernoulli_kl(means[:, None], x)),
+            ("student", 0.5 * np.log1p(square / biased)),
+        ):
+            e, (s, w) = episode(pulls, means, variances), state(family, THRESHOLDS[family][0], 2, None)
+            assert evidence(e, s, w, 0, 1) == pytest.approx((pulls @ cost).min(), rel=1e-5), family
+            assert evidence(e, s, w, 1, 0) == 0.0
 
 
 @pytest.mark.each(
