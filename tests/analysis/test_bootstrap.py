@@ -39,6 +39,8 @@ def test_runs_have_one_weight_for_all_columns() -> None:
     assert drawn[:, 0] + drawn[:, 1] == pytest.approx(np.ones(500), abs=1e-6)
     assert drawn[:, 0] == pytest.approx(drawn[:, 2], abs=1e-6)
     assert drawn[:, 0].std() == pytest.approx(math.sqrt(0.3 * 0.7 / 1500), rel=0.2)
+    other = resample([right], [("a",)], samples=500, seed=1, unseen=1e-9)
+    assert abs(np.corrcoef(other[:, 0], drawn[:, 0])[0, 1]) < 0.2  # another seed, other weights
 
 
 def test_a_column_does_not_depend_on_the_others() -> None:
@@ -61,6 +63,8 @@ def test_values_beyond_one() -> None:
     assert (np.abs(drawn - 3) < 0.5).all() and drawn.std() > 0
     small = resample([np.full(50, 3)], [("a",)], samples=200, seed=0, unseen=0.5, size=0.01, most=4.0)
     assert small.std() < 0.1 * drawn.std()
+    prior = resample([np.full(1, 3)], [("a",)], samples=200, seed=0, unseen=100.0, most=4.0)
+    assert prior.mean() == pytest.approx(2.0, abs=0.1)
 
 
 @pytest.mark.parametrize("samples", [99, 2.5, True, "many"])
