@@ -101,7 +101,7 @@ def test_who_takes_no_account_of_costs_is_refused() -> None:
         with pytest.raises(AgentError):
             bai_gym.evaluate(agent, "BAI-Bernoulli3-v0", budget=30.0, runs=2, env_kwargs={"costs": [1.0, 2.0, 1.0]})
     with pytest.raises(AgentError):
-        played(agents.make("TTTS"), [1.0, 0.0], [1.0, 2.0], 30.0)
+        agents.make("TTTS").reset(ProblemInfo(2, 30.0, costs=(1.0, 2.0)))
     with pytest.raises(BudgetError):  # two stages of one pull of each arm cost 8
         bai_gym.evaluate("SH", "BAI-Bernoulli3-v0", budget=7.9, runs=2, env_kwargs={"costs": [1.0, 2.0, 1.0]})
 
