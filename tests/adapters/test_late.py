@@ -23,8 +23,6 @@ from bai_gym.rounds import Rounds
 from bai_gym.sampling import Block, start
 from bai_gym.statistics import IntArray, Statistics
 
-ROUNDS = [Rounds(10), Rounds(7), Rounds(60), Rounds(1, 3), Rounds(8, 2)]
-
 
 class Scripted(Agent):
     """Requests given blocks, and notes their outcomes and what it sees."""
@@ -87,16 +85,6 @@ def test_blocks_are_cut_into_rounds_by_hand() -> None:
     assert agent.views[1]["remaining"] == 0
 
 
-def test_requests_of_whole_rounds_have_their_own_outcomes() -> None:
-    agent = Scripted(Block(counts(2, 1)), Block(counts(1, 2)))
-    told = [Statistics(counts(2, 1), np.array([[0.5, 4.0]]), np.array([[0.5, 0.0]]))]
-    told.append(Statistics(counts(1, 2), np.array([[9.0, 3.0]]), np.array([[0.0, 8.0]])))
-    assert run(agent, Rounds(3), 6, list(told)) == [[2, 1], [1, 2]]
-    for outcome, arrived in zip(agent.outcomes, told, strict=True):
-        for name in ("pulls", "means", "variances"):
-            assert getattr(outcome, name).tobytes() == getattr(arrived, name).tobytes()
-
-
 def test_pending_pulls_are_assumed_at_the_mean() -> None:
     """Arm 1 has no reward: it counts as an average arm, of (2 x 0.5) / 2. Means of zeros and ones stay possible."""
     seen = {"pulls": np.array([2, 0]), "means": np.array([0.5, 0.0]), "pending": np.array([1, 2]), "other": np.ones(1)}
@@ -127,22 +115,20 @@ def played(
     return play_steps(agent.act, env, env.reset(seed=seed)[0], checkpoints, agent.recommend)
 
 
-@pytest.mark.parametrize("name", ["SH", "SR", "SHAdaVar", "OCBA"])
-def test_every_pull_is_made_and_every_reward_counts(name: str) -> None:
+def test_every_pull_is_made_and_every_reward_counts() -> None:
     """Agents that recommend the best sample mean do so on all rewards, whenever they have arrived."""
-    bandit = BernoulliBandit(np.tile([0.8, 0.5, 0.5, 0.3], (40, 1)))
-    for rounds in ROUNDS:
+    bandit = BernoulliBandit(np.tile([0.8, 0.5, 0.5, 0.3], (20, 1)))
+    for rounds in (Rounds(7), Rounds(60), Rounds(1, 3), Rounds(8, 2)):
         for steps in (False, True):
-            rollout = played(name, rounds, bandit, steps=steps)
-            assert (rollout.statistics.pulls.sum(axis=1) <= 60).all(), (rounds, steps)
-            if name == "OCBA":
-                assert (rollout.statistics.pulls.sum(axis=1) == 60).all()
-                means = rollout.statistics.means
-                chosen = np.take_along_axis(means, rollout.recommendation[:, None], 1)[:, 0]
-                assert np.allclose(chosen, means.max(axis=1), rtol=1e-12), (rounds, steps)
+            rollout = played("OCBA", rounds, bandit, steps=steps)
+            assert (rollout.statistics.pulls.sum(axis=1) == 60).all(), (rounds, steps)
+            means = rollout.statistics.means
+            chosen = np.take_along_axis(means, rollout.recommendation[:, None], 1)[:, 0]
+            assert np.allclose(chosen, means.max(axis=1), rtol=1e-12), (rounds, steps)
+            assert (played("SH", rounds, bandit, steps=steps).pulls.sum(axis=1) <= 60).all()
 
 
-@pytest.mark.parametrize("name", ["SH", pytest.param("UCB1", marks=pytest.mark.slow), "TS"])
+@pytest.mark.parametrize("name", ["SH", "TS"])
 def test_blocks_and_steps_have_one_law(name: str) -> None:
     """Wrong in 1 of 1,000 seeds for each of 6 tables of pulls of the best arm, in four classes."""
     bandits: list[Callable[[], Any]] = [
@@ -155,30 +141,6 @@ def test_blocks_and_steps_have_one_law(name: str) -> None:
             cuts = np.unique(np.quantile(np.concatenate(pulls), [0.25, 0.5, 0.75]))
             table = np.array([np.bincount(np.digitize(counts, cuts), minlength=cuts.size + 1) for counts in pulls])
             assert chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue > 1e-3, rounds
-
-
-def test_late_rewards_cost_an_adaptive_agent_its_advantage() -> None:
-    errors = [
-        evaluate("UCB1", "BAI-Bernoulli10-v0", budget=400, runs=300, env_kwargs={"batch_size": size}).error_probability
-        for size in (1, 400)
-    ]
-    assert errors[0] + 0.03 < errors[1]
-
-
-def test_an_episode_that_has_ended_requests_no_more_pulls() -> None:
-    """In steps, the other episodes of a batch continue in rounds of more pulls than there are arms."""
-    rounds, bandit = Rounds(7, 1), BernoulliBandit(np.tile([0.9, 0.1, 0.1], (4, 1)))
-    agent, rng = agents.make("KL-LUCB"), np.random.default_rng(0)
-    agent.reset(ProblemInfo(3, 150, 4, truth=bandit, rounds=rounds), rng)
-    late = {"batch_size": rounds.batch_size, "delay": rounds.delay}
-    env = make_vec_env(GivenInstances(bandit), 4, budget=150, autoreset_mode="Disabled", **late)
-    observation, ended = env.reset(seed=0)[0], np.zeros(4, np.int64)
-    for _ in range(150):
-        observation, *_ = env.step(agent.act(observation))
-        idle = 0 if agent.idle_pulls is None else agent.idle_pulls.sum(axis=1)
-        ended = np.where(ended > 0, ended + 1, idle)
-        assert (idle == ended).all()
-    assert 0 < ended.min() < ended.max()
 
 
 def test_an_agent_of_fixed_confidence_stops_on_rewards_that_have_arrived() -> None:
@@ -205,8 +167,8 @@ def test_checkpoints_see_the_rewards_that_have_arrived() -> None:
 def test_checkpoints_change_nothing_of_what_follows() -> None:
     """Every reward is its arm's mean: the pulls are the same."""
     bandit = GaussianBandit(np.random.default_rng(0).random((40, 4)), 0.0)
-    for name in ("UCB1", "OCBA", "Uniform"):
-        for rounds in ROUNDS:
+    for name in ("UCB1", "Uniform"):
+        for rounds in (Rounds(7), Rounds(8, 2)):
             without, scored = (
                 played(name, rounds, bandit, steps=False, checkpoints=points, tie="first")
                 for points in ((), (3, 7, 20, 41))
@@ -215,20 +177,6 @@ def test_checkpoints_change_nothing_of_what_follows() -> None:
             assert [point.pulls.sum(axis=1).tolist() for point in scored.checkpoints] == [
                 [point] * 40 for point in (3, 7, 20, 41)
             ]
-
-
-def test_blocks_and_steps_have_one_law_at_checkpoints() -> None:
-    """Wrong in 1 of 1,000 seeds for each of 6 tables of the arms recommended."""
-    bandit = GaussianBandit(np.tile([0.7, 0.2, 0.0], (500, 1)), np.ones((500, 3)))
-    for rounds in (Rounds(8), Rounds(5, 1)):
-        one, other = (
-            played("UCB1", rounds, bandit, steps=steps, seed=5, checkpoints=(9, 21, 40)).checkpoints
-            for steps in (False, True)
-        )
-        for a, b in zip(one, other, strict=True):
-            assert (a.pulls_made, a.pulls.sum()) == (b.pulls_made, b.pulls.sum())
-            table = np.array([np.bincount(point.recommendation, minlength=3) for point in (a, b)])
-            assert chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue > 1e-3, (rounds, a.pulls_made)
 
 
 class FewestPulls:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import numpy as np
@@ -10,24 +12,12 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from bai_gym import agents, evaluate
-from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent
 from bai_gym.agents.registry import BUILT_IN
-from bai_gym.agents.structured.gse import GSE
 from bai_gym.agents.tools.halving import HalvingAgent, num_stages
-from bai_gym.agents.tools.normal_prior import PriorAgent
 from bai_gym.api import parse_agent
-from bai_gym.bandits import (
-    Bandit,
-    BernoulliBandit,
-    FeatureBandit,
-    GaussianBandit,
-    PairedFiniteBandit,
-    PairedGaussianBandit,
-    PriorBandit,
-)
+from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import AgentError, BudgetError
-from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import engine
 from bai_gym.tasks import TASKS, BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
@@ -35,71 +25,20 @@ from bai_gym.validation import LARGEST
 from bai_gym.wings import ANY
 
 pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
+CASES = run_path(str(Path(__file__).with_name("cases.py")))
+fit, usual_task = CASES["fit"], CASES["usual_task"]
+Variant = tuple[str, dict[str, Any]]
 LEVEL = 0.001
 NAMES = agents.names()
-# LinUCB has to be told how large means may be: of arms far beyond that it stays with the first that it pulls.
-# Designs for 64 arms take time, and agents that halve rho make many of them.
-NEEDED: dict[str, dict[str, Any]] = {
-    "LinUCB": {"S": 60.0},
-    **{name: {"iterations": 10} for name in ("P1-Peace", "Mixed-Peace")},
-}
-VARIANTS: list[tuple[str, dict[str, Any]]] = [
-    *((name, NEEDED.get(name, {})) for name in NAMES),
-    ("Uniform", {"mode": "random"}),
-    ("SH", {"rounding": "equal"}),
-    ("SH-Reuse", {"leftover": "last"}),
-    ("SHVar-Reuse", {"leftover": "last"}),
-    ("SHAdaVar", {"ucb": False}),
-    ("SHAdaVar-Reuse", {"leftover": "last"}),
-    ("GapE", {"rescaled": False, "b": 1.0}),
-    ("GapE-V", {"rescaled": False, "b": 1.0}),
-    ("VBR", {"reject": "ucb", "early": True}),
-    ("SR", {"leftover": "last"}),
-    ("UCB-E", {"a": "theory", "b": 1.0}),
-    ("UCB-E", {"a": 0.0, "b": 1.0}),
-    ("TS", {"posterior": "normal", "sigma": 1e-4}),
-    ("TTTS", {"posterior": "normal", "sigma": 1e-4, "beta": 0.8}),
-    ("OCBA", {"n0": 3}),
-    ("GSE-Log", {"link": "identity"}),
-    ("UCB-GLM", {"link": "identity"}),
-    ("UCB-GLM", {"link": "identity", "alpha": 3.0, "penalty": 1.0, "newton_steps": 1}),
-    ("LinUCB", {"S": 60.0, "model": "disjoint"}),
-    ("LinGapE", {"radius": "determinant"}),
-    ("AugUCB", {"after": "apt"}),
-    ("UCBEV-T", {"index": "bernstein"}),
-    ("CSAR", {"schedule": "sr"}),
-    ("BayesGap", {"kernel": "squared-exponential", "length": 0.1, "amplitude": 30.0}),
-    ("BayesGap", {"kernel": "linear", "amplitude": 30.0, "output": "last"}),
-    ("BayesGap", {"output": "mean"}),
-    ("KG", {"candidates": 2}),
-    ("CR-A", {"sigma": 20.0}),
-    ("DSH", {"output": "mean"}),
-    ("FBKT", {"phi": 2, "leftover": "scale"}),
-    ("GNA", {"sampling": "track", "estimator": "mean"}),
-    ("FCVote", {"agent": "UGapEc", "sigma": 1.0}),
-    ("EB-TC-eps", {"beta": "ids"}),
-    ("KN", {"paired": True}),
-    ("NM", {"variance": "max"}),
-    ("FRace", {"test": "t", "adjust": "holm"}),
-    ("RHO", {"objective": "pcs", "epochs": 3}),
-    ("RHO", {"prior_mean": 5.0, "prior_sd": 30.0, "sigma": 1.0}),
-    ("RUE", {"spread": "unbiased"}),
-    ("BayesElim", {"samples": "all"}),
-    ("PI-BAI", {"weights": "bound"}),
-    ("PI-BAI", {"weights": "T3C", "discard": True}),
-    ("PI-BAI", {"weights": "TSTCI", "warm_up": 5}),
-    ("PI-BAI", {"prior_mean": 0.0, "prior_sd": 30.0, "sigma": 1.0}),
-]
-# Agents with a prior of all means, by which they judge arms without a pull.
-PRIOR = {name for name in NAMES if isinstance(agents.make(name), agents.GaussianProcessAgent | PriorAgent)}
+VARIANTS: list[Variant] = [*((name, CASES["NEEDED"].get(name, {})) for name in NAMES), *CASES["VARIANTS"]]
 # Agents whose stages of halving have equal budgets, rounded down.
-HALVING = {name for name in NAMES if isinstance(agents.make(name), HalvingAgent | GSE)}
-STOPPING = {name for name in NAMES if getattr(agents.make(name), "stops", False)}
+HALVING = {name for name in NAMES if isinstance(agents.make(name), HalvingAgent)}
+STOPPING = {name for name in NAMES if agents.make(name).stops}
 DRAWING = {name for name in NAMES if BUILT_IN[name].draws_arms}
 LEAVE_SOME = STOPPING | {name for name in NAMES if not BUILT_IN[name].spends_budget}
 # Agents for one number of arms, and those that by default are for some rewards only. Worlds of other rewards or sizes,
 # where they raise, leave them out or give them one of their own (`playable`). What is left out here,
-# test_bayes_optimal has; and UCB-GLM and GSE-Log are everywhere with a link for any rewards.
+# test_bayes_optimal has; and agents with a link for rewards in [0, 1] are everywhere with one for any rewards.
 ONE_SIZE = {name for name in NAMES if BUILT_IN[name].arms is not None}
 SOME_REWARDS = {name for name in NAMES if BUILT_IN[name].rewards != ANY}
 FIND_ONE = [name for name in NAMES if BestArm.name in agents.make(name).tasks and name not in ONE_SIZE]
@@ -109,7 +48,7 @@ GENERAL = [variant for variant in EVERY if variant[0] in FIND_ONE]
 SEVERAL = [variant for variant in VARIANTS if agents.make(variant[0], **variant[1]).tasks - {BestArm.name}]
 
 
-def variant_id(variant: tuple[str, dict[str, Any]]) -> str:
+def variant_id(variant: Variant) -> str:
     return agents.make(variant[0], **variant[1]).label
 
 
@@ -120,27 +59,6 @@ def test_a_label_can_be_written_as_an_agent() -> None:
         assert agents.make(found, **values) == agent, agent.label
 
 
-def fit(agent: Any, bandit: Bandit) -> Bandit:
-    """The bandit as the agent needs it: with features or a prior that say nothing about any other arm."""
-    if "prior" in agent.knows and agent.name in PRIOR:
-        return PriorBandit(bandit, GaussianPrior(900.0 * np.eye(bandit.num_arms)))
-    if agent.uses_pairs:
-        return paired(bandit)
-    return FeatureBandit(bandit, np.eye(bandit.num_arms)) if agent.needs_features else bandit
-
-
-def paired(bandit: Bandit) -> Bandit:
-    """Arms of the same means on common items: correlated normal ones, or rewards of 0 and 1."""
-    if isinstance(bandit, BernoulliBandit):
-        ones = np.arange(100)[:, None] < np.arange(101)  # (items, candidates); candidate c has 1 on c of 100 items
-        return PairedFiniteBandit(ones.astype(float), np.rint(100.0 * bandit.means).astype(np.int64), replace=True)
-    return PairedGaussianBandit(bandit.means, bandit.variances, correlation=0.5)
-
-
-def usual_task(agent: Any) -> Task:
-    return next(task for task in (BestArm(), Thresholding(0.5), GoodArm(0.5)) if task.name in agent.tasks)
-
-
 def play(agent: Any, bandit: Bandit, budget: int, seed: int = 0, task: Task | None = None) -> Rollout:
     bandit, task = fit(agent, bandit), task or usual_task(agent)
     info = ProblemInfo(bandit.num_arms, budget, bandit.batch, task=task, truth=bandit, knows=agent.knows)
@@ -149,9 +67,9 @@ def play(agent: Any, bandit: Bandit, budget: int, seed: int = 0, task: Task | No
 
 
 def tasks_of(agent: Any, num_arms: int) -> list[Task]:
-    """The tasks of several arms that the agent declares, with sets of every size."""
-    tasks: list[Task] = [*map(TopM, range(1, num_arms)), BestOfEach(1), BestOfEach(num_arms // 2)]
-    tasks += map(Thresholding, (-20.0, 0.5, 0.9, 90.0))
+    """The tasks of several arms that the agent declares, with sets of several sizes."""
+    tasks: list[Task] = [TopM(1), TopM(num_arms - 1), BestOfEach(1), BestOfEach(num_arms // 2)]
+    tasks += map(Thresholding, (-20.0, 0.5, 90.0))
     return [task for task in tasks if task.name in agent.tasks]
 
 
@@ -167,6 +85,14 @@ def without_variance(num_arms: int) -> GaussianBandit:
     return GaussianBandit(np.linspace(0.9, 0.2, num_arms), 0.0)
 
 
+def all_equal_and_certain(num_arms: int) -> BernoulliBandit:
+    return BernoulliBandit(np.ones(num_arms))
+
+
+def negative(num_arms: int) -> GaussianBandit:
+    return GaussianBandit(np.linspace(-9.0, -4.0, num_arms), 0.01)
+
+
 def playable(name: str, num_arms: int, budget: int) -> tuple[Bandit, int]:
     """A world of that size, or the largest below it that the agent can play in."""
     entry = BUILT_IN[name]
@@ -176,35 +102,25 @@ def playable(name: str, num_arms: int, budget: int) -> tuple[Bandit, int]:
     return spread(num_arms), budget
 
 
-def all_equal(num_arms: int) -> GaussianBandit:
-    return GaussianBandit(np.full(num_arms, 0.3), 1.0)
-
-
-def all_equal_and_certain(num_arms: int) -> BernoulliBandit:
-    return BernoulliBandit(np.ones(num_arms))
-
-
-def negative(num_arms: int) -> GaussianBandit:
-    return GaussianBandit(np.linspace(-9.0, -4.0, num_arms), 0.01)
-
-
-# Every world in one size, and one world in every size: how pulls are divided depends on the number of arms.
-WORLDS: list[tuple[int, Callable[[int], Bandit]]] = [
-    *((num_arms, spread) for num_arms in (2, 3, 5, 64)),
-    *((5, world) for world in (without_variance, all_equal, all_equal_and_certain, negative)),
+# How pulls are divided depends on the number of arms: the least budget in every size, and larger ones in one.
+WORLDS: list[tuple[int, Callable[[int], Bandit], tuple[int, ...]]] = [
+    *((num_arms, spread, (1,)) for num_arms in (2, 3, 64)),
+    (5, spread, (1, 2, 10)),
+    *((5, world, (2,)) for world in (without_variance, all_equal_and_certain, negative)),
 ]
 
 
 @pytest.mark.each("variant", GENERAL, ids=variant_id)
-@pytest.mark.each(("num_arms", "make_bandit"), WORLDS)
+@pytest.mark.each(("num_arms", "make_bandit", "factors"), WORLDS)
 def test_budgets_are_kept_and_arms_recommended(
-    variant: tuple[str, dict[str, Any]], num_arms: int, make_bandit: Callable[[int], Bandit]
+    variant: Variant, num_arms: int, make_bandit: Callable[[int], Bandit], factors: tuple[int, ...]
 ) -> None:
     name, parameters = variant
     bandit = repeated(make_bandit(num_arms), 3)
     least = agents.make(name, **parameters).minimum_budget(num_arms)
-    for budget in (least, 2 * least + 1, *([10 * least] if num_arms < 64 else [])):
-        rollout = play(agents.make(name, **parameters), bandit, budget)
+    for budget in (factor * least + (factor > 1) for factor in factors):
+        agent = agents.make(name, **parameters)
+        rollout = play(agent, bandit, budget)
         spent = rollout.statistics.pulls.sum(axis=1)
         assert (spent <= budget).all()
         if name not in LEAVE_SOME or parameters.get("leftover") == "last":
@@ -214,52 +130,20 @@ def test_budgets_are_kept_and_arms_recommended(
         assert rollout.recommendation.shape == (3,)
         assert np.isin(rollout.recommendation, np.arange(num_arms)).all()
         assert np.isfinite(rollout.statistics.means).all()
-        if name not in PRIOR | DRAWING:
+        # Agents of a smaller budget do without a first pull of every arm.
+        if least >= num_arms and name not in DRAWING:
             pulled = rollout.statistics.pulls[np.arange(3), rollout.recommendation]
             assert (pulled > 0).all()
-        # At the cap, agents of fixed confidence recommend the set of smallest regret that they can vouch for. A network
-        # promises nothing where it was not trained, nor do agents that do without a first pull of every arm.
-        unsure = {"Uniform", "Learned", *STOPPING, *DRAWING}
-        if make_bandit is without_variance and least >= num_arms and name not in unsure:
-            assert not rollout.recommendation.any()
-
-
-@pytest.mark.each("variant", GENERAL, ids=variant_id)
-def test_stages_of_halving_sum_exactly(variant: tuple[str, dict[str, Any]]) -> None:
-    agent = agents.make(variant[0], **variant[1])
-    asked: list[int] = []
-    begin = agent.start
-
-    def noting(seen: Any) -> Any:
-        plan, outcome = begin(seen), None
-        while True:
-            try:
-                request = plan.send(outcome)
-            except StopIteration as end:
-                return end.value
-            counts = getattr(request, "counts", request)
-            asked.append(request.steps if hasattr(request, "steps") else int(np.sum(counts[0])))
-            outcome = yield request
-
-    agent.start = noting
-    budget = 2 * agent.minimum_budget(5) + 61
-    play(agent, repeated(spread(5), 4), budget)
-    if variant[0] in HALVING and "rounding" not in variant[1]:
-        stages, stage = [], 0
-        for pulls in asked:
-            stage += pulls
-            if stage >= budget // 3:
-                stages.append(stage)
-                stage = 0
-        last = budget // 3 + (budget % 3 if variant[1].get("leftover") == "last" else 0)
-        assert stages == [budget // 3, budget // 3, last] and stage == 0
-    else:
-        assert sum(asked) <= budget and all(asked)
+            # At the cap, agents of fixed confidence recommend the set of smallest regret that they can vouch for. A
+            # network promises nothing where it was not trained.
+            unsure = {"Uniform", *STOPPING}
+            if make_bandit is without_variance and name not in unsure and "prior" not in agent.knows:
+                assert not rollout.recommendation.any()
 
 
 @pytest.mark.each("name", FIND_ONE)
 def test_relabelling_the_arms_relabels_the_recommendation(name: str) -> None:
-    runs = 1000 if agents.make(name).needs_features else 3000  # designs take time
+    runs = 300 if agents.make(name).needs_features else 1000  # designs take time
     order = np.array([3, 1, 4, 0, 2])
     # Two tied pairs, so that an index or a sort that prefers early arms would show.
     bandit = BernoulliBandit([0.6, 0.5, 0.6, 0.3, 0.5])
@@ -278,37 +162,32 @@ def test_relabelling_the_arms_relabels_the_recommendation(name: str) -> None:
 
 @pytest.mark.each("name", FIND_ONE)
 def test_equal_certain_arms_are_recommended_equally_often(name: str) -> None:
-    budget = 2 * agents.make(name).minimum_budget(4) + 2
-    rollout = play(agents.make(name), repeated(all_equal_and_certain(4), 1000), budget)
-    counts = np.bincount(rollout.recommendation, minlength=4)
+    runs, budget = 200, 2 * agents.make(name).minimum_budget(4) + 2
+    counts = np.bincount(play(agents.make(name), repeated(all_equal_and_certain(4), runs), budget).recommendation)
     # 4.6 standard deviations of a binomial of 1/4: level 4e-6, below 0.001 over all agents and arms.
-    assert (abs(counts - 250) < 4.6 * np.sqrt(1000 * 0.25 * 0.75)).all()
+    assert counts.size == 4 and (abs(counts - runs / 4) < 4.6 * np.sqrt(runs * 0.25 * 0.75)).all()
 
 
 @pytest.mark.each("variant", GENERAL, ids=variant_id)
-def test_easy_worlds_are_solved_in_every_run(variant: tuple[str, dict[str, Any]]) -> None:
-    # 200 runs, gap 40 standard deviations of a single reward.
-    num_arms, runs = 5, 200
+def test_easy_worlds_are_solved_in_every_run(variant: Variant) -> None:
+    # Gap 40 standard deviations of a single reward.
+    num_arms, runs = 5, 20
     best = np.random.default_rng(0).integers(num_arms, size=runs)
     bandit = GaussianBandit(np.where(np.arange(num_arms) == best[:, None], 50.0, 10.0), 1.0)
     agent = agents.make(variant[0], **variant[1])
-    # Uniform choice misses an arm of five in 150 pulls with probability 200 x 0.8^150 = 6e-13.
-    rollout = play(agent, bandit, max(150, agent.minimum_budget(num_arms)))
+    # Uniform choice misses an arm of five in 120 pulls with probability 20 x 0.8^120 = 5e-11.
+    rollout = play(agent, bandit, max(120, agent.minimum_budget(num_arms)))
     np.testing.assert_array_equal(rollout.recommendation, best)
 
 
-@pytest.mark.slow
-@pytest.mark.each("make_bandit", [spread, without_variance, all_equal_and_certain, negative])
+@pytest.mark.each("make_bandit", [without_variance, all_equal_and_certain, negative])
 @pytest.mark.each("variant", SEVERAL, ids=variant_id)
-@pytest.mark.each("num_arms", [2, 4, 10])
-def test_every_declared_task_is_done_in_every_world(
-    variant: tuple[str, dict[str, Any]], num_arms: int, make_bandit: Callable[[int], Bandit]
-) -> None:
-    name, parameters = variant
+def test_every_declared_task_is_done_in_every_world(variant: Variant, make_bandit: Callable[[int], Bandit]) -> None:
+    (name, parameters), num_arms = variant, 4
     bandit = repeated(make_bandit(num_arms), 3)
     least = agents.make(name, **parameters).minimum_budget(num_arms)
     for task in tasks_of(agents.make(name, **parameters), num_arms):
-        for budget in (least, 2 * least + 1, 10 * least):
+        for budget in (least, 2 * least + 1):
             rollout = play(agents.make(name, **parameters), bandit, budget, task=task)  # checks the recommendation
             spent = rollout.pulls.sum(axis=1)
             assert (spent <= budget).all() and (spent >= num_arms).all()
@@ -318,131 +197,88 @@ def test_every_declared_task_is_done_in_every_world(
                 assert task.correct(bandit.means, rollout.recommendation).all()
 
 
-@pytest.mark.each("variant", SEVERAL, ids=variant_id)
-def test_easy_worlds_are_solved_in_every_run_and_task(variant: tuple[str, dict[str, Any]]) -> None:
-    num_arms, runs = 6, 100
-    rng = np.random.default_rng(0)
-    bandit = GaussianBandit(rng.permuted(np.tile(20.0 + np.arange(6) * 40.0, (runs, 1)), axis=1), 1.0)
-    for task in tasks_of(agents.make(variant[0], **variant[1]), num_arms):
-        agent = agents.make(variant[0], **variant[1])
-        # Uniform choice misses an arm of six in 200 pulls with probability 600 x (5/6)^200 = 9e-14.
-        rollout = play(agent, bandit, max(200, agent.minimum_budget(num_arms)), task=task)
-        np.testing.assert_array_equal(rollout.recommendation, task.correct_recommendation(bandit.means))
-
-
-@pytest.mark.slow
 @pytest.mark.each("name", sorted({name for name, _ in SEVERAL}))
-def test_relabelling_the_arms_relabels_sets(name: str) -> None:
-    runs = 8_000
-    # Tied pairs within each bandit; the bandits change places, and so do the arms of each.
-    means, order = np.array([0.6, 0.5, 0.6, 0.3, 0.5, 0.3]), np.array([5, 3, 4, 1, 2, 0])
-    for task in (TopM(2), BestOfEach(2), Thresholding(0.45)):
-        if task.name not in agents.make(name).tasks:
-            continue
-        budget = 2 * agents.make(name).minimum_budget(6) + 3
-        named = []
-        for seed, given in ((0, np.arange(6)), (1, order)):
-            bandit = repeated(BernoulliBandit(means[given]), runs)
-            answers = play(agents.make(name), bandit, budget, seed, task).recommendation
-            sets = np.zeros((runs, 6), np.int64)
-            if not isinstance(task, BestOfEach):
-                sets[:, given] = answers
-            else:
-                np.put_along_axis(sets, given[answers + [0, 3]], 1, 1)
-            named.append(sets)
-        codes = [np.bincount(sets @ (1 << np.arange(6)), minlength=64) for sets in named]
-        table = np.stack(codes)
-        table = table[:, table.sum(axis=0) > 20]
-        assert chi2_contingency(table).pvalue > LEVEL / (2 * len(SEVERAL))
-        together = np.concatenate(named)
-        pairs = [(0, 2), (1, 4), (3, 5)] if not isinstance(task, BestOfEach) else [(0, 2), (3, 5)]
-        for arm, twin in pairs:
-            difference = together[:, arm] - together[:, twin]
-            # Level 3e-6, below 0.001 over all agents and pairs.
-            assert abs(difference.sum()) <= 4.7 * np.sqrt(np.count_nonzero(difference))
+def test_equal_certain_arms_are_in_sets_equally_often(name: str) -> None:
+    runs, budget = 600, 2 * agents.make(name).minimum_budget(6) + 3
+    for task in (TopM(2), BestOfEach(2)):
+        if task.name in agents.make(name).tasks:
+            found = play(agents.make(name), repeated(all_equal_and_certain(6), runs), budget, task=task).recommendation
+            sets = found if isinstance(task, TopM) else np.hstack([np.eye(3)[found[:, 0]], np.eye(3)[found[:, 1]]])
+            # 4.7 standard deviations of a binomial of 1/3.
+            assert (abs(sets.sum(axis=0) - runs / 3) < 4.7 * np.sqrt(runs * 2 / 9)).all()
 
 
-def test_a_task_that_is_not_declared_is_refused() -> None:
-    for name in NAMES:
-        agent = agents.make(name)
-        assert set() < agent.tasks <= {*TASKS, "best-candidate"}
-        for task in (BestArm(), TopM(2), BestOfEach(2), Thresholding(0.5), GoodArm(0.5)):
-            if task.name not in agent.tasks:
-                able = ", ".join(sorted(agent.tasks))
-                with pytest.raises(
-                    AgentError, match=f"^{name} does not support the task '{task.name}'; it supports: {able}$"
-                ):
-                    play(agent, spread(4), 500, task=task)
+def begin(agent: Any, bandit: Bandit, budget: int = 500, task: Task | None = None, **more: Any) -> None:
+    """Reset an agent for arms as they are, with all that it declares to know."""
+    given = {"task": task or usual_task(agent), "truth": bandit, "knows": agent.knows, **more}
+    agent.reset(ProblemInfo(bandit.num_arms, budget, bandit.batch, **given))
 
 
-def test_a_number_of_arms_that_an_agent_is_not_for_is_refused() -> None:
-    assert ONE_SIZE
-    for name in sorted(ONE_SIZE):
-        arms = BUILT_IN[name].arms
-        with pytest.raises(AgentError, match=f"^{name} is for {arms} arms, and there are 4: use an agent for any"):
-            play(agents.make(name), spread(4), 500)
+@pytest.mark.each("name", NAMES)
+def test_what_an_agent_is_not_for_is_refused(name: str) -> None:
+    def refused(message: str, bandit: Bandit, **more: Any) -> None:
+        with pytest.raises(AgentError, match=f"^{name} {message}"):
+            begin(agents.make(name), bandit, **more)
 
-
-def test_agents_that_do_not_stop_are_refused_where_they_must() -> None:
-    of_confidence = {name for name in NAMES if isinstance(agents.make(name), ConfidenceAgent)}
-    good = {"APT-G", "HDoC", "LUCB-G", "APGAI"}
-    others = {"UGapEc", "UGapEc-V", "LUCB", "Rinott", "KN", "NM", "PairedRace", "FRace", "WilcoxonRace"}
-    linear = {name for name in STOPPING if agents.make(name).needs_features}
-    assert STOPPING == others | good | of_confidence | linear and of_confidence and linear
-    for name in NAMES:
-        agent = agents.make(name)
-        told: dict[str, Any] = {"truth": fit(agent, spread(4)), "knows": agent.knows, "fixed_confidence": True}
-        info = ProblemInfo(4, 500, task=usual_task(agent), **told)
-        if name in STOPPING:
-            agent.reset(info)
-            continue
-        with pytest.raises(AgentError, match=f"^{name} does not decide when to stop: use an environment of fixed budg"):
-            agent.reset(info)
+    agent, arms, plain = agents.make(name), BUILT_IN[name].arms, spread(4)
+    assert set() < agent.tasks <= {*TASKS, "best-candidate"}
+    for task in (BestArm(), TopM(2), BestOfEach(2), Thresholding(0.5), GoodArm(0.5)):
+        if task.name not in agent.tasks:
+            able = ", ".join(sorted(agent.tasks))
+            refused(f"does not support the task '{task.name}'; it supports: {able}$", fit(agent, plain), task=task)
+    if arms:
+        refused(f"is for {arms} arms, and there are 4", plain)
+    if agent.needs_features:
+        refused("needs arms with features", plain)
+    if agent.uses_pairs:
+        refused("compares arms on common items", plain)
+    if name in STOPPING:
+        begin(agent, fit(agent, plain), fixed_confidence=True)
+    else:
+        refused("does not decide when to stop", fit(agent, plain), fixed_confidence=True)
 
 
 @pytest.mark.each("name", sorted({name for name, _ in SEVERAL}))
 def test_sets_have_the_requested_size_where_the_budget_is_too_small(name: str) -> None:
     bandit = repeated(spread(4), 3)
     for task in tasks_of(agents.make(name), 4):
-        for budget in (1, 2, 3, 4, 5, 7):
+        for budget in (1, 3, 5):
             rollout = play(agents.make(name, allow_small_budget=True), bandit, budget, task=task)
             assert (rollout.pulls.sum(axis=1) <= budget).all()
 
 
 @pytest.mark.each("name", NAMES)
 def test_the_same_seed_gives_the_same_episodes(name: str) -> None:
-    world, budget = playable(name, 5, 150)
-    bandit = repeated(world, 20)
+    world, budget = playable(name, 5, 60)
+    bandit = repeated(world, 2)
     one, same, other = (play(agents.make(name), bandit, budget, seed) for seed in (0, 0, 1))
     np.testing.assert_array_equal(one.statistics.means, same.statistics.means)
     np.testing.assert_array_equal(one.recommendation, same.recommendation)
     assert (one.statistics.means != other.statistics.means).any()
+    assert agents.make(name).uses_variances or not one.statistics.variances.any()
 
 
 @pytest.mark.each("variant", EVERY, ids=variant_id)
-@pytest.mark.each("num_arms", [2, 5, 64])
-def test_small_budgets_are_refused_unless_allowed(variant: tuple[str, dict[str, Any]], num_arms: int) -> None:
-    name, parameters = variant
+def test_small_budgets_are_refused_unless_allowed(variant: Variant) -> None:
+    (name, parameters), num_arms = variant, 5
     agent = agents.make(name, **parameters)
     least = agent.minimum_budget(num_arms)
     with pytest.raises(BudgetError) as error:
-        told: dict[str, Any] = {"truth": fit(agent, spread(num_arms)), "knows": agent.knows}
-        agent.reset(ProblemInfo(num_arms, least - 1, task=usual_task(agent), **told))
+        begin(agent, fit(agent, spread(num_arms)), least - 1)
     words = f"budget {least - 1} is below the minimum of {name} for {num_arms} arms: give at least {least}"
     assert str(error.value).startswith(words) and "allow_small_budget=True" in str(error.value)
-    for budget in sorted({1, num_arms // 2, num_arms - 1, num_arms, num_arms + 1, least - 1} - {0}):
+    for budget in sorted({1, num_arms - 1, num_arms + 1, least - 1} - {0}):
         bandit = repeated(without_variance(num_arms), 3)
         rollout = play(agents.make(name, allow_small_budget=True, **parameters), bandit, budget)
         pulls = rollout.statistics.pulls
         assert (pulls.sum(axis=1) <= budget).all() and (pulls.sum(axis=1) > 0).all()
+        seen = np.where(pulls > 0, bandit.means, -np.inf)
         if usual_task(agent).name == GoodArm.name:
-            seen = np.where(pulls > 0, bandit.means, -np.inf)
             expected = np.where(seen.max(axis=1) >= 0.5, seen.argmax(axis=1), num_arms)
             np.testing.assert_array_equal(rollout.recommendation[:, 0], expected)
             continue
         if name not in FIND_ONE:  # arms without a pull are in no set
-            above = (pulls > 0) & (bandit.means >= 0.5)
-            np.testing.assert_array_equal(rollout.recommendation, above)
+            np.testing.assert_array_equal(rollout.recommendation, seen >= 0.5)
             continue
         assert np.isin(rollout.recommendation, np.arange(num_arms)).all()
         # Agents that do without a first pull of every arm choose those that they pull; with these features, any arms.
@@ -450,7 +286,6 @@ def test_small_budgets_are_refused_unless_allowed(variant: tuple[str, dict[str, 
         if budget < num_arms and parameters.get("mode") != "random" and not chosen and name not in DRAWING:
             # A random set of arms once each, and the best of them.
             assert (pulls.sum(axis=1) == budget).all() and pulls.max() == 1
-            seen = np.where(pulls > 0, bandit.means, -np.inf)
             np.testing.assert_array_equal(rollout.recommendation, seen.argmax(axis=1))
 
 
@@ -458,85 +293,48 @@ def test_small_budgets_are_refused_unless_allowed(variant: tuple[str, dict[str, 
 def test_agents_know_only_what_they_declare(name: str) -> None:
     agent = agents.make(name)
     truth, budget = playable(name, 4, 500)
-    truth, task = fit(agent, truth), usual_task(agent)
+    truth = fit(agent, truth)
     for fact in agent.knows:
         with pytest.raises(AgentError, match=f"reads '{fact}' without declaring it"):
-            agent.reset(ProblemInfo(truth.num_arms, budget, task=task, truth=truth, knows=agent.knows - {fact}))
+            begin(agent, truth, budget, knows=agent.knows - {fact})
+    info = ProblemInfo(truth.num_arms, budget, task=usual_task(agent), knows=agent.knows)
     if agent.knows - {"prior"}:  # which does not say anything about the instance
-        info = ProblemInfo(4, budget, task=task, knows=agent.knows)
         info.features = truth.features
         # Without a truth there is no prior either: agents that want one name what to give in its place.
-        refusal = (
-            "has no prior here" if "prior" in agent.knows else "this problem info was made without the true instances"
-        )
+        refusal = "has no prior here" if "prior" in agent.knows else "without the true instances"
         with pytest.raises(AgentError, match=refusal):
             agent.reset(info)
     elif not (agent.needs_features or agent.uses_pairs):
-        agent.reset(ProblemInfo(truth.num_arms, budget, task=task, knows=agent.knows))
+        agent.reset(info)
 
 
-@pytest.mark.each("name", NAMES)
-def test_features_are_asked_for_where_there_are_none(name: str) -> None:
-    agent = agents.make(name)
-    if not agent.needs_features:
-        pytest.skip("gets along without features")
-    with pytest.raises(AgentError, match=f"^{name} needs arms with features, and these have none: use an environment"):
-        agent.reset(ProblemInfo(4, 500, truth=spread(4), knows=agent.knows))
-
-
-@pytest.mark.each("name", NAMES)
-def test_paired_pulls_are_asked_for_where_there_are_none(name: str) -> None:
-    agent = agents.make(name)
-    if not agent.uses_pairs:
-        pytest.skip("gets along without common items")
-    with pytest.raises(AgentError, match=f"^{name} compares arms on common items"):
-        agent.reset(ProblemInfo(4, 500, truth=spread(4), knows=agent.knows))
-
-
-@pytest.mark.each("name", NAMES)
-def test_agents_that_say_so_do_not_read_variances(name: str) -> None:
-    agent = agents.make(name)
-    if agent.uses_variances:
-        pytest.skip("reads variances")
-    world, budget = playable(name, 4, 97)
-    bandit = repeated(world, 50)
-    plain = play(agent, bandit, budget)
-    assert not plain.statistics.variances.any()
-
-
-@pytest.mark.each("name", ["A-UCB-E", "A-UGapEb", "OCBA", "TTTS"])
+@pytest.mark.each(("name", "scale"), [("TTTS", LARGEST), ("A-UCB-E", LARGEST), ("A-UGapEb", 1e-300), ("OCBA", 1e-300)])
 @pytest.mark.each("path", ["blocks", "steps"])
-@pytest.mark.each("scale", [LARGEST, 1e-300])
 def test_means_of_extreme_scale(name: str, path: str, scale: float) -> None:
     # Warnings are errors here. Where gaps are far below the range 1 that A-UGapEb assumes, all its sets are equal.
     given = {"means": [scale, 0.0, scale / 2], "variances": 0.0}
-    result = evaluate(name, "BAI-Custom-v0", budget=60, runs=20, path=path, env_kwargs=given)
-    assert result.errors == 0 or (name, scale) == ("A-UGapEb", 1e-300)
+    result = evaluate(name, "BAI-Custom-v0", budget=60, runs=10, path=path, env_kwargs=given)
+    assert result.errors == 0 or name == "A-UGapEb"
 
 
-@pytest.mark.each("name", NAMES)
+@pytest.mark.each("name", [name for name in NAMES if name not in SOME_REWARDS])
 def test_the_largest_rewards_do_not_overflow(name: str) -> None:
     # Warnings are errors here.
-    if name in SOME_REWARDS:
-        pytest.skip("rewards are bounded")
     num_arms = BUILT_IN[name].arms or 4
     means = LARGEST * np.array([1.0, -1.0, 0.5, 0.9][:num_arms])
-    play(agents.make(name), repeated(GaussianBandit(means, (0.05 * LARGEST) ** 2), 10), 97)
+    play(agents.make(name), repeated(GaussianBandit(means, (0.05 * LARGEST) ** 2), 5), 97)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("compiled")
 def test_plain_python_plays_as_compiled_code_bit_for_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     def results(name: str) -> list[list[float]]:
-        agent = agents.make(name)
-        bandit: Bandit = BernoulliBandit(np.tile([0.3, 0.6, 0.5], (3, 1)))
-        if BUILT_IN[name].arms is not None:
-            bandit = BernoulliBandit(np.tile(np.linspace(0.2, 0.6, BUILT_IN[name].arms), (3, 1)))
-        played = play(agent, bandit, min(60, BUILT_IN[name].largest_budget or 60), seed=1)
+        arms, budget = BUILT_IN[name].arms, min(60, BUILT_IN[name].largest_budget or 60)
+        bandit = BernoulliBandit([0.3, 0.6, 0.5] if arms is None else np.linspace(0.2, 0.6, arms))
+        played = play(agents.make(name), repeated(bandit, 3), budget, seed=1)
         parts = (played.recommendation, played.pulls, played.statistics.means, played.statistics.variances)
         return [np.asarray(part, float).ravel().tolist() for part in parts]
 
     found = {name: results(name) for name in NAMES}
     monkeypatch.setattr(engine, "can_compile", lambda: False)
-    differ = [name for name in NAMES if results(name) != found[name]]
-    assert not differ
+    assert not [name for name in NAMES if results(name) != found[name]]

@@ -19,11 +19,9 @@ from bai_gym.errors import AgentError, BudgetError
 from bai_gym.problems import FixedProblem, ProblemInfo
 from bai_gym.results.reader import read_results
 from bai_gym.theory import characteristic_time, fixed_confidence_bound
-from bai_gym.theory.proportions import optimal_proportions
 
-AWARE = ("SH", 'SH(costs="sqrt")', "Universal", "SH-Reuse", "SR", "Uniform", 'Uniform(costs="sqrt")', "OCBA")
+AWARE = ("SH", 'SH(costs="sqrt")', "SH-Reuse", "SR", "Uniform", 'Uniform(costs="sqrt")', "OCBA")
 STOPS = ("TrackAndStop(sigma=1.0)", 'TrackAndStop(sigma=1.0, tracking="C")')
-K8 = [0.3] + [0.0] * 7
 
 
 def played(agent: Any, means: list[float], costs: list[float], money: float, batch: int = 1, seed: int = 0) -> Any:
@@ -57,7 +55,7 @@ def test_square_root_counts_leave_no_arm_out() -> None:
 def test_no_budget_is_exceeded_and_little_is_left() -> None:
     rng = np.random.default_rng(3)
     for name in (*AWARE, *STOPS):
-        for number in range(4):
+        for number in range(2):
             costs = np.exp(rng.normal(0.0, 1.5, 5))
             money = float(costs.sum() * rng.uniform(3.0, 40.0))
             means = [0.05, 0.0, 0.04, 0.02, 0.05]  # too close for agents that stop
@@ -73,50 +71,37 @@ def agents_named(name: str) -> Any:
 
 
 def test_costs_of_one_are_no_costs() -> None:
-    for name in (*AWARE, "TTTS", "CR-A"):
-        keywords: dict[str, Any] = {"budget": 120, "runs": 40}
+    for name in ("SH", 'SH(costs="sqrt")', "SR", "Uniform", "OCBA", "TTTS"):
+        keywords: dict[str, Any] = {"budget": 120, "runs": 20}
         plain = bai_gym.evaluate(name, "BAI-Bernoulli3-v0", **keywords)
-        for cost in (1.0, 2.5):
-            keywords["budget"] = 120 * cost
-            priced = bai_gym.evaluate(name, "BAI-Bernoulli3-v0", env_kwargs={"costs": [cost] * 3}, **keywords)
-            assert priced.errors == plain.errors, name
-            assert (priced.mean_pulls == plain.mean_pulls).all(), name
-            assert priced.money_spent == pytest.approx(cost * plain.sample_complexity)
+        keywords["budget"] = 120 * 2.5
+        priced = bai_gym.evaluate(name, "BAI-Bernoulli3-v0", env_kwargs={"costs": [2.5] * 3}, **keywords)
+        assert priced.errors == plain.errors, name
+        assert (priced.mean_pulls == plain.mean_pulls).all(), name
+        assert priced.money_spent == pytest.approx(2.5 * plain.sample_complexity)
 
 
 def test_a_gymnasium_loop_makes_the_same_pulls() -> None:
-    for costs in ([4.0, 1.0, 1.0, 2.0], [0.5] * 4):
-        for name in (*AWARE, "TrackAndStop(sigma=1.0)", *(["TTTS"] if costs[0] == costs[1] else [])):
-            bandit = GaussianBandit(np.array([[4.0, 3.0, 2.0, 1.0]]), np.zeros((1, 4)))
-            env = BestArmEnv(FixedProblem(bandit), budget=40.0, costs=costs)
-            observation, _ = env.reset(seed=0)
-            agent = agents_named(name)
-            agent.tie = "first"
-            agent.reset(env.problem_info(), np.random.default_rng(0))
-            steps = play_single_steps(agent, env, observation)
-            assert steps.recommendation.tolist() == [0], name
-            assert float(steps.pulls[0] @ np.array(costs)) <= 40.0 + 1e-9
-            if name.startswith(("SH", "SR", "Uniform")) and costs[0] != costs[1]:
-                again = played(agents_named(name), [4.0, 3.0, 2.0, 1.0], costs, 40.0)
-                assert again.pulls.tolist() == steps.pulls.tolist(), name
-
-
-def test_blocks_and_steps_have_the_same_distribution() -> None:
-    keywords = {"means": [0.6, 0.3, 0.0], "variances": 1.0, "costs": [3.0, 1.0, 1.0]}
-    for name in ("SH-Reuse", "SR", "OCBA"):
-        found = [
-            bai_gym.evaluate(name, "BAI-Custom-v0", budget=60.0, runs=600, path=path, env_kwargs=keywords)
-            for path in ("blocks", "steps")
-        ]
-        blocks, steps = found
-        assert abs(blocks.error_probability - steps.error_probability) < 0.11, name  # 4 standard errors
-        assert np.abs(blocks.mean_pulls - steps.mean_pulls).max() < 2.0, name
+    means, costs = [4.0, 3.0, 2.0, 1.0], [4.0, 1.0, 1.0, 2.0]
+    for name in (*AWARE, "TrackAndStop(sigma=1.0)"):
+        env = BestArmEnv(FixedProblem(GaussianBandit([means], 0.0)), budget=40.0, costs=costs)
+        observation, _ = env.reset(seed=0)
+        agent = agents_named(name)
+        agent.tie = "first"
+        agent.reset(env.problem_info(), np.random.default_rng(0))
+        steps = play_single_steps(agent, env, observation)
+        assert steps.recommendation.tolist() == [0], name
+        assert float(steps.pulls[0] @ np.array(costs)) <= 40.0 + 1e-9
+        if name.startswith(("SH", "SR", "Uniform")):
+            assert played(agents_named(name), means, costs, 40.0).pulls.tolist() == steps.pulls.tolist(), name
 
 
 def test_who_takes_no_account_of_costs_is_refused() -> None:
     for agent in ("TTTS", Thirds):
         with pytest.raises(AgentError):
             bai_gym.evaluate(agent, "BAI-Bernoulli3-v0", budget=30.0, runs=2, env_kwargs={"costs": [1.0, 2.0, 1.0]})
+    with pytest.raises(AgentError):
+        agents.make("TTTS").reset(ProblemInfo(2, 30.0, costs=(1.0, 2.0)))
     with pytest.raises(BudgetError):  # two stages of one pull of each arm cost 8
         bai_gym.evaluate("SH", "BAI-Bernoulli3-v0", budget=7.9, runs=2, env_kwargs={"costs": [1.0, 2.0, 1.0]})
 
@@ -159,22 +144,9 @@ def test_results_in_money_are_read_again(tmp_path: Path) -> None:
 
 
 def test_the_characteristic_time_in_money() -> None:
-    means, cases = (
-        np.array([0.5, 0.25, 0.1, 0.0]),
-        {
-            (1, 1, 1, 1): (152.6, 152.6),
-            (10, 1, 1, 1): (582.0, 740.2),
-            (1, 10, 10, 10): (776.9, 938.7),
-            (10, 10, 1, 1): (1304.7, 1305.1),
-        },
-    )
-    blind = np.full(4, 0.25)
-    optimal_proportions(means, np.ones(4), False, 0.0, blind, 0.0)
-    for given, (best, without) in cases.items():
-        costs = np.array(given, float)
-        assert characteristic_time(means, costs) == pytest.approx(best, abs=0.06), given
-        gaps = 0.5 * (means[0] - means[1:]) ** 2 / (1.0 / blind[0] + 1.0 / blind[1:])
-        assert float(blind @ costs / gaps.min()) == pytest.approx(without, abs=0.06), given
+    means = np.array([0.5, 0.25, 0.1, 0.0])
+    for costs, expected in (((1, 1, 1, 1), 152.6), ((10, 1, 1, 1), 582.0), ((1, 10, 10, 10), 776.9)):
+        assert characteristic_time(means, np.array(costs, float)) == pytest.approx(expected, abs=0.06), costs
 
 
 def test_track_and_stop_saves_money() -> None:
@@ -185,20 +157,4 @@ def test_track_and_stop_saves_money() -> None:
     bound = float(fixed_confidence_bound(np.array(keywords["means"]), 0.1, np.array(keywords["costs"])))
     assert result.errors <= 10 and result.truncated == 0 and result.money_spent is not None
     assert result.lower_bound == pytest.approx(bound) and result.over_bound == result.money_spent / bound
-    plain = {**env, "costs": None}
-    blind = bai_gym.evaluate(agent, "BAI-Custom-v0", budget=10**6, runs=100, env_kwargs=plain)
-    assert result.money_spent < 0.9 * float(blind.mean_pulls @ np.array(keywords["costs"]))
-
-
-@pytest.mark.slow
-def test_halving_has_the_specified_errors() -> None:
-    cases = {
-        (10.0,) + (1.0,) * 7: (0.055, 0.085),
-        (1.0,) + (10.0,) * 7: (0.238, 0.104),
-        (10.0,) * 4 + (1.0,) * 4: (0.186, 0.195),
-    }
-    for costs, errors in cases.items():
-        for split, expected in zip(("equal", "sqrt"), errors, strict=True):
-            env = {"means": K8, "variances": 1.0, "costs": costs}
-            found = bai_gym.evaluate(f"SH(costs={split})", "BAI-Custom-v0", budget=3000.0, runs=20_000, env_kwargs=env)
-            assert found.error_probability == pytest.approx(expected, abs=0.012), (costs, split)
+    assert result.money_spent < 4500  # 3,700; shares for arms of equal costs cost 5,100

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -82,7 +81,6 @@ def command(folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., s
         ("mine.py:First", 0),
         ("mine.py:First(start=1)", 1),
         ("mine.py:instance", 1),
-        ("mine.py:ready", 1),
         ("mine.py:ready(start=0)", 0),
         ("mine:First", 0),
     ],
@@ -131,15 +129,13 @@ def test_functions_may_import_modules_of_the_folder(folder: Path, workers: int) 
 
 def test_a_command_plays_them_and_names_them_in_its_rerun_command(command: Callable[..., str], folder: Path) -> None:
     words = ["--agent", "mine.py:First", "--agent", "mine.py:First(start=1)", "--agent", "SH", "--runs", "40"]
-    out = command("run", "BAI-Bernoulli3-v0", "--budget", "9", *words, "--bounds", "--optimum", "--out", "a")
-    assert "│ First(start=1) " in out and "Karnin" in out
+    assert "│ First(start=1) " in command("run", "BAI-Bernoulli3-v0", "--budget", "9", *words, "--out", "a")
     rows = pq.read_table("a/results.parquet").to_pylist()
     assert [row["agent"] for row in rows] == ["First", "First(start=1)", "SH"]
     assert "mine.py:First(start=1)" in rows[1]["rerun"]
-    for number, row in enumerate(rows):
-        command(*shlex.split(row["rerun"])[1:], "--out", f"again{number}")
-        (again,) = pq.read_table(f"again{number}/results.parquet").to_pylist()
-        assert again["errors"] == row["errors"] and again["digest"] == row["digest"]
+    command(*shlex.split(rows[1]["rerun"])[1:], "--out", "again")
+    (again,) = pq.read_table("again/results.parquet").to_pylist()
+    assert again["errors"] == rows[1]["errors"] and again["digest"] == rows[1]["digest"]
 
 
 def test_a_theorem_does_not_cover_a_class_that_is_derived_from_its_agent(command: Callable[..., str]) -> None:
@@ -147,16 +143,6 @@ def test_a_theorem_does_not_cover_a_class_that_is_derived_from_its_agent(command
     words = ("run", "BAI-Bernoulli3-v0", "--runs", "5", "--budget", "90", "--bounds", "--agent")
     assert "Karnin" in command(*words, "SH")
     assert "Karnin" not in command(*words, "mine.py:Same")
-
-
-@pytest.mark.slow
-def test_worker_processes_have_them_too(command: Callable[..., str], folder: Path) -> None:
-    compare(["SH"], "BAI-Bernoulli3-v0", budgets=[9], runs=2000, workers=2)  # processes that started before
-    errors = [
-        compare(["mine.py:First", "mine:First(start=1)"], "BAI-Bernoulli3-v0", budgets=[9], runs=2000, workers=workers)
-        for workers in (1, 2)
-    ]
-    assert [row.errors for row in errors[0]] == [row.errors for row in errors[1]]
 
 
 def test_a_change_of_the_file_or_of_what_it_imports_is_seen(folder: Path) -> None:
@@ -168,50 +154,28 @@ def test_a_change_of_the_file_or_of_what_it_imports_is_seen(folder: Path) -> Non
     assert digests[0] == digests[1] and len(set(digests)) == 3
 
 
-@pytest.mark.slow
-def test_a_change_of_what_functions_import_is_seen(folder: Path) -> None:
-    (folder / "late.py").write_text("class Late:\n    def act(self, observation):\n        import helpers\n")
-    code = (
-        "from bai_gym.api import make_cells\nprint(make_cells(['late.py:Late'], 'BAI-Bernoulli3-v0', [9], 0)[0].digest)"
-    )
-    (folder / "ask.py").write_text(code)  # a prompt would have no digest
-    digests = []
-    for text in (HELPERS, HELPERS, HELPERS + "SHARE = 3\n"):
-        (folder / "helpers.py").write_text(text)
-        line = [sys.executable, "ask.py"]
-        digests.append(subprocess.run(line, capture_output=True, text=True, check=True).stdout.strip())
-    assert digests[0] == digests[1] != digests[2] and "?" not in "".join(digests)
-
-
 @pytest.mark.each(
     "reference, error, words",
     [
         ("nine.py:First", UnknownNameError, "there is no file nine.py in "),
-        ("nine:First", UnknownNameError, "there is no module 'nine', installed or in "),
+        ("nine:First", UnknownNameError, "there is no module 'nine'"),
         ("mine.py:Frist", UnknownNameError, "Did you mean First? (mine.py has: First, Same, ready, instance, broken)"),
         ("mine.py", ParameterError, "names a file without an agent: write mine.py:NAME"),
         ("mine.py:number", AgentError, "mine.py:number is a int: name a class, an agent, or a function"),
         ("mine.py:broken", AgentError, "int is not an agent: it needs act"),
         ("mine.py:First(stop=1)", ParameterError, "mine.py:First has no parameter 'stop'; it has: start"),
-        ("mine.py:ready(stop=1)", AgentError, "unexpected keyword argument 'stop'; write its parameters in brackets"),
-        ("mine.py:Same(delta=1)", ParameterError, "mine.py:Same has no parameter 'delta'; it has: "),
+        ("mine.py:ready(stop=1)", AgentError, "unexpected keyword argument 'stop'"),
         ("mine.py:instance(start=1)", ParameterError, "is an agent, not a class, and takes no parameters"),
         ("mine.py:First(", ParameterError, "cannot be read; write NAME or NAME(parameter=value, ...)"),
         ("bad.py:First", AgentError, "bad.py cannot be loaded: ZeroDivisionError: division by zero (line 3)"),
         ("worse.py:First", AgentError, "worse.py cannot be loaded: SyntaxError: "),
-        ("bad:First", AgentError, "bad cannot be loaded: ZeroDivisionError"),
         ("needs.py:First", AgentError, "needs.py cannot be loaded: ModuleNotFoundError: No module named 'nothing'"),
-        ("needs:First", AgentError, "needs cannot be loaded: ModuleNotFoundError: No module named 'nothing'"),
-        ("first agent:First", UnknownNameError, "there is no module 'first agent'"),
-        ("late.py:Late(stop=1)", AgentError, "; write its parameters in brackets"),
-        ("late.py:First", UnknownNameError, "(late.py has: Late)"),
     ],
 )
 def test_mistakes_are_one_line(folder: Path, reference: str, error: type[BaiGymError], words: str) -> None:
     (folder / "bad.py").write_text("\n\nfirst = 1 / 0\n")
     (folder / "worse.py").write_text("class First(\n")
     (folder / "needs.py").write_text("import nothing.here\n")
-    (folder / "late.py").write_text("class Late:\n    def act(self, observation):\n        import helpers\n")
     with pytest.raises(error) as caught:
         agent_source(reference)
     assert words in str(caught.value) and "\n" not in str(caught.value)

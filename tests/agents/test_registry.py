@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bai_gym import agents
 from bai_gym.agents import registry
-from bai_gym.agents.registry import BUILT_IN, GROUPS, check_rewards, heading
+from bai_gym.agents.registry import BUILT_IN, check_rewards
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError
 from bai_gym.rewards import Rewards
 
@@ -30,23 +30,10 @@ def test_a_name_and_a_class_never_mean_two_agents() -> None:
             assert {other for other in BUILT_IN.values() if other.class_name == spelling} <= {entry}, name
 
 
-def test_every_folder_of_agents_is_a_group() -> None:
-    folder = Path(registry.__file__).parent
-    assert {file.parent.name for file in folder.glob("*/__init__.py")} == {*GROUPS, "tools"}
-    assert {heading(entry) for entry in BUILT_IN.values()} == set(GROUPS.values())
-
-
-def test_restrictions_are_said_in_words() -> None:
-    restricted = {name: entry.restrictions for name, entry in BUILT_IN.items() if entry.restrictions}
-    assert restricted["NA-AIPW"] == ("2 arms",) and restricted["DPT"] == ("rewards of 0 and 1",)
-    assert restricted["GSE-Log"] == ("rewards in [0, 1]",) and "SH" not in restricted
-
-
 @pytest.mark.each(
     ("name", "accepted", "refused"),
     [
-        ("DPT", ["binary"], ["bounded(0, 1)", "real"]),
-        ("UCB-GLM", ["binary", "bounded(0.2, 0.8)"], ["bounded(1, 5)", "counts", "real"]),
+        ("BayesOptimal", ["binary"], ["bounded(0, 1)", "real"]),
         ("SH", ["counts", "real"], []),
     ],
 )
@@ -58,18 +45,37 @@ def test_rewards_that_an_agent_does_not_accept_are_refused(name: str, accepted: 
             check_rewards(name, Rewards.of(kind))
 
 
+@pytest.mark.each(
+    ("name", "parameters", "knows"),
+    [
+        ("GapE", {}, {"complexity", "range"}),
+        ("GapE-V", {"b": 1.0}, {"complexity"}),
+        ("A-GapE", {"b": 1.0}, set()),
+        ("UGapEb", {"b": 1.0}, {"complexity"}),
+        ("UGapEc", {}, set()),
+        ("UCB-E", {"b": 1.0}, {"complexity"}),
+        ("UCB-E", {"a": 2.0}, {"range"}),
+        ("UCB-E", {"a": "theory"}, {"complexity", "range"}),
+        ("UCBE-T", {}, {"complexity"}),
+        ("UCBEV-T", {"a": 1.0}, set()),
+    ],
+)
+def test_oracle_knowledge_follows_the_parameters(name: str, parameters: dict[str, Any], knows: set[str]) -> None:
+    assert agents.make(name, **parameters).knows == knows
+
+
 def test_parameters_are_passed_on() -> None:
     assert agents.make("SHAdaVar", delta=0.2) == agents.SHAdaVar(delta=0.2)
 
 
 def test_unknown_names_are_answered_with_the_nearest() -> None:
-    with pytest.raises(UnknownNameError, match=r"unknown agent 'shadavr'. Did you mean SHAdaVar"):
-        agents.make("shadavr")
-    with pytest.raises(UnknownNameError, match=r"unknown agent 'gape-v'. Did you mean GapE-V"):
-        agents.make("gape-v")
-    with pytest.raises(UnknownNameError) as unlike:
-        agents.make("zzzzzz")
-    assert "Did you mean" not in str(unlike.value) and "`bai-gym list agents` shows all" in str(unlike.value)
+    for name, message in (
+        ("shadavr", "Did you mean SHAdaVar"),
+        ("gape-v", "Did you mean GapE-V"),
+        ("zzzzzz", "shows all"),
+    ):
+        with pytest.raises(UnknownNameError, match=message):
+            agents.make(name)
 
 
 def test_unknown_parameters_are_answered_with_the_known() -> None:

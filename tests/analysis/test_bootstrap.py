@@ -18,10 +18,10 @@ def columns_of(*counts: tuple[int, int]) -> list[np.ndarray]:
     return [np.arange(runs) < ones for ones, runs in counts]
 
 
-@pytest.mark.parametrize(("ones", "runs"), [(0, 20), (20, 20), (3, 20), (1, 1), (700, 2500)])
+@pytest.mark.parametrize(("ones", "runs"), [(0, 20), (3, 20), (400, 1200)])
 def test_with_one_task_it_is_the_posterior_of_jeffreys(ones: int, runs: int) -> None:
-    drawn = resample(columns_of((ones, runs)), [("a",)], samples=20_000, seed=1, unseen=0.5)
-    assert drawn.shape == (20_000, 1)
+    drawn = resample(columns_of((ones, runs)), [("a",)], samples=10_000, seed=1, unseen=0.5)
+    assert drawn.shape == (10_000, 1)
     assert kstest(drawn[:, 0], beta(ones + 0.5, runs - ones + 0.5).cdf).pvalue > 1e-6
 
 
@@ -39,6 +39,8 @@ def test_runs_have_one_weight_for_all_columns() -> None:
     assert drawn[:, 0] + drawn[:, 1] == pytest.approx(np.ones(500), abs=1e-6)
     assert drawn[:, 0] == pytest.approx(drawn[:, 2], abs=1e-6)
     assert drawn[:, 0].std() == pytest.approx(math.sqrt(0.3 * 0.7 / 1500), rel=0.2)
+    other = resample([right], [("a",)], samples=500, seed=1, unseen=1e-9)
+    assert abs(np.corrcoef(other[:, 0], drawn[:, 0])[0, 1]) < 0.2  # another seed, other weights
 
 
 def test_a_column_does_not_depend_on_the_others() -> None:
@@ -55,45 +57,14 @@ def test_a_column_does_not_depend_on_the_others() -> None:
     assert (resample(columns, addresses, samples=300, seed=5, unseen=0.1) != together).all()
 
 
-def test_weights_of_the_first_runs_do_not_depend_on_those_that_follow() -> None:
-    # With one error in the first run, the share times the total weight is the weight of that run.
-    short, long = (resample(columns_of((1, runs)), [("a",)], samples=2000, seed=0, unseen=1e-9) for runs in (5, 1200))
-    assert np.corrcoef(short[:, 0], long[:, 0])[0, 1] > 0.8
-
-
 def test_values_beyond_one() -> None:
     # A constant column: only the prior's runs, at 0 and at `most`, move its mean away from 3, and hardly.
     drawn = resample([np.full(50, 3)], [("a",)], samples=200, seed=0, unseen=0.5, most=4.0)
     assert (np.abs(drawn - 3) < 0.5).all() and drawn.std() > 0
     small = resample([np.full(50, 3)], [("a",)], samples=200, seed=0, unseen=0.5, size=0.01, most=4.0)
     assert small.std() < 0.1 * drawn.std()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("tasks", "runs", "p"), [(1, 40, 0.1), (6, 100, 0.05), (6, 400, 0.3)])
-def test_intervals_of_a_mean_over_dependent_tasks_cover_it(tasks: int, runs: int, p: float) -> None:
-    # Half of the runs are hard in all tasks. 5-sigma bounds of a share of 600, and 0.01 for quantiles of 400 samples.
-    rng, level, repeats = np.random.default_rng(8), 0.9, 600
-    addresses: list[tuple[str | int, ...]] = [("a", i) for i in range(tasks)]
-    covered = 0
-    for repeat in range(repeats):
-        hard = rng.random((runs, 1)) < 0.5
-        wrong = rng.random((runs, tasks)) < np.where(hard, 1.8 * p, 0.2 * p)
-        drawn = resample(list(wrong.T), addresses, samples=400, seed=repeat, unseen=0.5 / tasks).mean(axis=1)
-        lower, upper = percentile(wrong.mean(), drawn, level)
-        covered += bool(lower <= p <= upper)
-    assert abs(covered / repeats - level) < 5 * math.sqrt(level * (1 - level) / repeats) + 0.01
-
-
-def test_tasks_that_share_their_luck_have_wider_means() -> None:
-    # Ten copies of one task are one task: the deviation of their mean is not smaller.
-    rng = np.random.default_rng(2)
-    wrong = rng.random(1000) < 0.2
-    others = [rng.random(1000) < 0.2 for _ in range(10)]
-    addresses: list[tuple[str | int, ...]] = [("a", i) for i in range(10)]
-    same = resample([wrong] * 10, addresses, samples=1000, seed=0, unseen=0.05).mean(axis=1).std()
-    apart = resample(others, addresses, samples=1000, seed=0, unseen=0.05).mean(axis=1).std()
-    assert 2 < same / apart < 5  # sqrt(10) = 3.2
+    prior = resample([np.full(1, 3)], [("a",)], samples=200, seed=0, unseen=100.0, most=4.0)
+    assert prior.mean() == pytest.approx(2.0, abs=0.1)
 
 
 @pytest.mark.parametrize("samples", [99, 2.5, True, "many"])

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import trim_mean
 
 from bai_gym.analysis.metrics import excess_error, interquartile_mean, optimality_shortfall
 
@@ -17,14 +12,6 @@ def test_interquartile_mean_by_hand() -> None:
     assert interquartile_mean([100, 2, 0, 5, 3, -7, 6, 9]) == 4.0
     assert interquartile_mean([1.0, 2.0, 6.0]) == 3.0  # a quarter of 3, rounded down, is none
     assert interquartile_mean([[1, 2, 3, 40], [4, 4, 4, 4]]).tolist() == [2.5, 4.0]
-
-
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30))
-def test_interquartile_mean_is_a_trimmed_mean(scores: list[float]) -> None:
-    cut = len(scores) // 4
-    middle = sorted(scores)[cut : len(scores) - cut]
-    assert interquartile_mean(scores) == pytest.approx(math.fsum(middle) / len(middle), abs=1e-6)
-    assert interquartile_mean(scores) == trim_mean(scores, 0.25)
 
 
 def test_shortfall_by_hand() -> None:

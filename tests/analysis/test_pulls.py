@@ -30,14 +30,6 @@ def test_it_is_the_paired_t_test() -> None:
     assert test.interval == pytest.approx((bounds.low, bounds.high), rel=1e-9)
 
 
-def test_the_reverse_comparison_is_the_mirror_image() -> None:
-    a, b = [30, 41, 28, 77], [31, 36, 90, 52]
-    one, other = compare_pulls(a, b), compare_pulls(b, a)
-    assert one.difference == -other.difference and one.p_value == other.p_value
-    assert one.interval == pytest.approx((-other.interval[1], -other.interval[0]))
-    assert one.ratio == pytest.approx(1 / other.ratio)
-
-
 @pytest.mark.each(
     "a, b, p",
     [([5, 6, 7], [5, 6, 7], 1.0), ([6, 7, 8], [5, 6, 7], 1 / 4), ([6], [5], 1.0)],
@@ -45,15 +37,6 @@ def test_the_reverse_comparison_is_the_mirror_image() -> None:
 def test_equal_differences_are_no_certainty(a: list[int], b: list[int], p: float) -> None:
     test = compare_pulls(a, b)
     assert test.p_value == p and all(map(math.isnan, test.interval))
-
-
-@pytest.mark.slow
-def test_the_level_is_kept_with_skewed_stopping_times() -> None:
-    """Equal means, other shapes: of 2,000 tests at 5 %, 61 to 139 may reject (4 standard errors)."""
-    rng = np.random.default_rng(1)
-    a, b = rng.exponential(100.0, (2000, 100)) + 50, rng.gamma(4.0, 25.0, (2000, 100)) + 50
-    rejected = sum(compare_pulls(x, y).p_value <= 0.05 for x, y in zip(a, b, strict=True))
-    assert 61 <= rejected <= 139
 
 
 @pytest.mark.each(

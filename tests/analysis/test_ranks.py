@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import binom
 
 from bai_gym.analysis.paired import mcnemar_exact
 from bai_gym.analysis.ranks import holm, random_signs, rank_intervals, unpaired
@@ -22,22 +18,6 @@ def test_holm_by_hand() -> None:
     # 0.021 * 5/2 would be less than 0.02 * 6/2, and an adjusted p-value never falls in the order of the p-values.
     assert holm([0.021, 0.02, 0.9]).tolist() == pytest.approx([0.06, 0.06, 1.0])
     assert holm([]).size == 0
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_holm_lies_between_no_correction_and_bonferroni(p_values: list[float]) -> None:
-    p = np.array(p_values)
-    adjusted = holm(p)
-    assert (adjusted >= p - 1e-12).all()
-    assert (adjusted <= np.minimum(p * p.size, 1.0) + 1e-12).all()
-    assert adjusted[np.argsort(p)].tolist() == sorted(adjusted.tolist())
-    assert holm(p[::-1]).tolist() == adjusted[::-1].tolist()
-
-
-@pytest.mark.each("p_values", [[[0.1]], [1.1], [-0.1], [math.nan]])
-def test_holm_refuses_what_is_no_p_value(p_values: object) -> None:
-    with pytest.raises(ParameterError, match=r"\[0, 1\]"):
-        holm(p_values)  # type: ignore[arg-type]
 
 
 @pytest.mark.each(
@@ -54,16 +34,6 @@ def test_holm_refuses_what_is_no_p_value(p_values: object) -> None:
 )
 def test_random_signs_by_hand(differences: list[int], expected: float) -> None:
     assert random_signs(np.array(differences, dtype=int)) == pytest.approx(expected, abs=1e-12)
-
-
-@given(st.lists(st.integers(-5, 5), min_size=1, max_size=8))
-def test_random_signs_by_enumeration(differences: list[int]) -> None:
-    seen = abs(sum(differences))
-    signs = itertools.product((-1, 1), repeat=len(differences))
-    sums = [sum(s * d for s, d in zip(sign, differences, strict=True)) for sign in signs]
-    expected = min(1.0, 2 * sum(total >= seen for total in sums) / len(sums))
-    assert random_signs(differences) == pytest.approx(expected, abs=1e-11)
-    assert random_signs([-d for d in differences]) == random_signs(differences)
 
 
 @pytest.mark.each(("b", "c"), [(0, 5), (3, 9), (400, 500), (4000, 4200)])
@@ -86,12 +56,6 @@ def test_many_runs_by_convolution() -> None:
     assert random_signs(differences) == pytest.approx(expected, abs=1e-11)
 
 
-@pytest.mark.each("differences", [[0.5], [[1]], [True]])
-def test_random_signs_need_whole_numbers(differences: object) -> None:
-    with pytest.raises(ParameterError, match="integers"):
-        random_signs(differences)  # type: ignore[arg-type]
-
-
 def test_unpaired_by_hand() -> None:
     # Of the C(10, 5) = 252 ways in which 5 errors fall on 10 runs, one leaves the first five free of them.
     assert unpaired(0, 5, 5, 5) == pytest.approx(2 / 252)
@@ -108,23 +72,10 @@ def test_rank_intervals_by_hand() -> None:
     assert rank_intervals(better) == [(1, 2), (2, 4), (2, 4), (1, 4)]
 
 
-def test_all_conclusions_hold_together() -> None:
-    # Five agents, three of them equally good, on common instances. In at most 5 % of the comparisons may any pair be
-    # ordered wrongly; without the correction it is more, so the test can tell.
-    rng = np.random.default_rng(11)
-    chances, runs, repeats, level = np.array([0.2, 0.3, 0.3, 0.3, 0.33]), 300, 1500, 0.95
-    pairs = list(itertools.combinations(range(5), 2))
-    wrong = dict.fromkeys(("holm", "none"), 0)
-    for _ in range(repeats):
-        errors = 0.5 * rng.random((runs, 1)) + 0.5 * rng.random((runs, 5)) < np.sqrt(chances / 2)
-        counts = errors.T.astype(int) @ (~errors).astype(int)
-        p = np.array([mcnemar_exact(int(counts[i, j]), int(counts[j, i])) for i, j in pairs])
-        for name, values in (("holm", holm(p)), ("none", p)):
-            wrong[name] += any(
-                value <= 1 - level and chances[i] >= chances[j]
-                if counts[i, j] < counts[j, i]
-                else value <= 1 - level and chances[j] >= chances[i]
-                for (i, j), value in zip(pairs, values, strict=True)
-            )
-    most = binom.ppf(1 - 1e-6, repeats, 1 - level)
-    assert wrong["holm"] <= most < wrong["none"]
+def test_what_is_no_p_value_or_no_integer_is_refused() -> None:
+    for values in ([[0.1]], [1.1], [-0.1], [math.nan]):
+        with pytest.raises(ParameterError, match=r"\[0, 1\]"):
+            holm(values)
+    for differences in ([0.5], [[1]], [True]):
+        with pytest.raises(ParameterError, match="integers"):
+            random_signs(differences)  # type: ignore[arg-type]

@@ -43,6 +43,9 @@ def played(dispatcher: Dispatcher, outstanding: int, seed: int = 0) -> tuple[lis
     return dispatcher.arms, dispatcher.recommendation
 
 
+SAMPLE = ["SR", "SHAdaVar", "TTTS", "LUCB", "A-UGapEb-V"]
+
+
 def stepped(agent: Any) -> tuple[list[int], int]:
     """Play in a loop of single steps, until the agent stops or the budget is spent."""
     stepper = Stepper(agent, ActionEncoding(4, BestArm(), fixed_confidence=False))
@@ -59,26 +62,18 @@ def stepped(agent: Any) -> tuple[list[int], int]:
     return arms, int(stepper.act(seen | {"remaining": np.array([0])}))
 
 
-SAMPLE = ["SR", "SH", "SHAdaVar", "Uniform", "TTTS", "UCB1", "LUCB", "UGapEc", "A-UGapEb-V", "OCBA", "VBR"]
-
-
 @pytest.mark.each("name", SAMPLE)
 def test_with_one_pull_outstanding_it_is_the_stepper(name: str) -> None:
     assert played(Dispatcher(ready(name), True, 4, BUDGET), 1) == stepped(ready(name))
+    arms, recommendation = played(Dispatcher(ready(name), True, 4, BUDGET), 8)
+    assert len(arms) <= BUDGET and 0 <= recommendation < 4
 
 
-@pytest.mark.each("name", ["SR", "SH", "Uniform", "SAR"])
+@pytest.mark.each("name", ["SR", "SH"])
 def test_an_agent_that_plays_by_blocks_does_not_depend_on_the_order_of_rewards(name: str) -> None:
     serial = played(Dispatcher(ready(name), True, 4, BUDGET), 1)
-    for seed in range(5):
+    for seed in range(3):
         assert played(Dispatcher(ready(name), True, 4, BUDGET), 7, seed) == serial
-
-
-@pytest.mark.each("name", SAMPLE)
-def test_with_many_pulls_outstanding_every_agent_ends_within_its_budget(name: str) -> None:
-    arms, recommendation = played(Dispatcher(ready(name), True, 4, BUDGET), 8)
-    assert len(arms) <= BUDGET
-    assert 0 <= recommendation < 4
 
 
 class Means:
@@ -126,19 +121,15 @@ def test_a_case_worked_by_hand() -> None:
 
 
 def test_the_assumed_reward_is_the_observed_one_nearest_to_the_mean() -> None:
-    """Arm 0 has the rewards 2, 6 and 1: a mean of 3, and with a fourth reward of 2 one of 2.75, below that of arm 1."""
-    d = Dispatcher(Means(), True, 3, 9)
-    assert [d.ask() for _ in range(4)] == [0, 1, 2, 0]
-    for number, reward in ((1, 2.0), (4, 6.0), (2, 2.9), (3, 0.0)):
-        d.tell(number, reward)
-    assert d.ask() == 0
-    d.tell(5, 1.0)
-    assert [d.ask(), d.ask()] == [0, 1]
-
-
-def test_equal_calls_give_equal_states() -> None:
-    one, two = (Dispatcher(ready("TTTS"), True, 4, BUDGET) for _ in range(2))
-    assert played(one, 5, seed=1) == played(two, 5, seed=1)
+    """Arm 0 has the rewards 2, 6, 1: a mean of 3, and with 2 once more one of 2.75; or 1, 6, 5: 4, and 4.25 with 5."""
+    for rewards, other, next_arm in (((2.0, 6.0, 1.0), 2.9, 1), ((1.0, 6.0, 5.0), 3.4, 0)):
+        d = Dispatcher(Means(), True, 3, 9)
+        assert [d.ask() for _ in range(4)] == [0, 1, 2, 0]
+        for number, reward in ((1, rewards[0]), (4, rewards[1]), (2, other), (3, 0.0)):
+            d.tell(number, reward)
+        assert d.ask() == 0
+        d.tell(5, rewards[2])
+        assert [d.ask(), d.ask()] == [0, next_arm]
 
 
 def test_a_refusal_ends_the_episode_with_the_best_mean() -> None:
@@ -160,20 +151,6 @@ def test_earlier_rewards_count() -> None:
     arms, recommendation = played(Dispatcher(ready("TTTS", 8), True, 4, 8, earlier=earlier), 1)
     assert (len(arms), recommendation) == (8, 0)  # the eight pulls alone speak for arm 2
     assert earlier.pulls.sum() == 200  # unchanged
-
-
-def test_outstanding_pulls_are_taken_into_account() -> None:
-    """LUCB pulls two arms by turns, also where four pulls are outstanding at a time."""
-    d = Dispatcher(ready("LUCB", 2000), True, 4, 2000)
-    while not d.over:
-        first = len(d.arms)
-        while len(d.arms) < first + 4 and d.ask() is not None:
-            pass
-        for number in range(first + 1, len(d.arms) + 1):
-            d.tell(number, MEANS[d.arms[number - 1]])
-    pulls = np.bincount(d.arms, minlength=4)
-    assert d.recommendation == 2 and d.stopped_by_rule
-    assert pulls[2] < 0.6 * pulls.sum()
 
 
 def test_asking_in_vain_changes_nothing() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bai_gym.sampling import Block
 
@@ -34,25 +32,3 @@ def unroll(block: Block) -> list[list[int]]:
 def test_order_by_hand(counts: list[int], weights: list[float] | None, order: list[int]) -> None:
     block = Block(np.array([counts]), weights=None if weights is None else np.array([weights]))
     assert unroll(block) == [order]
-
-
-def test_episodes_have_their_own_order() -> None:
-    block = Block(np.array([[1, 2, 0], [0, 1, 2]]), weights=np.array([[1.0, 5.0, 1.0], [1.0, 1.0, 9.0]]))
-    assert unroll(block) == [[0, 1, 1], [1, 2, 2]]
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 6), st.floats(0, 10)), min_size=2, max_size=5).filter(
-        lambda arms: any(arm[0] for arm in arms)
-    )
-)
-def test_every_count_is_met_and_no_other_order_of_priority_would_do(arms: list[tuple[int, float]]) -> None:
-    counts, weights = (np.array([column]) for column in zip(*arms, strict=True))
-    order = unroll(Block(counts, weights=weights))[0]
-    np.testing.assert_array_equal(np.bincount(order, minlength=counts.shape[1]), counts[0])
-    made = np.zeros(counts.shape[1])
-    for arm in order:
-        priority = np.where(made == 0, np.inf, weights[0] / np.maximum(made, 1))
-        open_arms = made < counts[0]
-        assert priority[arm] == priority[open_arms].max()
-        made[arm] += 1

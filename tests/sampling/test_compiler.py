@@ -65,16 +65,6 @@ def test_machine_code_is_found_by_its_content(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_two_processes_may_compile_the_same_at_once(tmp_path: Path) -> None:
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-c", SCRIPT.format(factor=0.5)]
-    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) for _ in range(3)]
-    found = {process.communicate()[0].rsplit(maxsplit=1)[0] for process in both}
-    assert len(found) == 1 and all(process.returncode == 0 for process in both)
-    assert run(SCRIPT.format(factor=0.5), tmp_path)[1] == "1"
-
-
-@pytest.mark.slow
 def test_where_nothing_can_be_kept_it_works_all_the_same(tmp_path: Path) -> None:
     script = SCRIPT.format(factor=0.5)
     plain = run(script, tmp_path, NUMBA_DISABLE_JIT="1")

@@ -14,7 +14,6 @@ from scipy.stats import chi2_contingency, ks_2samp
 from bai_gym.bandits import BernoulliBandit, EmpiricalBandit, GaussianBandit, PoissonBandit, SampleTable
 from bai_gym.errors import AgentError
 from bai_gym.sampling import (
-    NEVER,
     STOP,
     WAIT,
     Engine,
@@ -247,18 +246,6 @@ def test_compiled_rewards_have_the_distribution_of_the_arms(kind: str) -> None:
     assert (tables.means != pulls.means).any()
 
 
-def test_a_reward_of_the_wrong_arm_would_be_seen() -> None:
-    class Mixed(GaussianBandit):
-        def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
-            return super().pull(flat // 4 * 4 + (flat + 1) % 4, rng)
-
-    means = [play(RULES["index"], part, 30, table=kind).statistics.means[:, 0] for part, kind in (
-        (GaussianBandit(np.tile([1.0, 0.8, 0.8, 0.5], (2000, 1))), True),
-        (Mixed(np.tile([1.0, 0.8, 0.8, 0.5], (2000, 1))), False),
-    )]  # fmt: skip
-    assert ks_2samp(*means).pvalue < 1e-6
-
-
 def test_random_ties_are_uniform_in_compiled_code() -> None:
     # Three of four arms have the same index after the first pulls, and one more pull is made.
     bandit = GaussianBandit(np.tile([0.5, 0.5, 0.2, 0.5], (9000, 1)), 0.0)
@@ -339,11 +326,6 @@ def test_an_episode_that_has_chosen_is_not_asked_again_while_others_wait() -> No
     assert engine.choose().tolist() == [1, 1]
 
 
-def test_a_rule_that_waits_for_nothing_is_refused() -> None:
-    with pytest.raises(AgentError, match="^choose of the agent returned WAIT, and its request has no supply$"):
-        play(Rule(state=Numbers, choose=wait_for_a_number), GaussianBandit([[0.0, 1.0]]), 3)
-
-
 # ------------------------------------------------------------------------------------------------ mistakes
 
 
@@ -359,59 +341,17 @@ def joins_text(pulls: float, mean: float, variance: float, s: Numbers) -> float:
     return float(str(mean))
 
 
-def formats(pulls: float, mean: float, variance: float, s: Numbers) -> float:
-    return float(format(mean))
-
-
 def out_of_range(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
     return 17
 
 
-@pytest.mark.each(
-    ("index", "message"),
-    [
-        (
-            returns_nothing,
-            r"returns_nothing\(.*\), the index of Mine, must return a number",
-        ),
-        (
-            takes_too_few,
-            r"takes_too_few\(.*\), the index of Mine,: .* takes 2 positional arguments but 4",
-        ),
-    ],
-)
-def test_an_index_that_is_none_is_named(index: Any, message: str) -> None:
-    with pytest.raises(AgentError, match=message) as caught:
-        play(Rule(state=Numbers, index=index), GaussianBandit([[0.0, 1.0]]), 3, agent="Mine")
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.each(("index", "reason"), [(joins_text, "could not convert string"), (formats, "Untyped global name")])
-def test_what_cannot_be_compiled_runs_uncompiled_with_a_warning(index: Any, reason: str) -> None:
+def test_what_cannot_be_compiled_runs_uncompiled_with_a_warning() -> None:
     means = np.random.default_rng(0).random((5, 3))
-    message = rf"^{index.__name__} of Mine cannot be compiled \({reason}.*\): it runs uncompiled"
+    message = r"^joins_text of Mine cannot be compiled \(could not convert string.*\): it runs uncompiled"
     with pytest.warns(UserWarning, match=message) as caught:
-        slow = play(Rule(state=Numbers, index=index), GaussianBandit(means, 0.0), 20, agent="Mine")
+        slow = play(Rule(state=Numbers, index=joins_text), GaussianBandit(means, 0.0), 20, agent="Mine")
     assert "\n" not in str(caught[0].message) and "\x1b" not in str(caught[0].message)  # one line, without colours
     same(slow, play(Rule(state=Numbers, index=own_mean), GaussianBandit(means, 0.0), 20))
-
-
-def test_a_rule_is_compiled_where_a_global_has_the_name_of_one_of_its_fields(monkeypatch: pytest.MonkeyPatch) -> None:
-    bandit = GaussianBandit(np.random.default_rng(0).random((5, 3)), 0.0)
-    plain = play(Rule(state=Numbers, index=bound), bandit, 20)
-    for value in (object(), len, bound):  # no number; functions, which stand for themselves in compiled code
-        monkeypatch.setitem(bound.__globals__, "width", value)  # which reads s.width
-        same(plain, play(Rule(state=Numbers, index=bound), bandit, 20))
-
-
-def test_an_arm_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(AgentError, match="^out_of_range of Mine chose arm 17; arms are numbered 0 to 1$"):
-        play(Rule(state=Numbers, choose=out_of_range), GaussianBandit([[0.0, 1.0]]), 3, agent="Mine")
-
-
-def test_a_rule_needs_an_index_or_a_choice() -> None:
-    with pytest.raises(AgentError, match="a rule needs an index or a choice"):
-        Rule(stops=lead_is_large)
 
 
 def uses_everything(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
@@ -457,40 +397,6 @@ def test_fields_and_defaults_are_those_of_all_bases() -> None:
     assert (s.last, w.scores[0], s.bound, s.width) == (9, 1.0, 7.0, 0.0) and Numbers.of(table=[])[0].level == 2.5
 
 
-def test_a_field_of_another_type_is_refused() -> None:
-    with pytest.raises(AgentError, match="^field word of Wrong must have the type float, int, bool"):
-
-        class Wrong(State):
-            word: str
-
-
-def test_a_number_with_the_name_of_an_attribute_of_rows_is_refused() -> None:
-    with pytest.raises(AgentError, match="^field size of Wrong needs another name"):
-
-        class Wrong(State):
-            size: int
-
-
-def test_never_is_no_pull_of_any_budget() -> None:
-    assert NEVER > 10**18
-
-
-class Defaults(State):
-    first: float = 0.25
-    second: int = 3
-    third: float
-
-
-class MoreDefaults(Defaults):
-    fourth: float = 2.0
-
-
-def test_every_default_counts_those_of_a_base_included() -> None:
-    for s, _ in (Defaults.of(third=1.0), MoreDefaults.of(third=1.0)):
-        assert (s.first, s.second, s.third) == (0.25, 3, 1.0)
-    assert MoreDefaults.of()[0].fourth == 2.0
-
-
 class Limit(State):
     limit: int
     count: int
@@ -522,3 +428,31 @@ def test_an_outcome_is_of_its_moment_and_the_most_pulls_are_those_of_the_longest
     engine.advance(None, np.random.default_rng(0), 5, lambda rows, slots: np.zeros(rows.size))
     assert engine.statistics.pulls.sum(axis=1).max() == 3 and engine.stopped.all()
     assert before.states["count"].tolist() == [0.0, 0.0] and engine.outcome.states["count"].tolist() == [2.0, 4.0]
+
+
+def played_by(**functions: Any) -> None:
+    """Play three pulls of two arms by a rule of these functions."""
+    play(Rule(state=Numbers, **functions), GaussianBandit([[0.0, 1.0]]), 3, agent="Mine")
+
+
+def wrong_state(**fields: type) -> None:
+    """Define a state with these fields."""
+    type("Wrong", (State,), {"__annotations__": {name: kind.__name__ for name, kind in fields.items()}})
+
+
+@pytest.mark.each(
+    ("call", "message"),
+    [
+        (lambda: played_by(index=returns_nothing), r"returns_nothing\(.*\), the index of Mine, must return a number"),
+        (lambda: played_by(index=takes_too_few), r"takes_too_few\(.*\), the index of Mine,: .* takes 2 positional"),
+        (lambda: played_by(choose=out_of_range), "out_of_range of Mine chose arm 17"),
+        (lambda: played_by(choose=wait_for_a_number), "choose of Mine returned WAIT"),
+        (lambda: Rule(stops=lead_is_large), "a rule needs an index or a choice"),
+        (lambda: wrong_state(word=str), "field word of Wrong must have the type"),
+        (lambda: wrong_state(size=int), "field size of Wrong needs another name"),
+    ],
+)
+def test_mistakes_are_named(call: Callable[[], None], message: str) -> None:
+    with pytest.raises(AgentError, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)

@@ -38,14 +38,6 @@ def test_the_leader_has_the_largest_index(values: list[float], changes: list[tup
         assert index.value[: len(now)].tolist() == now  # nothing has changed
 
 
-@given(st.lists(st.tuples(VALUES, st.integers(0, 3)), min_size=2, max_size=20))
-def test_the_first_rule_takes_the_fewest_pulls_then_the_lowest_arm(arms: list[tuple[float, int]]) -> None:
-    values, pulls = [value for value, _ in arms], [times for _, times in arms]
-    best = max(values)
-    wanted = min(range(len(arms)), key=lambda k: (values[k] != best, pulls[k], k))
-    assert arm_of_largest_index(index_of(values), np.array(pulls, float), 1, RNG) == wanted
-
-
 def test_random_ties_are_uniform_within_a_block_and_across_blocks() -> None:
     for arms in (3, 8, 13):
         tied = [0, 1, arms - 1]

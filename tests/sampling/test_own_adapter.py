@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 from bai_gym import agents
-from bai_gym.bandits import FeatureBandit, GaussianBandit
+from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks, play_steps
 from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.envs.vector import BestArmVectorEnv
@@ -39,7 +39,7 @@ class Lossy:
 
 def played(name: str, runs: int, *, steps: bool) -> tuple[IntArray, IntArray]:
     """Play 60 pulls of four arms; return how many rewards of each have arrived, and the recommendations."""
-    bandit = FeatureBandit(GaussianBandit(np.tile([1.0, 0.6, 0.3, 0.0], (runs, 1)), 1.0), np.eye(4)[:, :3])
+    bandit = GaussianBandit(np.tile([1.0, 0.6, 0.3, 0.0], (runs, 1)), 1.0)
     env = BestArmVectorEnv(GivenInstances(bandit), runs, budget=60, autoreset_mode="Disabled")
     agent, rng = agents.make(name), np.random.default_rng([steps, runs])
     agent.reset(env.episode_spec.problem_info(bandit, agent.knows), rng)
@@ -50,10 +50,10 @@ def played(name: str, runs: int, *, steps: bool) -> tuple[IntArray, IntArray]:
     return lossy.own.pulls, rollout.recommendation
 
 
-@pytest.mark.parametrize("name", ["SH", "SHAdaVar", "UCB-E", "GSE-Lin"])
-@pytest.mark.parametrize("runs", [40, pytest.param(2_000, marks=pytest.mark.slow)])
-def test_lost_rewards_have_one_law_in_blocks_and_in_steps(name: str, runs: int) -> None:
-    """Wrong in 1 of 1,000 seeds for each agent and number of runs."""
+@pytest.mark.parametrize("name", ["SH", "SHAdaVar", "UCB-E"])
+def test_lost_rewards_have_one_law_in_blocks_and_in_steps(name: str) -> None:
+    """Wrong in 1 of 1,000 seeds for each agent."""
+    runs = 100
     (one, chosen), (other, recommended) = (played(name, runs, steps=steps) for steps in (False, True))
     assert abs(one.sum() / (60 * runs) - 0.8) < 4 * np.sqrt(0.16 / (60 * runs))
     for pair in [(chosen, recommended), *zip(one.T, other.T, strict=True)]:

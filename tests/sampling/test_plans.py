@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from bai_gym.sampling import (
     Plan,
     Rule,
     Sequential,
-    execute,
     run,
     singly,
 )
@@ -43,24 +41,6 @@ def ended(e: Any, s: Any, w: Any) -> bool:
 def of_rule(rule: Rule, steps: int, arms: Any = None, window: Statistics | None = None) -> Sequential:
     chosen = None if arms is None else np.array(arms)
     return Sequential(rule, steps, "first", np.random.default_rng(0), arms=chosen, window=window)
-
-
-def test_outcomes_are_sent_in_order_and_what_play_yields_comes_from_outside() -> None:
-    def plan() -> Plan:
-        one = yield "a"
-        other = yield "b"
-        return one + other
-
-    def play(request: str) -> Generator[str, None, str]:
-        yield request.upper()
-        yield request.upper() * 2
-        return request + "!"
-
-    steps = execute(plan(), play)
-    assert [next(steps) for _ in range(4)] == ["A", "AA", "B", "BB"]
-    with pytest.raises(StopIteration) as end:
-        next(steps)
-    assert end.value.value == "a!b!"
 
 
 def source_of(means: list[float], budget: int) -> Blocks:

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
-from bai_gym.sampling import Block, Episode, Outcome, Plan, Rule, Sequential, State, Stepper, batched
+from bai_gym.sampling import Block, Episode, Outcome, Plan, Rule, Sequential, State, Stepper
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm
 
@@ -103,11 +101,6 @@ def play_out(agent: Scripted, world: World) -> list[list[int]]:
     return arms
 
 
-def test_each_episode_of_a_batch_makes_the_pulls_of_its_own_block() -> None:
-    agent = Scripted([[2, 1, 0], [0, 1, 2]])
-    assert play(stepping(agent), World(np.zeros((2, 3, 1)), 3), 3) == [[0, 1, 0], [1, 2, 2]]
-
-
 def test_blocks_are_unrolled_in_order_and_asked_for_when_spent() -> None:
     agent = Scripted([[2, 1, 0], [1, 1, 1]], [[0, 0, 1], [0, 1, 0]])
     world = World(np.zeros((2, 3, 1)), 4)
@@ -116,17 +109,6 @@ def test_blocks_are_unrolled_in_order_and_asked_for_when_spent() -> None:
     assert agent.seen == [[[0, 0, 0], [0, 0, 0]], [[2, 1, 0], [1, 1, 1]]]
     assert stepper.act(world.observation()).tolist() == [1, 1]
     assert stepper.idle is None
-
-
-def test_one_episode_gives_python_ints() -> None:
-    stepper = stepping(Scripted([1, 1]))
-    world = World(np.zeros((1, 2, 1)), 2)
-    for expected in (0, 1):
-        arm = stepper.act({name: value[0] for name, value in world.observation().items()})
-        assert type(arm) is int and arm == expected
-        world.pull(np.array([arm]))
-    final = stepper.act({name: value[0] for name, value in world.observation().items()})
-    assert type(final) is int and final == 1
 
 
 def test_a_rule_sees_the_window_of_its_candidates() -> None:
@@ -145,32 +127,6 @@ def test_a_rule_with_a_window_of_its_own_starts_from_it() -> None:
     assert window.pulls.tolist() == [[1, 0]]
 
 
-def test_a_rule_over_all_arms_starts_from_all_samples() -> None:
-    agent = Cycling([[1, 0]], 3)
-    assert play_out(agent, World(np.array([[[1.0, 3.0], [2.0, 2.0]]]), 4)) == [[0, 0, 1, 0]]
-    assert agent.outcome[0] == [[3, 1]]
-
-
-@pytest.mark.slow
-@given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=30), min_size=2, max_size=3))
-def test_whole_rewards_are_recovered_exactly(rewards: list[list[int]]) -> None:
-    longest = max(map(len, rewards))
-    world = World([[(arm * longest)[:longest] for arm in rewards]], 60)
-    # An empty window: its means are exact only if every recovered reward is.
-    empty = Statistics.zeros((1, len(rewards)))
-    agent = Cycling([[20] + [0] * (len(rewards) - 1)], 40, arms=[list(range(len(rewards)))], window=empty)
-    stepper = stepping(agent)
-    play(stepper, world, 20)
-    drawn: list[list[float]] = [[] for _ in rewards]
-    for _ in range(40):
-        arm = stepper.act(world.observation())
-        drawn[arm[0]].append(world.pull(arm)[0])
-    stepper.act(world.observation())
-    assert agent.outcome[0] == [[len(arm) for arm in drawn]]
-    assert agent.outcome[1] == [[float(np.sum(arm)) / len(arm) for arm in drawn]]
-    np.testing.assert_allclose(agent.outcome[2], [[np.var(arm, ddof=1) for arm in drawn]], rtol=1e-12, atol=1e-12)
-
-
 def test_asking_twice_changes_nothing() -> None:
     agent = Cycling([[1, 1]], 2)
     stepper, world = stepping(agent), World(np.array([[[1.0], [2.0]]]), 4)
@@ -184,20 +140,6 @@ def test_asking_twice_changes_nothing() -> None:
     assert stepper.requests == 2 and agent.played is None
     assert [stepper.act(world.observation()).tolist() for _ in range(2)] == [[1], [1]]
     assert agent.outcome[0] == [[2, 2]]
-
-
-def test_the_recommendation_is_given_once_and_repeated() -> None:
-    class Fickle(Scripted):
-        calls = 0
-
-        def recommend(self, observation: Observation) -> IntArray:
-            self.calls += 1
-            return np.array([self.calls])
-
-    agent = Fickle([[1, 0, 0]])
-    stepper, world = stepping(agent), World(np.zeros((1, 3, 1)), 1)
-    play(stepper, world, 1)
-    assert [stepper.act(world.observation()).tolist() for _ in range(3)] == [[1], [1], [1]]
 
 
 def test_pulls_after_the_agent_stopped_are_counted() -> None:
@@ -221,7 +163,7 @@ def half(world: World) -> None:
     world.pull(np.array([0, 1]))
 
 
-@pytest.mark.parametrize("change", [other_arm, two_pulls, half])
+@pytest.mark.each("change", [other_arm, two_pulls, half])
 def test_an_observation_that_does_not_follow_is_refused(change: Callable[[World], None]) -> None:
     stepper, world = stepping(Scripted([[4, 0], [4, 0]])), World(np.zeros((2, 2, 1)), 8)
     assert stepper.act(world.observation()).tolist() == [0, 0]
@@ -230,44 +172,24 @@ def test_an_observation_that_does_not_follow_is_refused(change: Callable[[World]
         stepper.act(world.observation())
 
 
-def test_a_new_episode_without_a_reset_is_refused() -> None:
-    stepper, world = stepping(Scripted([[2, 0]], [[2, 0]])), World(np.zeros((1, 2, 1)), 4)
-    play(stepper, world, 2)
-    world.pull(stepper.act(world.observation()))
+def test_what_does_not_follow_is_refused() -> None:
+    def after(pulls: int, *requests: Any, arms: int = 2) -> tuple[Stepper, World]:
+        """A stepper of one episode that has made these pulls."""
+        stepper, world = stepping(Scripted(*requests)), World(np.zeros((1, arms, 1)), 4)
+        play(stepper, world, pulls)
+        return stepper, world
+
+    begun, _ = after(3, [[2, 0]], [[2, 0]])
     with pytest.raises(AgentError, match="was the agent reset"):
-        stepper.act(World(np.zeros((1, 2, 1)), 4).observation())
-
-
-def test_an_episode_after_the_recommendation_needs_a_reset() -> None:
-    stepper, world = stepping(Scripted([[2, 0]])), World(np.zeros((1, 2, 1)), 2)
-    play(stepper, world, 2)
-    stepper.act(world.observation())
+        begun.act(World(np.zeros((1, 2, 1)), 4).observation())
+    ended, world = after(4, [[4, 0]])
+    ended.act(world.observation())
     with pytest.raises(AgentError, match="has given its recommendation: reset it"):
-        stepper.act(World(np.zeros((1, 2, 1)), 2).observation())
-
-
-def test_episodes_out_of_step_are_refused() -> None:
-    observation = World(np.zeros((2, 2, 1)), 3).observation()
-    observation["remaining"][1] = 2
-    with pytest.raises(AgentError, match="lock-step"):
-        stepping(Scripted([[1, 0], [1, 0]])).act(observation)
-
-
-def test_impossible_recommendations_are_refused() -> None:
-    stepper, world = stepping(Scripted([[1]])), World(np.zeros((1, 1, 1)), 1)
-    play(stepper, world, 1)
+        ended.act(World(np.zeros((1, 2, 1)), 4).observation())
+    recommending, world = after(4, [[4]], arms=1)
     with pytest.raises(AgentError, match="recommend: arm 1 does not exist"):
-        stepper.act(world.observation())
-
-
-def test_batched_adds_the_missing_axis() -> None:
-    single = {"pulls": np.zeros(3), "remaining": np.ones(1)}
-    assert {name: array.shape for name, array in batched(single).items()} == {"pulls": (1, 3), "remaining": (1, 1)}
-    batch: Observation = {"pulls": np.zeros((2, 3))}
-    assert batched(batch) is batch
-
-
-def test_block_and_its_counts_survive_the_unrolling() -> None:
-    block = Block(np.array([[2, 0]]))
-    play(stepping(Scripted(block)), World(np.zeros((1, 2, 1)), 2), 2)
-    assert block.counts.tolist() == [[2, 0]]
+        recommending.act(world.observation())
+    uneven = World(np.zeros((2, 2, 1)), 3).observation()
+    uneven["remaining"][1] = 2
+    with pytest.raises(AgentError, match="lock-step"):
+        stepping(Scripted([[1, 0], [1, 0]])).act(uneven)

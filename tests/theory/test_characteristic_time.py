@@ -6,14 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
 
 from bai_gym.errors import InstanceError, ParameterError
-from bai_gym.theory import bernoulli_kl, characteristic_time, fixed_confidence_bound, optimal_weights
+from bai_gym.theory import characteristic_time, fixed_confidence_bound, optimal_weights
 from bai_gym.theory.proportions import optimal_proportions
 
 GK1, GK2 = (0.5, 0.45, 0.43, 0.4), (0.3, 0.21, 0.2, 0.19, 0.18)
-MENARD, BRAKE = (1.0, 0.85, 0.8, 0.7), (1.0, 0.9, 0.9, 0.9)
+BRAKE = (1.0, 0.9, 0.9, 0.9)
 
 
 @pytest.mark.each(
@@ -21,9 +20,7 @@ MENARD, BRAKE = (1.0, 0.85, 0.8, 0.7), (1.0, 0.9, 0.9, 0.9)
     [  # w* of the first two: Garivier and Kaufmann (2016), section 6, to three digits
         (GK1, None, 989.79, [0.4165, 0.3903, 0.1362, 0.0570], 1019.37),
         (GK2, None, 326.64, [0.3359, 0.2515, 0.1766, 0.1324, 0.1036], 362.57),
-        (MENARD, 1.0, 449.87, [0.4125, 0.3793, 0.1521, 0.0561], 464.56),
         (BRAKE, 1.0, 1492.82, [0.3660, 0.2113, 0.2113, 0.2113], 1600.00),
-        ((0.5, 0.45, 0.45, 0.45), None, 1489.08, [0.3657, 0.2114, 0.2114, 0.2114], 1596.49),
     ],
 )
 def test_known_instances(means: tuple, variances: float | None, time: float, weights: list, half: float) -> None:
@@ -41,50 +38,20 @@ def test_closed_forms() -> None:
     assert characteristic_time([0.0] * 9 + [0.5], 1.0, beta=0.25) == pytest.approx(128.0, rel=1e-12)
 
 
-def worth(mu: np.ndarray, w: np.ndarray) -> float:
-    """The minimum over other arms of the least sum of divergences, by a search for p."""
-    best, values = int(mu.argmax()), []
-    for a in set(range(mu.size)) - {best}:
-        bounds = (mu[a], mu[best])
-        values.append(
-            minimize_scalar(
-                lambda p, a=a: w[best] * bernoulli_kl(mu[best], p) + w[a] * bernoulli_kl(mu[a], p),
-                bounds=bounds,
-                method="bounded",
-                options={"xatol": 1e-12},
-            ).fun
-        )
-    return min(values)
-
-
-def test_no_proportions_are_better() -> None:
-    rng = np.random.default_rng(0)
-    for arms in (2, 3, 5):
-        mu = rng.choice(np.arange(1, 100), arms, replace=False) / 100
-        w = optimal_weights(mu)
-        value = worth(mu, w)
-        assert 1 / characteristic_time(mu) == pytest.approx(value, rel=1e-8)
-        for _ in range(5):
-            other = w * np.exp(0.1 * rng.normal(size=arms))
-            assert worth(mu, other / other.sum()) <= value * (1 + 1e-9)
-
-
 def test_arrays_give_what_their_rows_give() -> None:
     rng = np.random.default_rng(0)
-    means = rng.random((3, 2, 6))
-    for variances in (None, rng.random((3, 2, 6)) + 0.1):
-        for beta in (None, 0.3):
-            times, weights = characteristic_time(means, variances, beta), optimal_weights(means, variances, beta)
-            assert times.shape == (3, 2) and weights.shape == means.shape
-            order = rng.permutation(6)
-            for row in np.ndindex(3, 2):
-                given_variances = None if variances is None else variances[row][order]
-                assert characteristic_time(means[row][order], given_variances, beta) == pytest.approx(times[row], 1e-12)
-            np.testing.assert_allclose(weights.sum(axis=-1), 1.0, rtol=1e-14)
-            if beta is not None:
-                np.testing.assert_allclose(
-                    weights.max(axis=-1, initial=0.0, where=means == means.max(-1)[..., None]), beta
-                )
+    means, order = rng.random((3, 2, 6)), rng.permutation(6)
+    variances = rng.random((3, 2, 6)) + 0.1
+    for beta in (None, 0.3):
+        times, weights = characteristic_time(means, variances, beta), optimal_weights(means, variances, beta)
+        assert times.shape == (3, 2) and weights.shape == means.shape
+        for row in np.ndindex(3, 2):
+            assert characteristic_time(means[row][order], variances[row][order], beta) == pytest.approx(
+                times[row], 1e-12
+            )
+        np.testing.assert_allclose(weights.sum(axis=-1), 1.0, rtol=1e-14)
+        if beta is not None:
+            np.testing.assert_allclose(weights[means == means.max(-1)[..., None]], beta)
 
 
 def test_tied_best_arms_and_means_of_0_and_1() -> None:
@@ -94,7 +61,7 @@ def test_tied_best_arms_and_means_of_0_and_1() -> None:
 
 
 def test_bernoulli_means_that_are_equal_but_for_rounding_share_their_pulls() -> None:
-    for gap in (1e-17, 1e-14, 1e-11, 1e-8, 1e-6, 1e-4):
+    for gap in (1e-17, 1e-11, 1e-4):
         w = np.full(3, 1.0 / 3.0)
         optimal_proportions(np.array([0.019, 0.019 + gap, 0.0185]), np.ones(3), True, 0.0, w, 0.0)
         assert np.isfinite(w).all() and w.sum() == pytest.approx(1.0), gap
@@ -103,24 +70,17 @@ def test_bernoulli_means_that_are_equal_but_for_rounding_share_their_pulls() -> 
 
 def test_a_start_near_the_solution_leads_to_the_same_proportions() -> None:
     rng = np.random.default_rng(0)
-    for arms in (2, 3, 5, 20):
-        for size in (1e-6, 1e-3, 0.1):
-            means = rng.choice(np.arange(1, 100), arms, replace=False) / 100
-            w = np.full(arms, 1.0 / arms)
-            y = optimal_proportions(means, np.ones(arms), True, 0.0, w, 0.0)
-            moved = np.clip(means + size * rng.normal(size=arms) / 100, 0.001, 0.999)
-            y, cold = optimal_proportions(moved, np.ones(arms), True, 0.0, w, y), np.full(arms, 1.0 / arms)
-            assert y == pytest.approx(optimal_proportions(moved, np.ones(arms), True, 0.0, cold, 0.0), rel=1e-9)
+    for arms in (2, 20):
+        means, cold = rng.choice(np.arange(1, 100), arms, replace=False) / 100, np.full(arms, 1.0 / arms)
+        y = optimal_proportions(means, np.ones(arms), True, 0.0, cold, 0.0)
+        for start in (1.001 * y, 1e-9, 1e3):  # near the solution, and far from it
+            w = rng.dirichlet(np.ones(arms))
+            assert optimal_proportions(means, np.ones(arms), True, 0.0, w, start) == pytest.approx(y, rel=1e-9)
             np.testing.assert_allclose(w, cold, rtol=1e-7)
-            for start in (1e-9, 1e3):  # far from the solution
-                w = rng.dirichlet(np.ones(arms))
-                assert optimal_proportions(moved, np.ones(arms), True, 0.0, w, start) == pytest.approx(y, rel=1e-9)
 
 
 def test_the_lower_bound() -> None:
-    expected = [[1739.8, 4457.2, 6822.6, 9114.4], [574.2, 1470.9, 2251.5, 3007.9]]
-    for means, row in zip((GK1, GK2), expected, strict=True):
-        assert fixed_confidence_bound(means, [0.1, 0.01, 0.001, 0.0001]) == pytest.approx(row, abs=0.06)
+    assert fixed_confidence_bound(GK1, [0.1, 0.01, 0.0001]) == pytest.approx([1739.8, 4457.2, 9114.4], abs=0.06)
     # kl(delta, 1 - delta) = (1 - 2 delta) log((1 - delta) / delta); no bound where guessing is good enough.
     assert fixed_confidence_bound([0.0, 1.0], 0.2, 1.0) == pytest.approx(8 * 0.6 * math.log(4))
     assert fixed_confidence_bound(GK1, [0.5, 0.9]).tolist() == [0.0, 0.0]
@@ -129,10 +89,10 @@ def test_the_lower_bound() -> None:
 @pytest.mark.each(
     ("arguments", "error", "message"),
     [
-        (([0.5, 1.2],), InstanceError, r"means of Bernoulli arms must lie in \[0, 1\]; give variances="),
-        (([0.5, 0.2], 0.0), InstanceError, "variances must be positive"),
+        (([0.5, 1.2],), InstanceError, "means of Bernoulli arms"),
+        (([0.5, 0.2], 0.0), InstanceError, "variances"),
         (([0.5],), InstanceError, "at least 2"),
-        (([0.5, 0.2], None, 1.0), ParameterError, "beta must lie strictly between 0 and 1, not 1.0"),
+        (([0.5, 0.2], None, 1.0), ParameterError, "beta"),
     ],
 )
 def test_bad_arguments(arguments: tuple, error: type[Exception], message: str) -> None:

@@ -33,8 +33,7 @@ def test_pulls_by_hand() -> None:
 @pytest.mark.each(
     "arguments",
     [(1, 0.9, 1.0, 1.0), (4, 0.25, 1.0, 1.0), (4, 1.0, 1.0, 1.0), (4, 0.9, 0.0, 1.0), (4, 0.9, 1.0, -1.0)]
-    # Squares of these are no floats, and a ratio is too large.
-    + [(4, 0.9, 1e-300, 1.0), (4, 0.9, 1e300, 1.0), (4, 0.9, 1.0, 1e200), (4, 0.9, 1e-9, 1.0)],
+    + [(4, 0.9, 1e-300, 1.0), (4, 0.9, 1e-9, 1.0)],  # a square that is no float, and too large a ratio
 )
 def test_errors(arguments: tuple[int, float, float, float]) -> None:
     with pytest.raises(ParameterError):

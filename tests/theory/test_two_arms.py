@@ -11,8 +11,6 @@ from scipy.stats import binom
 from bai_gym.errors import ParameterError
 from bai_gym.theory import two_arm_exponent
 
-PAIRS = [(0.5, 0.45), (0.1, 0.08), (0.02, 0.015), (0.95, 0.93)]
-
 
 def error_probability(means: tuple[float, float], pulls: tuple[int, int]) -> float:
     """The probability that the first arm, which is the better one, has no larger sample mean; ties count by half."""
@@ -22,32 +20,13 @@ def error_probability(means: tuple[float, float], pulls: tuple[int, int]) -> flo
 
 
 def test_errors_decay_by_their_exponent() -> None:
-    for means in [(0.7, 0.4), (0.95, 0.8)]:
-        assert two_arm_exponent(means) == pytest.approx(
-            -math.log(math.sqrt(means[0] * means[1]) + math.sqrt((1 - means[0]) * (1 - means[1])))
-        )
-        for share in (0.3, 0.5, 0.6):
-            errors = [error_probability(means, (round(share * n), round((1 - share) * n))) for n in (300, 600)]
-            # The factor in front of the exponential is of order 1 / sqrt(n): log(2) / 2 over 300 pulls.
-            rate = math.log(errors[0] / errors[1]) / 300
-            assert rate == pytest.approx(two_arm_exponent(means, share) + math.log(2) / 600, rel=0.1)
-
-
-def test_no_fixed_share_is_as_good_as_uniform_everywhere() -> None:
-    # The same two means in the other order turn an advantage into a loss.
-    for means in PAIRS:
-        uniform = two_arm_exponent(means)
-        for share in np.linspace(0.05, 0.95, 91):
-            if abs(share - 0.5) > 1e-9:
-                swapped = two_arm_exponent((means[1], means[0]), share)
-                assert min(two_arm_exponent(means, share), swapped) < uniform
-
-
-def test_hardly_anything_is_gained_over_uniform() -> None:
-    # The best share is close to one half, and gains less than a hundredth in the exponent.
-    for means in PAIRS:
-        best = max(two_arm_exponent(means, share) for share in np.linspace(0.05, 0.95, 91))
-        assert two_arm_exponent(means) > 0.99 * best
+    means = (0.7, 0.4)
+    assert two_arm_exponent(means) == pytest.approx(-math.log(math.sqrt(0.28) + math.sqrt(0.18)))
+    for share in (0.3, 0.6):
+        errors = [error_probability(means, (round(share * n), round((1 - share) * n))) for n in (300, 600)]
+        # The factor in front of the exponential is of order 1 / sqrt(n): log(2) / 2 over 300 pulls.
+        rate = math.log(errors[0] / errors[1]) / 300
+        assert rate == pytest.approx(two_arm_exponent(means, share) + math.log(2) / 600, rel=0.05)
 
 
 def test_errors_of_arguments() -> None:

@@ -10,8 +10,6 @@ import pytest
 
 from bai_gym.agents import EBTCEps
 from bai_gym.agents.bounds.eb_tc_eps import EBTCState, pull_pair
-from bai_gym.bandits import GaussianBandit
-from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 
@@ -36,16 +34,6 @@ def test_the_challenger_by_hand(episode: Play) -> None:
     e = episode([4, 1, 25], [1.0, 0.8, 0.0])
     assert [pull_pair(e, s, w, np.random.default_rng(0)) for _ in range(4)] == [1, 1, 0, 1]
     assert w.cost.tolist() == pytest.approx([-np.inf, -0.3 / np.sqrt(1.25), -1.1 / np.sqrt(0.29)])
-
-
-def test_with_a_large_slack_the_others_share_equally() -> None:
-    # (gap + epsilon) / sqrt(1 / T_B + 1 / T_j) is then smallest for the fewest pulls; the first pulls of each pair are
-    # of the challenger.
-    bandit = GaussianBandit(np.tile([3.0, 1.0, 0.5, 0.0], (50, 1)), 0.01)
-    agent = EBTCEps(epsilon=1e6)
-    agent.reset(ProblemInfo(4, 604, 50), np.random.default_rng(0))
-    pulls = play_blocks(agent, bandit, 604, np.random.default_rng(1)).pulls
-    assert np.abs(pulls - [301, 101, 101, 101]).max() <= 4
 
 
 def test_pairs_of_too_many_arms() -> None:

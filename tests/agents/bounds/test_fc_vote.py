@@ -1,4 +1,4 @@
-"""FCVote: scales by hand, the vote against a transcription, and runs that see their own pulls only."""
+"""FCVote: scales and votes by hand, and runs that see their own pulls only."""
 
 from __future__ import annotations
 
@@ -26,50 +26,40 @@ def test_scales_by_hand() -> None:
             assert sum(cap * runs for cap, runs in scales(budget, first)) <= budget
 
 
-def transcription(rewards: Any, budget: int, agent: str, trace: Play) -> tuple[list[int], int]:
-    """Every run as an episode of its own, on the rewards that the runs before have left."""
-    rows, arms = [np.asarray(row) for row in rewards], []
-    answer = None
-    for cap, runs in scales(budget, 2 * make(agent).minimum_budget(len(rows))):
-        votes, best = np.zeros(len(rows)), np.zeros(len(rows))
-        for _ in range(runs):
-            counts = np.bincount(arms, minlength=len(rows))
-            left = [np.roll(row, -count) for row, count in zip(rows, counts, strict=True)]
-            played = trace(make(agent, delta=0.05, tie="first"), left, cap, fixed_confidence=True)
-            seen = np.bincount(played.arms, minlength=len(rows))
-            best[int(np.argmax([row[:count].mean() for row, count in zip(left, seen, strict=True)]))] += 1
-            if len(played.arms) < cap:
-                votes[played.recommendation] += 1
-            arms += played.arms
-        if answer is None and 2 * votes.sum() >= runs:
-            answer = int(votes.argmax())
-    return arms, int(best.argmax()) if answer is None else answer
+def test_the_first_scale_of_which_half_of_the_runs_stop_decides(trace: Play) -> None:
+    # Scales of 8 runs of at most 40 pulls and 4 of at most 80. Runs see their own pulls only: those of the first scale
+    # that arm 0 always pays, those of the second that arm 1 does.
+    one, other = (
+        trace(make("UGapEc", delta=0.05, tie="first"), rewards, 80, fixed_confidence=True)
+        for rewards in ([[1.0], [0.0]], [[0.0], [1.0]])
+    )
+    first, second = (8 * count for count in one.counts(2))
+    rewards = [[1.0] * first + [0.0] * 200, [0.0] * second + [1.0] * 200]
+    played = trace(FCVote(agent="UGapEc", delta=0.05, first=40, tie="first"), rewards, 640)
+    assert played.arms == 8 * one.arms + 4 * other.arms and len(one.arms) < 40
+    assert played.recommendation == 0
 
 
-def test_runs_and_votes_follow_their_transcription(trace: Play) -> None:
-    rng = np.random.default_rng(5)
-    # Means 0.98 and 0.02, which the largest cap suffices for, and 0.6 and 0.4, where no run stops.
-    for agent, means in (("LUCB", (0.98, 0.02)), ("UGapEc", (0.4, 0.6))):
-        rewards = (rng.random((2, 1101)) < np.array(means)[:, None]).astype(float)
-        played = trace(FCVote(agent=agent, tie="first"), rewards, 1100)
-        arms, answer = transcription(rewards, 1100, agent, trace)
-        assert (played.arms, played.recommendation) == (arms, answer)
-        assert (len(arms) < 948) == (agent == "LUCB")
+def test_where_no_run_stops_the_arm_that_was_best_most_often_is_recommended(trace: Play) -> None:
+    # 5 runs of 20 pulls. Arm 1 is the better one in the first run, by more than arm 0 in the others.
+    rewards = [[0.4] * 10 + [0.6] * 40, [0.9] * 10 + [0.5] * 40]
+    played = trace(FCVote(agent="UGapEc", delta=0.05, first=20, tie="first"), rewards, 100)
+    assert (len(played.arms), played.recommendation) == (100, 0)
 
 
 def test_the_bound_holds() -> None:
-    # Means 0.9 and 0.1: the scale of cap 160 is nearly always valid; (4 e delta)^(m / 4) with 10 runs.
-    runs = 500
+    # Means 0.9 and 0.1: the scale of cap 160 is nearly always valid.
+    runs = 20
     bandit = BernoulliBandit(np.tile([0.1, 0.9, 0.1], (runs, 1)))
     agent = FCVote()
-    agent.reset(ProblemInfo(3, 4000, runs), np.random.default_rng(0))
-    rollout = play_blocks(agent, bandit, 4000, np.random.default_rng(1))
+    agent.reset(ProblemInfo(3, 2000, runs), np.random.default_rng(0))
+    rollout = play_blocks(agent, bandit, 2000, np.random.default_rng(1))
     assert (rollout.recommendation == 1).all()
-    assert (rollout.pulls.sum(axis=1) <= 4000).all()
+    assert (rollout.pulls.sum(axis=1) <= 2000).all()
 
 
 def test_gaussian_rewards_take_their_deviation() -> None:
     agent = FCVote(agent="UGapEc", sigma=1.0)
-    agent.reset(ProblemInfo(4, 2000, 50), np.random.default_rng(0))
-    bandit = GaussianBandit(np.tile([3.0, 0.0, 0.0, 0.0], (50, 1)), 1.0)
+    agent.reset(ProblemInfo(4, 2000, 8), np.random.default_rng(0))
+    bandit = GaussianBandit(np.tile([3.0, 0.0, 0.0, 0.0], (8, 1)), 1.0)
     assert not play_blocks(agent, bandit, 2000, np.random.default_rng(1)).recommendation.any()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -29,15 +28,6 @@ Play = Callable[..., Any]
 def test_most_pulled_by_hand(pulls: list[int], means: list[float], best: int) -> None:
     statistics = Statistics(np.array([pulls]), np.array([means]), np.zeros((1, 3)))
     assert most_pulled(statistics, "first", np.random.default_rng(0)).tolist() == [best]
-
-
-def test_most_pulled_breaks_full_ties_uniformly() -> None:
-    shape = (20_000, 4)
-    statistics = Statistics(
-        np.tile([2, 2, 1, 2], (shape[0], 1)), np.tile([0.5, 0.5, 0.9, 0.1], (shape[0], 1)), np.zeros(shape)
-    )
-    counts = np.bincount(most_pulled(statistics, "random", np.random.default_rng(0)), minlength=4)
-    assert counts[[2, 3]].sum() == 0 and abs(counts[0] - 10_000) < 3.3 * math.sqrt(5000)
 
 
 @pytest.mark.each("plain", [True, False])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.agents.bounds.ucb_e import UCBE, AdaptiveState, AdaptiveUCBE, next_phase
+from bai_gym.agents.bounds.ucb_e import UCBE, AdaptiveState, next_phase
 from bai_gym.bandits import GaussianBandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER
@@ -30,13 +30,6 @@ def begun(agent: Any, budget: int = 93, variances: Any = 1.0) -> Any:
 )
 def test_exploration_by_hand(parameters: dict[str, Any], exploration: float) -> None:
     assert begun(UCBE(b=2.0, **parameters)).exploration.tolist() == pytest.approx([exploration], rel=1e-12)
-
-
-def test_what_is_told_follows_the_parameters() -> None:
-    assert UCBE().knows == UCBE(a="theory").knows == {"complexity", "range"}
-    assert UCBE(b=1.0).knows == {"complexity"}
-    assert UCBE(a=2.0).knows == {"range"}
-    assert UCBE(a=2.0, b=1.0).knows == AdaptiveUCBE().knows == frozenset()
 
 
 def test_ucb_e_by_hand(trace: Play) -> None:
@@ -82,9 +75,3 @@ def test_plug_in_complexity_by_hand(complexity: Play) -> None:
     assert complexity([2.0, 2.0, 2.0, 2.0], 3, 7.0) == 7.0  # no gaps: it stays what it was
     # Gaps 0, 0 but for rounding, 2/3 of rank 3, 1 of rank 4.
     assert complexity([1.0, 1 / 3, 0.0, 1.0 + 1e-16], 3, 7.0) == pytest.approx(6.75, rel=1e-12)
-
-
-def test_gaps_of_rounding_are_left_out(complexity: Play) -> None:
-    means = [0.1 + 0.2, 0.3, 0.0]
-    assert means[0] != means[1]
-    assert complexity(means, 2, 7.0) == pytest.approx(3 / 0.09, rel=1e-12)

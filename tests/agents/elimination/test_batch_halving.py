@@ -3,44 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from bai_gym import agents, evaluate
 from bai_gym.agents.elimination.batch_halving import target_pulls
-from bai_gym.errors import ParameterError
-from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import start
-from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-
-def play(name: str, streams: FloatArray, **options: object) -> tuple[IntArray, list[list[int]]]:
-    """Play with given rewards of each arm, ``(N, K, n)``; return recommendations, and blocks of the first episode."""
-    batch, num_arms, budget = streams.shape
-    agent = agents.make(name, tie="first", **options)
-    agent.reset(ProblemInfo(num_arms, budget, batch), np.random.default_rng(0))
-    sums = np.concatenate([np.zeros((batch, num_arms, 1)), streams.cumsum(axis=2)], axis=2)
-    seen = {"pulls": np.zeros((batch, num_arms), np.int64), "means": np.zeros((batch, num_arms))}
-    seen |= {"variances": np.zeros((batch, num_arms)), "remaining": np.full((batch, 1), budget)}
-    plan, outcome, blocks = start(agent, seen), None, []
-    while True:
-        try:
-            block = plan.send(outcome)
-        except StopIteration as end:
-            return end.value, blocks
-        counts = block.counts
-        if block.arms is not None:
-            counts = np.zeros((batch, num_arms), np.int64)
-            np.put_along_axis(counts, block.arms, block.counts, axis=1)
-        blocks.append(counts[0].tolist())
-        before = np.take_along_axis(sums, seen["pulls"][..., None], 2)[..., 0]
-        seen["pulls"] += counts
-        after = np.take_along_axis(sums, seen["pulls"][..., None], 2)[..., 0]
-        seen["means"][...] = after / np.maximum(seen["pulls"], 1)
-        seen["remaining"] -= counts.sum(axis=1, keepdims=True)
-        made = Statistics(counts, (after - before) / np.maximum(counts, 1), np.zeros((batch, num_arms)))
-        outcome = made if block.arms is None else made.take(block.arms)
+Play = Callable[..., Any]
 
 
 def test_targets_by_hand() -> None:
@@ -50,7 +22,7 @@ def test_targets_by_hand() -> None:
     assert target_pulls(3, 11, advance_first=True) == [0] * 3 + [1, 2] * 2
 
 
-def test_rounds_by_hand() -> None:
+def test_rounds_by_hand(trace: Play) -> None:
     """Four arms of rewards .4, .3, .2, .1, rounds of 6 of 16 pulls.
 
     Breadth first, the first round has a pull of each arm, and a second one of the first two, since no reward is known.
@@ -58,50 +30,31 @@ def test_rounds_by_hand() -> None:
     first round has both pulls of arms 0 to 2. In the second, arm 3 makes its pulls; arm 0 begins the next stage, all of
     whose 4 pulls it makes; the third has those of arm 1.
     """
-    streams = np.broadcast_to(np.array([0.4, 0.3, 0.2, 0.1])[None, :, None], (1, 4, 16))
-    best, blocks = play("BatchSH", streams, batch_size=6)
-    assert blocks == [[2, 2, 1, 1], [2, 2, 1, 1], [2, 2, 0, 0]]
-    assert best.tolist() == [0]
-    best, blocks = play("ASH", streams, batch_size=6)
-    assert blocks == [[2, 2, 2, 0], [4, 0, 0, 2], [0, 4, 0, 0]]
-    assert best.tolist() == [0]
+    for name, expected in (
+        ("BatchSH", [[2, 2, 1, 1], [2, 2, 1, 1], [2, 2, 0, 0]]),
+        ("ASH", [[2, 2, 2, 0], [4, 0, 0, 2], [0, 4, 0, 0]]),
+    ):
+        played = trace(agents.make(name, batch_size=6, tie="first"), [[0.4], [0.3], [0.2], [0.1]], 16)
+        rounds = [np.bincount(played.arms[start : start + 6], minlength=4).tolist() for start in (0, 6, 12)]
+        assert (rounds, played.recommendation) == (expected, 0), name
 
 
-def disagreements(settings: int, runs: int, *names: str) -> list[int]:
-    """Return how often agents differ from sequential halving in settings that meet the condition of ASH."""
-    rng, different = np.random.default_rng(1), [0] * len(names)
-    for _ in range(settings):
+def test_ash_recommends_as_sequential_halving_on_the_same_rewards(scripted_blocks: Play) -> None:
+    """In settings that meet its condition; breadth first does not."""
+    rng, different = np.random.default_rng(1), dict.fromkeys(("ASH", "BatchSH"), 0)
+    for _ in range(60):
         num_arms, size = int(rng.integers(2, 24)), int(rng.integers(1, 40))
         least = math.ceil(max(4.0, num_arms / size) * math.ceil(math.log2(num_arms)))
         budget = size * (least + int(rng.integers(least + 1)))
-        streams = 0.5 * rng.standard_normal((runs, num_arms, 1)) + rng.standard_normal((runs, num_arms, budget))
-        halving, _ = play("SH-Reuse", streams, rounding="equal")
-        for place, name in enumerate(names):
-            different[place] += int((play(name, streams, batch_size=size)[0] != halving).sum())
-    return different
-
-
-def test_ash_recommends_as_sequential_halving_on_the_same_rewards() -> None:
-    advance_first, breadth_first = disagreements(12, 30, "ASH", "BatchSH")
-    assert advance_first == 0
-    assert breadth_first > 0
-
-
-@pytest.mark.slow
-def test_ash_recommends_as_sequential_halving_in_ten_thousand_instances() -> None:
-    assert disagreements(100, 100, "ASH") == [0]
+        rewards = 0.5 * rng.standard_normal((num_arms, 1)) + rng.standard_normal((num_arms, budget))
+        halving = scripted_blocks(agents.make("SH-Reuse", rounding="equal", tie="first"), rewards, budget)
+        for name in different:
+            played = scripted_blocks(agents.make(name, batch_size=size, tie="first"), rewards, budget)
+            different[name] += int(played.recommendation[0] != halving.recommendation[0])
+    assert different["ASH"] == 0 < different["BatchSH"]
 
 
 def test_rounds_are_those_of_the_environment() -> None:
-    """In 8 rounds of 50 pulls ASH is as good as with a round for every pull, and leaves no pull of the last round."""
-    errors = [
-        evaluate("ASH", "BAI-Bernoulli10-v0", budget=403, runs=1000, env_kwargs={"batch_size": size})
-        for size in (1, 50)
-    ]
-    assert abs(errors[0].error_probability - errors[1].error_probability) < 0.05
-    assert sum(errors[1].mean_pulls) == pytest.approx(403)
-
-
-def test_a_round_has_a_pull() -> None:
-    with pytest.raises(ParameterError, match="batch_size of ASH must be an integer of at least 1"):
-        agents.make("ASH", batch_size=0).reset(ProblemInfo(4, 100))
+    """In 9 rounds of 50 pulls ASH leaves no pull of the last round."""
+    result = evaluate("ASH", "BAI-Bernoulli10-v0", budget=403, runs=20, env_kwargs={"batch_size": 50})
+    assert sum(result.mean_pulls) == pytest.approx(403)

@@ -9,9 +9,6 @@ import numpy as np
 import pytest
 
 from bai_gym.agents import CRA, CRC
-from bai_gym.bandits import BernoulliBandit
-from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.problems import ProblemInfo
 
 Play = Callable[..., Any]
 
@@ -59,14 +56,3 @@ def test_two_rejections_by_hand(trace: Play, kind: type[CRA | CRC], rewards: lis
     # rejected with R = 2 pulls: beta = 4/3 (t - 2) / 18, and G = 0.5, 0.389, 0.299, 0.225, 0.162 for t = 8 to 12. The
     # pulls before these are 4 of arm 1 if t = 12, or 3 if t = 9, 10 or 11.
     assert trace(kind(tie="first"), [[reward] for reward in rewards], 20).counts(4) == counts
-
-
-def test_the_aggressive_form_rejects_earlier() -> None:
-    # The average of the others is at least the smallest of them.
-    spent = []
-    for kind in (CRA, CRC):
-        bandit = BernoulliBandit(np.tile(np.linspace(0.75, 0.3, 10), (500, 1)))
-        agent = kind()
-        agent.reset(ProblemInfo(10, 2000, 500), np.random.default_rng(0))
-        spent.append(play_blocks(agent, bandit, 2000, np.random.default_rng(1)).pulls[:, -1].mean())
-    assert spent[0] < 0.8 * spent[1]

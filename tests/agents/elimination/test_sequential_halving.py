@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
@@ -51,15 +50,6 @@ def test_equal_rounding_by_hand(trace: Play) -> None:
     assert played.idle == [1] * 6
 
 
-@given(st.integers(2, 70), st.integers(1, 10), st.integers(0, 10**6))
-def test_karnin_s_counts_are_floor_of_n_over_arms_times_stages(num_arms: int, factor: int, extra: int) -> None:
-    stages = num_stages(num_arms)
-    budget = num_arms * stages * factor + extra % (num_arms * stages)
-    for size in (num_arms, (num_arms + 1) // 2):
-        stage = budget // stages
-        assert (stage - stage % size) // size == budget // (size * stages)
-
-
 bits = st.integers(0, 1).map(float)
 
 
@@ -91,20 +81,3 @@ def test_the_arms_with_one_more_pull_are_random_in_each_stage() -> None:
     assert (np.sort(second, axis=1) == [0, 2, 3]).all()
     # All means tie, so that each arm is equally likely to be dropped, to have 2 and to have 3 pulls.
     assert chisquare(np.unique(second, axis=0, return_counts=True)[1]).pvalue > 0.001 / 2
-
-
-@pytest.mark.parametrize(
-    ("num_arms", "budget", "arms"),
-    [
-        (4, 3, [0, 1, 2]),  # fewer pulls than arms: some arms once
-        (4, 1, [0]),
-        (5, 7, [0, 1, 0, 1, 0, 1]),  # 2 pulls in each of 3 stages; arms 0, 1 and then 2 (never pulled) stay
-    ],
-)
-def test_small_budgets_by_hand(trace: Play, num_arms: int, budget: int, arms: list[int]) -> None:
-    rewards = [[9.0 - arm] for arm in range(num_arms)]
-    for rounding in ("stage", "equal"):
-        agent = SequentialHalving(tie="first", rounding=rounding, allow_small_budget=True)
-        played = trace(agent, rewards, budget)
-        assert played.arms == arms
-        assert played.recommendation == 0

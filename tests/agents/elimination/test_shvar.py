@@ -11,10 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from bai_gym.agents import SequentialHalving, SHVar
-from bai_gym.agents.elimination import shvar
+from bai_gym.agents import SHVar
 from bai_gym.agents.elimination.shvar import greedy_counts, variance_index
-from bai_gym.sampling import TieRule
 
 Play = Callable[..., Any]
 
@@ -35,36 +33,11 @@ def one_by_one(variances: list[float], pulls: int) -> list[int]:
 
 # Values with many equal ones and zeros, and any others.
 variance = st.one_of(st.sampled_from([0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 3.0]), st.floats(1e-6, 1e6))
-variances_of_arms = st.lists(variance, min_size=1, max_size=7)
 
 
-@given(variances_of_arms, st.integers(0, 120))
+@given(st.lists(variance, min_size=1, max_size=7), st.integers(0, 120))
 def test_counts_are_those_of_the_greedy_loop(variances: list[float], pulls: int) -> None:
     assert counts_first(variances, pulls) == one_by_one(variances, pulls)
-
-
-@given(st.lists(variances_of_arms, min_size=1, max_size=4), st.integers(0, 120), st.integers(0, 2**32 - 1))
-def test_random_ties_give_counts_of_some_greedy_loop(rows: list[list[float]], pulls: int, seed: int) -> None:
-    size = min(map(len, rows))
-    table = np.array([row[:size] for row in rows])
-    counts = greedy_counts(table, pulls, "random", np.random.default_rng(seed))
-    assert (counts.sum(axis=1) == pulls).all()
-    for variances, made in zip(table, counts, strict=True):
-        # The last pull of each arm came before the next pull of any other: its index was at least as large.
-        last = np.where(made > 1, variances / np.maximum(made - 1, 1), np.inf)
-        coming = np.where(made == 0, np.inf, variances / np.maximum(made, 1))
-        assert last[made > 0].min(initial=np.inf) >= coming.max() * (1 - 1e-12)
-        zeros = made[variances == 0]
-        if zeros.size and coming.max() == 0:
-            assert np.ptp(zeros) <= 1
-
-
-@given(st.lists(st.integers(1, 9), min_size=2, max_size=6), st.sampled_from([0.1, 1.0, 7.0]))
-def test_lemma_1_exact_counts(shares: list[int], unit: float) -> None:
-    # sigma_i^2 n / sum sigma^2 is an integer for every arm.
-    for factor in (1, 3):
-        pulls = factor * sum(shares)
-        assert counts_first([unit * share for share in shares], pulls) == [factor * share for share in shares]
 
 
 @pytest.mark.each(
@@ -72,40 +45,19 @@ def test_lemma_1_exact_counts(shares: list[int], unit: float) -> None:
     [
         ([4.0, 2.0, 1.0], 7, [4, 2, 1]),
         ([4.0, 2.0, 1.0], 9, [4, 3, 2]),  # 4/4, 2/2 and 1/1 tie: the fewest pulls first, arm 2, then arm 1
-        ([0.0, 3.0], 6, [1, 5]),
-        ([0.0, 0.0, 5.0], 2, [1, 1, 0]),
         ([0.0, 0.0, 0.0], 7, [3, 2, 2]),  # all zero: cyclic
-        ([1.0, 1.0, 1.0], 8, [3, 3, 2]),
-        ([1e-3, 1e3], 5, [1, 4]),
-        ([1.0, 2.0], 0, [0, 0]),
     ],
 )
 def test_counts_by_hand(variances: list[float], pulls: int, counts: list[int]) -> None:
     assert counts_first(variances, pulls) == counts
 
 
-def test_operations_grow_like_k_log_k(monkeypatch: pytest.MonkeyPatch) -> None:
-    # K pulls of the noisy arm have an index above 1, 2.5 K an index above 0.4, that of the others after their first
-    # pull: so all pulls but the first ones go to the noisy arm, one after the other.
-    operations = []
-    for name in ("variance_index", "_pulls_above"):
-        original = getattr(shvar, name)
-        monkeypatch.setattr(shvar, name, lambda x, y, f=original: operations.append(max(x.size, y.size)) or f(x, y))
-    for size in (64, 4096):
-        operations.clear()
-        counts = counts_first([size * 1.0] + [0.4] * (size - 1), 3 * size)
-        assert counts == [2 * size + 1] + [1] * (size - 1)
-        assert sum(operations) <= 2 * size * np.log2(size)
-
-
-@pytest.mark.each(("size", "extra"), [(4, 1), (4, 2), (3, 1)])
-def test_ties_are_random(size: int, extra: int) -> None:
-    # Equal variances: the arms with one more pull are a random set of `extra`.
-    counts = greedy_counts(np.full((20_000, size), 2.0), 5 * size + extra, "random", np.random.default_rng(0))
+def test_ties_are_random() -> None:
+    # Equal variances: the arms with one more pull are a random pair.
+    counts = greedy_counts(np.full((20_000, 4), 2.0), 22, "random", np.random.default_rng(0))
     assert np.ptp(counts) == 1
     subsets = np.unique(counts, axis=0, return_counts=True)[1]
-    assert len(subsets) == {(4, 1): 4, (4, 2): 6, (3, 1): 3}[size, extra]
-    assert chisquare(subsets).pvalue > 0.001 / 3  # level 0.001 over the three cases
+    assert len(subsets) == 6 and chisquare(subsets).pvalue > 0.001
 
 
 def test_variance_index_orders_unpulled_then_by_variance_then_zeros() -> None:
@@ -134,18 +86,3 @@ def test_noise_free_arms_are_pulled_once_per_stage(trace: Play) -> None:
 def test_leftover_goes_to_the_last_stage_if_asked(trace: Play) -> None:
     played = trace(SHVar(tie="first", leftover="last"), [[1.0], [5.0], [4.0], [2.0]], 17, variances=[1.0] * 4)
     assert played.counts(4) == [2, 7, 6, 2]
-
-
-@pytest.mark.slow
-@pytest.mark.each("value", [1.0, 0.3, 0.0])
-@pytest.mark.each("tie", ["first"])
-@given(num_arms=st.integers(2, 9), extra=st.integers(0, 80))
-def test_equal_variances_give_sequential_halving(
-    trace: Play, value: float, tie: TieRule, num_arms: int, extra: int
-) -> None:
-    rewards = [[np.sin(7.0 * arm)] for arm in range(num_arms)]
-    agent = SHVar(tie=tie)
-    budget = agent.minimum_budget(num_arms) + extra
-    one = trace(agent, rewards, budget, variances=[value] * num_arms)
-    other = trace(SequentialHalving(tie=tie), rewards, budget)
-    assert one == other

@@ -41,20 +41,7 @@ def test_equal_sums_are_tied_whatever_their_rounding(trace: Play) -> None:
     assert choices == {0, 1}
 
 
-def test_two_arms(trace: Play) -> None:
-    # logbar(2) = 1, n_1 = ceil(7 / 2) = 4 each.
-    played = trace(SuccessiveRejects(tie="first"), [[0.0], [1.0]], 9)
-    assert (played.arms, played.idle, played.recommendation) == ([0, 1] * 4, [1], 1)
-
-
 def test_the_minimum_budget_is_one_pull_each(trace: Play) -> None:
     played = trace(SuccessiveRejects(tie="first"), [[0.2], [0.5], [0.4]], 4)
     assert (played.arms, played.recommendation) == ([0, 1, 2], 1)
     assert trace(SuccessiveRejects(tie="first", leftover="last"), [[0.2], [0.5], [0.4]], 4).counts(3) == [1, 2, 1]
-
-
-def test_without_a_pull_per_arm_it_is_the_best_mean(trace: Play) -> None:
-    agent = SuccessiveRejects(tie="first", allow_small_budget=True)
-    played = trace(agent, [[0.2], [0.5], [0.4]], 3)
-    assert (played.arms, played.recommendation) == ([0, 1, 2], 1)
-    assert trace(agent, [[0.2], [0.5], [0.9]], 2).recommendation == 1

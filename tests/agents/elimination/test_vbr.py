@@ -75,11 +75,3 @@ def test_a_rejected_arm_is_not_recommended(trace: Play) -> None:
     # All arms are equally wide up to 30 pulls, when arm 0 is rejected with mean 7.5. The others end below it.
     others = [18.0, -2.0] * 5 + [0.0] * 10
     assert trace(VBR(tie="first"), [[17.5, -2.5], others, others], 40).recommendation == 1
-
-
-def test_at_the_minimum_budget_the_best_mean_wins(trace: Play) -> None:
-    assert trace(VBR(tie="first"), [[1.0], [3.0], [2.0]], 6).recommendation == 1
-
-
-def test_equal_arms_without_variance_are_not_separated(trace: Any) -> None:
-    assert trace(VBR(early=True, tie="first"), [[1.0], [1.0]], 8).counts(2) == [4, 4]

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from bai_gym import agents
-from bai_gym.bandits import BernoulliBandit, GaussianBandit
+from bai_gym.bandits import BernoulliBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.theory import characteristic_time, optimal_weights
 
 Play = Callable[..., Any]
-RUNS = 1000
+RUNS = 300
 
 
 def play(agent: Any, bandit: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -25,13 +25,6 @@ def play(agent: Any, bandit: Any) -> tuple[np.ndarray, np.ndarray]:
     agent.reset(ProblemInfo(bandit.num_arms, 200_000, RUNS, fixed_confidence=True), np.random.default_rng(1))
     rollout = play_blocks(agent, batch, 200_000, np.random.default_rng(2))
     return rollout.recommendation.reshape(RUNS), rollout.pulls
-
-
-def drawn(num_arms: int) -> BernoulliBandit:
-    """The authors' family of uniform means."""
-    means = np.random.default_rng(0).uniform(0.2, 0.4, (RUNS, num_arms))
-    means[:, 0] = 0.5
-    return BernoulliBandit(means)
 
 
 def test_the_batches_of_the_authors_runs_by_hand(trace: Play) -> None:
@@ -72,24 +65,6 @@ def test_batches_are_counted() -> None:
         assert least < pulls.sum(1).mean() < 4.0 * least, name
         share = pulls.mean(0) / pulls.mean(0).sum()
         assert np.abs(share - optimal_weights(means)).max() < 0.1, name
-
-
-def test_the_authors_constants_err_more_often_than_delta() -> None:
-    bandit = drawn(10)
-    for name, at_least in (("Tri-BBAI", 0.25), ("Opt-BBAI", 0.12)):
-        agent = agents.make(name, constants="paper-runs", family="bernoulli")
-        assert (play(agent, bandit)[0] != 0).mean() > at_least and agent.notes, name
-        agent = agents.make(name, family="bernoulli")
-        assert (play(agent, bandit)[0] != 0).mean() < 0.02 and not agent.notes, name
-
-
-def test_units_do_not_matter_to_what_is_proved() -> None:
-    """A Gaussian bandit in other units errs as rarely, although epsilon and eps_r have the unit of rewards."""
-    for scale in (0.1, 10.0):
-        for name in ("Tri-BBAI", "Opt-BBAI"):
-            agent = agents.make(name, family="gaussian", sigma=scale)
-            found, _ = play(agent, GaussianBandit(scale * np.array([1.0, 0.2, 0.0]), scale**2))
-            assert (found != 0).mean() <= 0.05, (name, scale)
 
 
 def test_the_authors_constants_need_a_delta_below_1_e() -> None:

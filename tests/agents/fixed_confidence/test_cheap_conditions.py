@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -14,16 +13,11 @@ from bai_gym import agents
 from bai_gym.agents.fixed_confidence import intervals, racing, stopping, top_two
 from bai_gym.agents.tools.divergences import bernoulli_bound_near, bernoulli_upper_bound
 from bai_gym.agents.tools.mixtures import (
-    RHO,
-    RHO_STUDENT,
     bounded_end_near,
     bounded_growth,
     bounded_upper_end,
-    gaussian_evidence,
     has_both_priors,
-    least_loss,
     log_bounded,
-    student_threshold,
 )
 from bai_gym.sampling import engine
 
@@ -36,79 +30,48 @@ INSTANCES: dict[str, dict[str, Any]] = {
 }
 
 
-def runs_of(name: str, family: str, seed: int) -> tuple[Any, ...]:
+def runs_of(name: str, family: str) -> tuple[Any, ...]:
     """What two runs have pulled and recommended."""
     more = {"reuse": True} if name == "FC-DSH" else {}
     agent = agents.make(name, family=family, **({"sigma": 0.5} if family == "gaussian" else {}), **more)
-    found = bai_gym.evaluate(agent, "BAI-FC-Custom-v0", runs=2, seed=seed, budget=400, env_kwargs=INSTANCES[family])
+    found = bai_gym.evaluate(agent, "BAI-FC-Custom-v0", runs=2, budget=400, env_kwargs=INSTANCES[family])
     return (np.asarray(found.mean_pulls).tolist(), found.truncated, found.error_probability)
 
 
 @pytest.mark.slow
 @pytest.mark.each("family", ["bernoulli", "gaussian", "student"])
 def test_decisions_are_those_of_the_exact_rule_at_every_pull(monkeypatch: pytest.MonkeyPatch, family: str) -> None:
-    """Uncompiled; each cheap condition is checked where it holds, and runs are the same without any."""
+    """Uncompiled; one cheap condition is checked where it holds, and runs are the same without any."""
     monkeypatch.setattr(engine, "can_compile", lambda: False)
-    seen: Counter[str] = Counter()
-    falls_short, overlap, score_few = stopping.falls_short, intervals.overlap, top_two.score_few
-    near, upper_end = intervals.upper_end_near, intervals.upper_end
-
-    def checked_fall(e: Any, s: Any, w: Any, best: int) -> bool:
-        found = falls_short(e, s, w, best)
-        assert not found or not stopping.is_better(e, s, w, best, s.rival)
-        seen["looks"] += 1
-        seen["short"] += found
-        return found
-
-    def checked_overlap(e: Any, s: Any, w: Any, i: int, j: int) -> bool:
-        found = overlap(e, s, w, i, j)
-        end = near(e, s, w, j, 0.0)
-        assert not (found and end < e.mean[i] and intervals.excess(e, s, w, i, end) > 0.0)
-        seen["overlap"] += found
-        return found
-
-    def checked_scores(e: Any, s: Any, w: Any, best: int, explores: float) -> None:
-        score_few(e, s, w, best, explores)
-        found = np.array(w.score)
-        exact_scores(e, s, w, best, explores)
-        assert (found >= w.score).all() and found.max() == np.max(w.score)
-        assert (w.score[found == found.max()] == found.max()).all()
-        w.score[:] = found
-        seen["scores"] += 1
+    near = intervals.upper_end_near
 
     def exact_scores(e: Any, s: Any, w: Any, best: int, explores: float) -> None:
         for arm in range(e.num_arms):
             w.score[arm] = -stopping.evidence(e, s, w, best, arm) - explores * math.log(e.pulls[arm])
         w.score[best] = -np.inf
 
-    def checked_end(e: Any, s: Any, w: Any, arm: int) -> float:
-        found = upper_end(e, s, w, arm)
-        assert found == pytest.approx(near(e, s, w, arm, 0.0), abs=1e-9)
-        seen["ends"] += 1
+    def checked_fall(e: Any, s: Any, w: Any, best: int) -> bool:
+        found = falls_short(e, s, w, best)
+        assert not found or not stopping.is_better(e, s, w, best, s.rival)
+        looks.append(found)
         return found
 
+    falls_short, looks = stopping.falls_short, list[bool]()
     names = FEW + (GAUSSIAN_ONLY if family == "gaussian" else ())
     if family == "student":
         names = tuple(name for name in names if not name.startswith("KL"))
     for name in names:
-        for seed in range(3):
-            with monkeypatch.context() as patch:
-                patch.setattr(stopping, "falls_short", checked_fall)
-                patch.setattr(racing, "overlap", checked_overlap)
-                patch.setattr(top_two, "score_few", checked_scores)
-                for module in (intervals, racing):
-                    patch.setattr(module, "upper_end", checked_end)
-                cheap = runs_of(name, family, seed)
-            with monkeypatch.context() as patch:
-                patch.setattr(stopping, "falls_short", lambda e, s, w, best: False)
-                patch.setattr(racing, "overlap", lambda e, s, w, i, j: False)
-                patch.setattr(top_two, "score_few", exact_scores)
-                for module in (intervals, racing):
-                    patch.setattr(module, "upper_end", lambda e, s, w, arm: near(e, s, w, arm, 0.0))
-                assert cheap == runs_of(name, family, seed), (name, seed)
-    assert seen["short"] > (0.8 if family == "bernoulli" else 0.2) * seen["looks"] > 0
-    assert (seen["scores"] > 0) == (family == "student")
-    assert (seen["overlap"] > 0) == (seen["ends"] > 0) == (family != "student")
+        with monkeypatch.context() as patch:
+            patch.setattr(stopping, "falls_short", checked_fall)
+            cheap = runs_of(name, family)
+        with monkeypatch.context() as patch:
+            patch.setattr(stopping, "falls_short", lambda e, s, w, best: False)
+            patch.setattr(racing, "overlap", lambda e, s, w, i, j: False)
+            patch.setattr(top_two, "score_few", exact_scores)
+            for module in (intervals, racing):
+                patch.setattr(module, "upper_end", lambda e, s, w, arm: near(e, s, w, arm, 0.0))
+            assert cheap == runs_of(name, family), name
+    assert sum(looks) > (0.8 if family == "bernoulli" else 0.2) * len(looks) > 0
 
 
 def test_evidence_grows_at_most_as_said() -> None:
@@ -126,37 +89,9 @@ def test_evidence_grows_at_most_as_said() -> None:
                 assert most - (log_bounded(n, total, x) - before) < 0.25, (n, total, reward, x)  # it is a close bound
 
 
-def test_the_losses_of_mixtures_of_gaussian_likelihoods() -> None:
-    rng = np.random.default_rng(1)
-    for _ in range(2000):
-        n, m = (float(value) for value in np.ceil(10.0 ** rng.uniform(0, 5, 2)) + 1.0)
-        fewer = (float(math.ceil(n * rng.random())), float(math.ceil(m * rng.random())))
-        v, u, gap = *rng.exponential(1.0, 2), float(rng.exponential(1.0))
-        ratio = 0.5 * gap * gap / (v / n + u / m)
-        assert gaussian_evidence(n, v, m, u, gap) <= ratio - sum(least_loss(pulls, RHO) for pulls in fewer) + 1e-9
-        level = float(rng.exponential(5.0))
-        threshold = student_threshold(n, m, level)
-        assert threshold >= level + sum(least_loss(pulls, RHO_STUDENT) for pulls in fewer) - 1e-9
-        assert gaussian_evidence(1e3, 1.0, 1e3, 1.0, 0.2) > 10.0 - 2 * least_loss(1e3, RHO) - 0.5  # close
-
-
-def test_likelihood_ratios_shrink_at_most_as_the_gap_and_the_precision(episode: Any) -> None:
-    rng = np.random.default_rng(2)
-    for _ in range(1000):
-        n, m = (float(value) for value in rng.integers(2, 300, 2))
-        v, u, gap = *rng.exponential(0.3, 2), float(rng.exponential(0.5))
-        before = stopping.student_evidence(n, v, m, u, gap)
-        more, other, narrower = n + float(rng.integers(0, 5)), v * rng.uniform(0.7, 1.4), gap * rng.uniform(0.7, 1.4)
-        shrunk = (narrower / gap) ** 2 * min(1.0, more / other * v / n)
-        assert stopping.student_evidence(more, other, m, u, narrower) >= before * min(1.0, shrunk) * (1.0 - 1e-9)
-        e = episode([n, m], [gap, 0.0], [v * n / (n - 1.0), u * m / (m - 1.0)])
-        s, w = stopping.ConfidenceState.of(family=stopping.STUDENT)
-        assert before <= stopping.upper_evidence(e, s, w, 0, 1) * (1.0 + 1e-9)
-
-
 def test_ends_from_a_start_are_those_of_a_full_search() -> None:
     rng = np.random.default_rng(3)
-    for _ in range(500):
+    for _ in range(100):
         n = float(rng.choice([1, 2, int(rng.integers(1, 50)), int(rng.integers(1, 5000))]))
         mean = float(rng.choice([0.0, 1.0, rng.random(), int(rng.integers(0, int(n) + 1)) / n]))
         level = float(rng.uniform(1.0, 10.0))

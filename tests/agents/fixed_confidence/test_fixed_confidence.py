@@ -11,123 +11,62 @@ from scipy.stats import beta
 import bai_gym
 from bai_gym import agents
 from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent
-from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBandit, SampleTable
-from bai_gym.benchmark.rollout import Rollout, play_blocks
-from bai_gym.errors import AgentError
+from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
+from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.problems import ProblemInfo
-from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
+from bai_gym.tasks import BestArm, Task, TopM
 
-RUNS = 1000
+RUNS = 400
 CAP = 100_000
-DELTA = 0.1
 LEVEL = 0.999
 
-# Arms that pay one of two values; means 0.5, 0.2, 0.2, 0.15, and variances of 0 to 0.25.
-TWO_VALUES = np.array([[0.0, 1.0], [0.2, 0.2], [0.1, 0.3], [0.0, 0.3]])
-INSTANCES: dict[str, tuple[Bandit, list[Task]]] = {
-    "four arms": (BernoulliBandit([0.9, 0.5, 0.4, 0.3]), [BestArm()]),
-    "two good ones": (BernoulliBandit([0.6, 0.5, 0.2, 0.6, 0.4]), [BestArm(0.3)]),
-    "ten arms": (BernoulliBandit([0.3] * 6 + [0.95] + [0.3] * 3), [BestArm()]),
-    "top m": (BernoulliBandit([0.4, 0.9, 0.1, 0.9, 0.3]), [TopM(2), TopM(3, 0.4), BestArm(0.2)]),
-    "two values": (
-        EmpiricalBandit(SampleTable.of(TWO_VALUES.reshape(-1), np.arange(0, 9, 2)), np.arange(4)[None]),
-        [BestArm(), TopM(2, 0.3), BestOfEach(2, 0.2)],
-    ),
-}
-NAMES = ["UGapEc", "UGapEc-V", "LUCB"]
-OTHERS = [name for name in agents.names() if isinstance(agents.make(name), ConfidenceAgent)]
+NAMES = [name for name in agents.names() if isinstance(agents.make(name), ConfidenceAgent)] + [
+    "UGapEc",
+    "UGapEc-V",
+    "LUCB",
+]
 # Agents that would take long with their default parameters.
-QUICK: dict[str, dict[str, Any]] = {
-    "TTTS-GLR": {"tries": 10},
-    "TrackAndStop": {"lazy": 0.02},
-}
-SMALL = {"TrackAndStop", "T3C", "EB-TCI"}  # which also play the family of unknown variances
+QUICK: dict[str, dict[str, Any]] = {"TTTS-GLR": {"tries": 10}, "TrackAndStop": {"lazy": 0.02}}
 MAY_NOT_STOP = {"SE", "KL-Racing", "KL-LUCB", "EB-TC"}
-TEN: dict[str, Bandit] = {
-    "two arms": BernoulliBandit([0.8, 0.4]),
-    "near 1": BernoulliBandit([0.98, 0.6, 0.6]),
-    "near 0": BernoulliBandit([0.4, 0.02, 0.02]),
-    "three groups": BernoulliBandit([0.9, 0.5, 0.5, 0.2, 0.2]),
-    "linear": BernoulliBandit([0.9, 0.6, 0.4, 0.2, 0.0]),
-    "two Gaussian arms": GaussianBandit([0.6, 0.0], 0.25),
-    "equal others": GaussianBandit([0.7, 0.0, 0.0, 0.0], 0.25),
-    "negative": GaussianBandit([-5.0, -5.8, -6.0], 0.25),
-    "one strong rival": GaussianBandit([1.0, 0.5, -1.0, -1.0, -1.0], 0.25),
-    "eight arms": GaussianBandit([0.8, *[0.0] * 7], 0.25),
+INSTANCES: dict[str, tuple[Bandit, Task]] = {
+    "two arms": (BernoulliBandit([0.8, 0.4]), BestArm()),
+    "near 0": (BernoulliBandit([0.4, 0.02, 0.02]), BestArm()),
+    "equal others": (GaussianBandit([0.7, 0.0, 0.0, 0.0], 0.25), BestArm()),
+    "negative": (GaussianBandit([-5.0, -5.8, -6.0], 0.25), BestArm()),
+    "top m": (BernoulliBandit([0.4, 0.9, 0.1, 0.9, 0.3]), TopM(3, 0.4)),
 }
 
 
-def play(agent: Any, bandit: Bandit, task: Task, seed: int = 0) -> Rollout:
-    batch = bandit.select(np.zeros(RUNS, np.int64))
-    info = ProblemInfo(bandit.num_arms, CAP, RUNS, task=task, fixed_confidence=True)
-    agent.reset(info, np.random.default_rng([seed, 0]))
-    return play_blocks(agent, batch, CAP, np.random.default_rng([seed, 1]), task)
-
-
-def lower_limit(errors: int) -> float:
-    """The Clopper-Pearson limit that the error probability exceeds with confidence LEVEL."""
-    return float(beta.ppf(1 - LEVEL, errors, RUNS - errors + 1)) if errors else 0.0
-
-
-def errors_of(rollout: Rollout, bandit: Bandit, task: Task) -> int:
-    return int(np.count_nonzero(~task.correct(np.tile(bandit.means, (RUNS, 1)), rollout.recommendation)))
+def families_of(name: str, bandit: Bandit) -> list[dict[str, Any]]:
+    """Parameters of an agent for which its confidence is proved on these arms."""
+    normal, agent = isinstance(bandit, GaussianBandit), agents.make(name)
+    if not hasattr(agent, "family"):
+        return [{}] if not normal else [{"sigma": 0.5}] if hasattr(agent, "sigma") else []
+    if name == "FC-DSH" or normal:
+        return [{"family": "gaussian"}] + ([{"family": "student"}] if name in {"T3C", "EB-TCI"} and normal else [])
+    return [{"family": family} for family in sorted({"gaussian", "bernoulli"} & set(agent.families))]
 
 
 @pytest.mark.slow
 @pytest.mark.each("instance", INSTANCES)
 @pytest.mark.each("name", NAMES)
 def test_errors_are_no_more_frequent_than_delta_and_it_stops(name: str, instance: str) -> None:
-    bandit, tasks = INSTANCES[instance]
-    assert bandit.means.max() <= 1 and name in {"UGapEc", "UGapEc-V", "LUCB"}
-    for task in tasks:
-        agent = agents.make(name, delta=DELTA)
-        if task.name not in agent.tasks:
-            with pytest.raises(AgentError, match=f"{name} does not support the task 'best-of-each'"):
-                play(agent, bandit, task)
-            continue
-        rollout = play(agent, bandit, task)
+    bandit, task = INSTANCES[instance]
+    batch = bandit.select(np.zeros(RUNS, np.int64))
+    if task.name not in agents.make(name).tasks:
+        return
+    for given in families_of(name, bandit):
+        agent = agents.make(name, delta=0.1, **given, **QUICK.get(name, {}))
+        assert (name == "lil-UCB" or not agent.notes) and not agent.unmet_assumptions(bandit)
+        info = ProblemInfo(bandit.num_arms, CAP, RUNS, task=task, fixed_confidence=True)
+        agent.reset(info, np.random.default_rng(0))
+        rollout = play_blocks(agent, batch, CAP, np.random.default_rng(1), task)
         spent = rollout.pulls.sum(axis=1)
-        assert spent.max() < CAP
-        assert len(set(spent.tolist())) > 10  # each for itself
-        assert lower_limit(errors_of(rollout, bandit, task)) <= DELTA
-
-
-@pytest.mark.slow
-@pytest.mark.each("instance", TEN)
-@pytest.mark.each("name", OTHERS)
-def test_proved_thresholds_hold_on_ten_instances(name: str, instance: str) -> None:
-    bandit = TEN[instance]
-    families = {"gaussian"} if name not in SMALL else {"gaussian", "student"}
-    if isinstance(bandit, BernoulliBandit):
-        families = {"gaussian", "bernoulli"} & set(agents.make(name).families)
-    for family in sorted(families):
-        for delta in (0.1, 0.01) if instance == "two arms" else (0.1,):  # errors at 0.1 tell more
-            agent = agents.make(name, delta=delta, family=family, **QUICK.get(name, {}))
-            if name == "FC-DSH" and family != "gaussian":
-                continue
-            assert (name == "lil-UCB" or not agent.notes) and not agent.unmet_assumptions(bandit)
-            rollout = play(agent, bandit, BestArm())
-            spent = rollout.pulls.sum(axis=1)
-            # Agents that drop arms, or follow confidence bounds, may never stop where the best arm was unlucky.
-            assert np.count_nonzero(spent >= CAP) <= (RUNS * delta if name in MAY_NOT_STOP else 0)
-            assert lower_limit(errors_of(rollout, bandit, BestArm())) <= delta
-
-
-@pytest.mark.each(("name", "parameters"), [("UGapEc", {"b": 0.02}), ("UGapEc-V", {"c": 0.002}), ("LUCB", {"b": 0.02})])
-def test_too_narrow_intervals_would_be_seen(name: str, parameters: dict[str, float]) -> None:
-    bandit, task = BernoulliBandit([0.5, 0.45, 0.4]), BestArm()
-    rollout = play(agents.make(name, delta=DELTA, **parameters), bandit, task)
-    assert lower_limit(errors_of(rollout, bandit, task)) > DELTA
-
-
-def test_less_accuracy_and_less_confidence_take_fewer_pulls() -> None:
-    bandit = INSTANCES["four arms"][0]
-    for name in NAMES:
-        mean = [
-            play(agents.make(name, delta=delta), bandit, BestArm(epsilon)).pulls.sum(axis=1).mean()
-            for delta, epsilon in ((0.01, 0.0), (0.1, 0.0), (0.1, 0.2))
-        ]
-        assert mean[0] > 1.05 * mean[1] > 1.1 * mean[2]
+        # Agents that drop arms, or follow confidence bounds, may never stop where the best arm was unlucky.
+        assert np.count_nonzero(spent >= CAP) <= (RUNS * 0.1 if name in MAY_NOT_STOP else 0)
+        errors = int(np.count_nonzero(~task.correct(batch.means, rollout.recommendation)))
+        # The Clopper-Pearson limit that the error probability exceeds with confidence LEVEL.
+        assert errors == 0 or beta.ppf(1 - LEVEL, errors, RUNS - errors + 1) <= 0.1
 
 
 # ------------------------------------------------------------------------------------------------ what is promised
@@ -150,21 +89,14 @@ def test_with_the_scale_of_the_rewards_the_confidence_holds(name: str) -> None:
     ("agent", "keywords", "noted"),
     [
         ("UGapEc", {"distribution": "bernoulli"}, False),
-        ("LUCB", {"distribution": "bernoulli"}, False),
         ("UGapEc-V", {"distribution": "bernoulli"}, False),
         ("UGapEc(b=0.5)", {"distribution": "bernoulli"}, True),
         ("UGapEc", {"variances": 0.01}, True),
-        ("UGapEc-V", {"variances": 0.01}, True),
         ("LUCB(sigma=0.1)", {"variances": 0.01}, False),
         ("LUCB(sigma=0.09)", {"variances": 0.01}, True),
-        ("UGapEc(sigma=0.5)", {"distribution": "bernoulli"}, False),
         ("UGapEc(sigma=0.4)", {"distribution": "bernoulli"}, True),
     ],
 )
 def test_tables_say_where_a_confidence_is_not_proved(agent: str, keywords: dict[str, Any], noted: bool) -> None:
     found = bai_gym.evaluate(agent, "BAI-FC-Custom-v0", runs=2, env_kwargs={"means": [0.9, 0.1], **keywords})
     assert any("its confidence is proved for" in note for note in found.notes) is noted
-
-
-def test_the_widths_of_maurer_and_pontil_hold_by_default() -> None:
-    assert agents.make("UGapEc-V").c == 1.0

@@ -26,7 +26,7 @@ def state(family: int, threshold: str, variances: Any) -> Any:
 @pytest.mark.each("family", [GAUSSIAN, BERNOULLI])
 def test_the_arm_of_largest_upper_end(episode: Play, family: int, threshold: str) -> None:
     rng = np.random.default_rng(0)
-    for _ in range(100):
+    for _ in range(30):
         e = episode(rng.integers(1, 50, 6), rng.random(6))
         s, w = state(family, threshold, rng.random(6) + 0.1)
         ends = [upper_end(e, s, w, arm) for arm in range(6)]
@@ -48,7 +48,7 @@ def test_arms_of_equal_means_and_pulls_are_tied(episode: Play) -> None:
 
 
 def test_ends_for_bernoulli_means_are_at_the_rate(episode: Play) -> None:
-    for mean in (0.0, 0.01, 0.3, 0.9):
+    for mean in (0.0, 0.3):
         for pulls in (20, 5000):
             end = upper_end(episode([pulls], [mean]), *state(BERNOULLI, "union", np.zeros(1)), 0)
             rate = math.log(40.0 * pulls**2)

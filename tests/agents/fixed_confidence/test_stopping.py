@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
 from scipy.stats import t as student_t
 
 import bai_gym
 from bai_gym import agents
 from bai_gym.agents.fixed_confidence.stopping import THRESHOLDS, ConfidenceState, common_term, evidence, own_term
-from bai_gym.bandits import BernoulliBandit, GaussianBandit, PairedGaussianBandit, SampleTable
+from bai_gym.bandits import GaussianBandit, SampleTable
 from bai_gym.bandits.finite import FiniteBandit, FinitePopulations
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
@@ -40,9 +39,9 @@ def test_functions_of_the_thresholds() -> None:
 
 
 def state(family: str, threshold: str, num_arms: int, sigma: Any = 1.0) -> Any:
-    """The state of an agent at the start; with sigma None, variances are known to be 1, 4, 9, 16."""
-    agent = agents.make("EB-TC", family=family, threshold=threshold, sigma=sigma, delta=DELTA)
-    truth = GaussianBandit([[0.0] * num_arms], [[1.0, 4.0, 9.0, 16.0][:num_arms]])
+    """The state of an agent at the start; with sigma None, variances are known to be 1, 4, ..."""
+    agent = agents.make("EB-TC", family=family, threshold=threshold, sigma=sigma or "oracle", delta=DELTA)
+    truth = GaussianBandit([[0.0] * num_arms], [np.arange(1.0, num_arms + 1.0) ** 2])
     agent.reset(ProblemInfo(num_arms, 100, truth=truth, knows=agent.knows))
     known = np.broadcast_to(np.ravel(agent.values.get("variances", 0.0)), num_arms)
     names = ("family", "threshold", "level", "constant")
@@ -74,9 +73,7 @@ def test_thresholds_at_a_thousand_pulls(episode: Play, family: str, threshold: s
     assert value == pytest.approx(expected, abs=6e-5)
 
 
-@pytest.mark.each(
-    ("threshold", "expected"), [("gk16", 4.3704), ("tt-bounded", 17.8344), ("kk21", 32.6030), ("kk21-gauss", 15.8194)]
-)
+@pytest.mark.each(("threshold", "expected"), [("gk16", 4.3704), ("kk21-gauss", 15.8194)])
 def test_evidence_above_the_threshold_separates(threshold: str, expected: float) -> None:
     # W = gap^2 / (2 (1/500 + 1/500)) of the best two arms; both others are far below.
     for share in (0.99, 1.01):
@@ -98,47 +95,23 @@ def test_the_student_threshold_is_just_above_the_quantiles(episode: Play) -> Non
 
 
 def test_evidence_is_the_least_cost_of_another_order(episode: Play) -> None:
-    rng = np.random.default_rng(0)
-    for family in ("gaussian", "bernoulli", "student"):
-        for _ in range(6):
-            pulls, means = rng.integers(2, 40, K), rng.random(K)
-            variances = rng.exponential(0.2, K) ** 2
-            sigma = "oracle" if family == "gaussian" else 1.0
-            e, (s, w) = episode(pulls, means, variances), state(family, THRESHOLDS[family][0], K, sigma)
-            found = np.array([[evidence(e, s, w, i, j) for j in range(K)] for i in range(K)])
-            for i in range(K):
-                for j in range(K):
-                    if means[i] <= means[j]:
-                        assert found[i, j] == 0.0
-                        continue
-                    biased = variances * (pulls - 1) / pulls
-
-                    def cost(
-                        x: float, arm: int, family: str = family, biased: Any = biased, means: Any = means
-                    ) -> float:
-                        if family == "bernoulli":
-                            return float(bernoulli_kl(means[arm], x))
-                        square = (means[arm] - x) ** 2
-                        return 0.5 * (
-                            square / (arm + 1) ** 2 if family == "gaussian" else math.log1p(square / biased[arm])
-                        )
-
-                    grid = np.linspace(means[j], means[i], 30)  # there may be several minima
-                    totals = [pulls[i] * cost(x, i) + pulls[j] * cost(x, j) for x in grid]
-                    at = int(np.argmin(totals))
-                    best = minimize_scalar(
-                        lambda x, i=i, j=j, cost=cost, pulls=pulls: pulls[i] * cost(x, i) + pulls[j] * cost(x, j),
-                        bounds=(grid[max(at - 1, 0)], grid[min(at + 1, 29)]),
-                        method="bounded",
-                        options={"xatol": 1e-10},
-                    ).fun
-                    assert found[i, j] == pytest.approx(min(best, *totals), rel=1e-6)
+    pulls, means, x = np.array([5, 12]), np.array([0.7, 0.4]), np.linspace(0.4, 0.7, 100_001)
+    square = (means[:, None] - x) ** 2
+    for variances in ([0.04, 0.09], [9e-4, 1e-4], [1e-4, 9e-4]):  # the latter two with several minima
+        biased = (variances * (pulls - 1) / pulls)[:, None]
+        for family, cost in (
+            ("gaussian", 0.5 * square / [[1.0], [4.0]]),
+            ("bernoulli", bernoulli_kl(means[:, None], x)),
+            ("student", 0.5 * np.log1p(square / biased)),
+        ):
+            e, (s, w) = episode(pulls, means, variances), state(family, THRESHOLDS[family][0], 2, None)
+            assert evidence(e, s, w, 0, 1) == pytest.approx((pulls @ cost).min(), rel=1e-5), family
+            assert evidence(e, s, w, 1, 0) == 0.0
 
 
 @pytest.mark.each(
     ("agent", "env", "noted"),
     [
-        ("T3C", "BAI-FC-GK1-v0", "T3C: family='bernoulli', chosen for binary rewards"),
         ("T3C", "BAI-FC-Brake4-v0", "T3C: family='student', chosen for real rewards"),
         (
             "T3C(sigma=0.5)",
@@ -146,14 +119,10 @@ def test_evidence_is_the_least_cost_of_another_order(episode: Play) -> None:
             "T3C(sigma=0.5): family='gaussian', chosen for real rewards"
             "T3C: its confidence is proved for 0.5-sub-Gaussian rewards, and these need not be; give it sigma=",
         ),
-        ("T3C(sigma=1.0, family=gaussian)", "BAI-FC-Menard-v0", None),
         ("T3C(sigma=oracle, family=gaussian)", "BAI-FC-Menard-v0", None),
         ("T3C(sigma=oracle, family=gaussian)", "BAI-FC-GK1-v0", "proved for Gaussian rewards, and these are in"),
         ("T3C(family=student)", "BAI-FC-Menard-v0", None),
         ("T3C(family=student)", "BAI-FC-GK1-v0", "proved for Gaussian rewards, and these are in"),
-        ("T3C(family=bernoulli)", "BAI-FC-GK1-v0", None),
-        ("T3C(threshold=gk16, family=bernoulli)", "BAI-FC-GK1-v0", "T3C: the threshold gk16 is a heuristic"),
-        ("KL-LUCB(family=bernoulli)", "BAI-FC-GK1-v0", None),
         ("KL-LUCB(threshold=gk16, family=bernoulli)", "BAI-FC-GK1-v0", "KL-LUCB: the threshold gk16 is a heuristic"),
         ("lil-UCB(family=gaussian, sigma=0.5)", "BAI-FC-GK1-v0", "whether lambda = 9 is proved could not be checked"),
         (
@@ -195,29 +164,16 @@ def test_tied_arms_are_never_separated() -> None:
         found = bai_gym.evaluate(
             agents.make(name, family=family),
             "BAI-FC-Custom-v0",
-            runs=3,
-            budget=2000,
+            runs=1,
+            budget=1000,
             env_kwargs={"means": [1.0, 1.0, 0.0], "distribution": "bernoulli"},
         )
-        assert found.truncated == 3
-    assert not BernoulliBandit([1.0, 1.0]).variances.any()
+        assert found.truncated == 1
 
 
-def test_a_guarantee_for_independent_rewards_is_noted_where_they_are_not() -> None:
-    paired = PairedGaussianBandit([0.0, 1.0], 1.0, correlation=0.5)
-    finite = FiniteBandit(
-        FinitePopulations.of(SampleTable.of(np.array([0.0, 1.0, 0.0, 0.5]), np.array([0, 2, 4]))), np.arange(2)[None]
-    )
-    for name, parameters, by_pairs in (
-        ("T3C", {}, True),
-        ("TrackAndStop", {"sigma": 1.0}, True),
-        ("FC-DSH", {"sigma": 1.0}, False),
-        ("FC-DSH", {"sigma": 1.0, "reuse": True}, True),
-        ("KL-LUCB", {"sigma": 1.0}, False),
-        ("LUCB", {"sigma": 1.0}, False),
-    ):
-        agent = agents.make(name, **parameters)
-        found = [*agent.unmet_assumptions(paired)]
-        assert len(found) == by_pairs and all("common items" in note for note in found), name
-        (note,) = agent.unmet_assumptions(finite)
+def test_a_guarantee_for_independent_rewards_is_noted_where_items_run_out() -> None:
+    table = SampleTable.of(np.array([0.0, 1.0, 0.0, 0.5]), np.array([0, 2, 4]))
+    finite = FiniteBandit(FinitePopulations.of(table), np.arange(2)[None])
+    for name, given in (("T3C", {}), ("FC-DSH", {"sigma": 1.0}), ("KL-LUCB", {"sigma": 1.0}), ("LUCB", {"sigma": 1.0})):
+        (note,) = agents.make(name, **given).unmet_assumptions(finite)
         assert "no item is drawn twice" in note, name

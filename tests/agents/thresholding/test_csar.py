@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bai_gym.agents import CSAR
 from bai_gym.agents.thresholding.csar import code_lengths, csar_lengths
 from bai_gym.agents.tools.rejects import phase_lengths
-from bai_gym.bandits import GaussianBandit
-from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import Thresholding
 
 Play = Callable[..., Any]
@@ -27,13 +21,6 @@ def test_the_schedule_by_hand() -> None:
     assert csar_lengths(3, 14).tolist() == [2, 3, 6]
     assert csar_lengths(3, 15).tolist() == [3, 4, 7]
     assert csar_lengths(3, 3).tolist() == [0, 0, 0]
-
-
-@given(st.integers(2, 60), st.integers(1, 2000))
-def test_no_schedule_exceeds_the_budget(num_arms: int, more: int) -> None:
-    lengths = csar_lengths(num_arms, num_arms + more)
-    assert (np.diff(lengths) >= 0).all() and lengths[0] >= 1
-    assert lengths.sum() <= num_arms + more  # the arm of phase k has T_k pulls
 
 
 def test_three_arms_by_hand(trace: Play) -> None:
@@ -69,25 +56,9 @@ def test_the_authors_form_drops_arms_from_below(
     assert (played.arms, played.recommendation) == (arms, above)
 
 
-def test_what_counts_is_the_distance_on_either_side(trace: Play) -> None:
-    # Arm 1 is above the threshold by 0.3, arm 0 below by 0.2; after two pulls each arm 0 has 0.6, which is at 0.1.
-    rewards = [[0.3, 0.9], [0.8], [0.45]]
-    played = trace(CSAR(tie="first"), rewards, 14, task=HALF)
-    assert played.arms[:6] == [0, 1, 2, 0, 1, 2] and played.arms[6:8] == [0, 2]
-
-
 def test_a_classified_arm_keeps_its_mean_whatever_follows(trace: Play) -> None:
     # The idle pulls of a Gymnasium loop go to arm 0, whose later rewards would move it to the other side.
     played = trace(CSAR(tie="first"), [[0.9, 0.9, -9.0], [0.55], [0.2]], 14, task=HALF)
     assert played.idle == [0, 0, 0] and played.recommendation == [1, 1, 0]
     played = trace(CSAR(schedule="code", tie="first"), [[0.1], [0.55, 0.55, 0.55, -9.0], [0.7]], 17, task=HALF)
     assert played.idle == [1] * 9 and played.recommendation == [0, 1, 1]
-
-
-@pytest.mark.parametrize("threshold", [-5.0, 5.0])
-def test_a_threshold_beyond_all_arms_has_a_full_or_empty_answer(threshold: float) -> None:
-    bandit = GaussianBandit(np.zeros((20, 6)), 0.1)
-    agent, task = CSAR(), Thresholding(threshold)
-    agent.reset(ProblemInfo(6, 100, 20, task=task, truth=bandit), np.random.default_rng(0))
-    rollout = play_blocks(agent, bandit, 100, np.random.default_rng(1), task)
-    assert (rollout.recommendation == (threshold < 0)).all()

@@ -13,9 +13,6 @@ from bai_gym.agents import APGAI, APTG, LUCBG, HDoC
 from bai_gym.agents.thresholding.apgai import APGAIState
 from bai_gym.agents.thresholding.apgai import pull_or_stop as apgai_rule
 from bai_gym.agents.thresholding.good_arm import GoodArmState, pull_closest
-from bai_gym.bandits import BernoulliBandit
-from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP
 from bai_gym.tasks import GoodArm
 
@@ -85,26 +82,3 @@ def test_apgai_by_hand(trace: Play) -> None:
     # An arm above the threshold keeps being pulled.
     played = trace(APGAI(tie="first"), [[0.2], [0.6], [0.55]], 9, task=HALF)
     assert played.arms == [0, 1, 2] + [1] * 6 and played.recommendation == [1]
-
-
-@pytest.mark.each("kind", [*KINDS, APGAI])
-def test_they_stop_with_the_right_answer(kind: Any) -> None:
-    # Error probability at most delta = 0.1, in fact far less: 300 runs.
-    for means, good in (([0.2, 0.8, 0.3, 0.7], (1, 3)), ([0.2, 0.1, 0.3, 0.25], (4,))):
-        bandit = BernoulliBandit(np.tile(means, (300, 1)))
-        agent = kind()
-        info = ProblemInfo(4, 50_000, 300, task=HALF, fixed_confidence=True)
-        agent.reset(info, np.random.default_rng(0))
-        rollout = play_blocks(agent, bandit, 50_000, np.random.default_rng(1), HALF)
-        assert np.isin(rollout.recommendation, good).mean() > 0.97
-        assert (rollout.pulls.sum(axis=1) < 50_000).all()
-
-
-def test_with_a_fixed_budget_apgai_spends_it_and_is_anytime() -> None:
-    bandit = BernoulliBandit(np.tile([0.9, 0.1], (50, 1)))
-    agent = APGAI()
-    agent.reset(ProblemInfo(2, 400, 50, task=HALF, checkpoints=(100, 200)), np.random.default_rng(0))
-    rollout = play_blocks(agent, bandit, 400, np.random.default_rng(1), HALF, (100, 200))
-    assert (rollout.pulls.sum(axis=1) == 400).all() and agent.anytime
-    assert [point.pulls_made for point in rollout.checkpoints] == [100, 200]
-    assert (rollout.checkpoints[1].recommendation == 0).mean() > 0.95

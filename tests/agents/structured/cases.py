@@ -1,0 +1,28 @@
+"""What the tests of all agents need to know of those with features, see ``tests/agents/cases.py``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# LinUCB has to be told how large means may be: of arms far beyond that it stays with the first that it pulls.
+# Designs for 64 arms take time, and agents that halve rho make many of them.
+NEEDED: dict[str, dict[str, Any]] = {
+    "LinUCB": {"S": 60.0},
+    **{name: {"iterations": 10} for name in ("P1-Peace", "Mixed-Peace")},
+}
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    ("GSE-Log", {"link": "identity"}),
+    ("UCB-GLM", {"link": "identity"}),
+    ("UCB-GLM", {"link": "identity", "alpha": 3.0, "penalty": 1.0, "newton_steps": 1}),
+    ("LinUCB", {"S": 60.0, "model": "disjoint"}),
+    ("LinGapE", {"radius": "determinant"}),
+]
+
+UCB = ["LinUCB", "LinGapE", "LinGapE-Greedy"]
+CONFIDENCE = ["LinGapE-GLR", "LinTrackAndStop", "LinFWS", "LinGame", "LinGame-C"]
+ROUNDS = ["RAGE", "XY-static", "XY-adaptive", "XY-oracle"]
+REFUSED: list[tuple[list[str], str, list[Any]]] = [
+    (["UCB-GLM"], "penalty", [0.0]),
+    (["XY-adaptive"], "alpha", [0.0, 1.1]),
+]
+CHOICES = [([*UCB, *CONFIDENCE, *ROUNDS], [{"sigma": sigma} for sigma in (0.5, 0.5, 5.0, "oracle", "oracle")])]
