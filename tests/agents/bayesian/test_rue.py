@@ -49,15 +49,6 @@ def test_predictions_are_those_of_generalised_least_squares() -> None:
     np.testing.assert_allclose((w.bound - w.estimate) ** 2, 2.0 * math.log(100) * error, rtol=1e-12)
 
 
-def test_several_episodes_are_predicted_as_each_of_them() -> None:
-    rng = np.random.default_rng(0)
-    pulls, means, variances = rng.integers(1, 9, (4, 5)), rng.random((4, 5)), rng.random((4, 5))
-    together = predictions(pulls, means, variances).estimate
-    for episode in range(5):
-        alone = predictions(*(array[:, episode] for array in (pulls, means, variances))).estimate
-        assert together[:, episode] == pytest.approx(alone, rel=1e-12), episode
-
-
 def test_the_arm_of_largest_bound_is_pulled() -> None:
     """The second arm has the largest mean; the first one, of fewer pulls, the largest bound."""
     e = SimpleNamespace(

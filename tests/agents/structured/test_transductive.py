@@ -57,12 +57,11 @@ def test_the_arms_as_candidates_change_nothing() -> None:
     x = rng.standard_normal((6, 3))
     bandit = linear_bandit(x, [1.0, 0.2, -0.4])
     for name in CONFIDENT:
-        for tie in ("first", "random"):
-            for cap in (20, 400, 1_000_000):
-                plain = play(name, bandit, 30, cap, tie=tie)
-                same = play(name, bandit, 30, cap, BestCandidate(x, x), tie=tie)
-                np.testing.assert_array_equal(plain.pulls, same.pulls, err_msg=f"{name} {tie} {cap}")
-                np.testing.assert_array_equal(plain.recommendation, same.recommendation, err_msg=f"{name} {tie} {cap}")
+        for cap in (20, 1_000_000):
+            plain = play(name, bandit, 30, cap)
+            same = play(name, bandit, 30, cap, BestCandidate(x, x))
+            np.testing.assert_array_equal(plain.pulls, same.pulls, err_msg=f"{name} {cap}")
+            np.testing.assert_array_equal(plain.recommendation, same.recommendation, err_msg=f"{name} {cap}")
 
 
 def test_equal_candidates_and_the_cap() -> None:
@@ -88,7 +87,7 @@ def test_fixed_budget_agents_find_the_best_candidate() -> None:
 
 
 def test_evaluate_shows_the_lower_bound_and_others_are_refused() -> None:
-    result = bai_gym.evaluate("RAGE", "BAI-FC-LinearTransductive5-v0", runs=20)
+    result = bai_gym.evaluate("RAGE", "BAI-FC-LinearTransductive5-v0", runs=2)
     # Candidate 0 against candidate d: y = (1 - cos w) e_0 - sin w e_d, gap 1 - cos w, and Elfving's theorem.
     gap = 1.0 - math.cos(0.1)
     least = 2.0 * ((gap + math.sin(0.1)) / gap) ** 2 * (0.8 * math.log(9.0))  # T* kl(0.1, 0.9)
@@ -101,11 +100,10 @@ def test_evaluate_shows_the_lower_bound_and_others_are_refused() -> None:
 def test_equal_weights_are_plain_rage() -> None:
     rng = np.random.default_rng(7)
     x = rng.standard_normal((6, 3))
-    for deviation in (1.0, 2.0):
-        bandit = linear_bandit(x, [1.0, 0.2, -0.4], noise_variance=deviation**2)
-        plain, weighted = (play("RAGE", bandit, 30, 10_000_000, weighted=by_arm) for by_arm in (False, True))
-        np.testing.assert_array_equal(plain.pulls, weighted.pulls, err_msg=str(deviation))
-        np.testing.assert_array_equal(plain.recommendation, weighted.recommendation, err_msg=str(deviation))
+    bandit = linear_bandit(x, [1.0, 0.2, -0.4], noise_variance=4.0)
+    plain, weighted = (play("RAGE", bandit, 30, 10_000_000, weighted=by_arm) for by_arm in (False, True))
+    np.testing.assert_array_equal(plain.pulls, weighted.pulls)
+    np.testing.assert_array_equal(plain.recommendation, weighted.recommendation)
 
 
 def test_unequal_weights_save_pulls_and_keep_delta() -> None:

@@ -104,13 +104,11 @@ def test_keep_best_is_uniform_among_the_subsets_of_ties() -> None:
     assert chisquare(list(subsets.values())).pvalue > LEVEL
 
 
-@pytest.mark.each("size", [1, 2, 3])
-def test_random_subsets_are_uniform(size: int) -> None:
-    mask = random_subset(RUNS, 4, size, "random", generator())
+def test_random_subsets_are_uniform() -> None:
+    mask = random_subset(RUNS, 4, 2, "random", generator())
     subsets = Counter(tuple(np.flatnonzero(row).tolist()) for row in mask)
-    assert {len(subset) for subset in subsets} == {size}
-    assert len(subsets) == [4, 6, 4][size - 1]
-    assert chisquare(list(subsets.values())).pvalue > LEVEL / 3
+    assert {len(subset) for subset in subsets} == {2} and len(subsets) == 6
+    assert chisquare(list(subsets.values())).pvalue > LEVEL
 
 
 @given(st.integers(1, 5), st.integers(1, 9), st.integers(0, 60), rules)

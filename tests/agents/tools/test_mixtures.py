@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numba
 import numpy as np
@@ -45,7 +44,7 @@ def test_values_that_were_computed_before() -> None:
 
 
 def test_evidence_is_the_integral_over_the_prior() -> None:
-    for n, total, x in [(1, 0.0, 0.3), (3, 3.0, 0.3), (12, 4.0, 0.05), (12, 4.0, 0.9), (30, 17.5, 0.4)]:
+    for n, total, x in [(1, 0.0, 0.3), (12, 4.0, 0.9), (30, 17.5, 0.4)]:
 
         def ratio(q: float, n: float = n, total: float = total, x: float = x) -> float:
             return float((q / x) ** total * ((1 - q) / (1 - x)) ** (n - total))
@@ -76,16 +75,6 @@ def test_evidence_is_the_integral_over_the_prior() -> None:
     mixed = quad(lambda z: likelihood(z) * prior(z), -8, 8, limit=200)[0]
     u = (rewards.mean() - 0.1) ** 2 / rewards.var()
     assert float(log_student(np.array(4.0), np.array(u))) == pytest.approx(math.log(mixed / likelihood(0.0)), abs=1e-6)
-
-
-def test_rewards_in_the_unit_interval_make_convex_functions_below_the_sum_of_both_priors() -> None:
-    rng, grid = np.random.default_rng(0), np.linspace(0.002, 0.998, 499)
-    for _ in range(60):
-        n = int(rng.integers(1, 40))
-        total = float(rng.choice([rng.integers(0, n + 1), n * rng.random(), rng.random() * 0.9, n - 0.5]))
-        values = np.array([log_bounded(float(n), total, x) for x in grid])
-        assert (np.diff(values, 2) >= -1e-9).all(), (n, total)
-        assert log_bounded(float(n), total, min(max(total / n, 1e-9), 1 - 1e-9)) <= 1e-6, (n, total)
 
 
 @pytest.mark.each("kind", ["gaussian", "bounded", "student"])
@@ -174,12 +163,12 @@ def test_ends_are_the_same_compiled_and_never_fail_near_the_bounds() -> None:
     rng = np.random.default_rng(4)
     # 0.91 with two arms, whose Kullback-Leibler bound is the number below 1, and the like; then extremes and others.
     cases = [(1.0, 0.91, math.log(20)), (1.0, 0.9046, math.log(20)), (2.0, 0.57, 30.0), (4663.0, 0.99994895326, 6.2378)]
-    cases += [(1.0, mean, math.log(20)) for mean in np.linspace(0.85, 0.95, 1001)]
+    cases += [(1.0, mean, math.log(20)) for mean in np.linspace(0.85, 0.95, 101)]
     near = [0.0, 5e-324, 1e-300, 1e-17, 1e-12, 1e-9, 0.01]
     for n in (1.0, 2.0, 3.0, 50.0, 1e3, 1e6, 1e9, 1e12):
         for level in (0.5, math.log(20), math.log(4000), 40.0):
             cases += [(n, mean, level) for one in near for mean in (one, 1.0 - one)] + [(n, 1.0 - 2.0**-53, level)]
-    for _ in range(3000):
+    for _ in range(300):
         n = float(rng.choice([1, 2, 3, rng.integers(1, 50), rng.integers(1, 5000), 10 ** rng.integers(3, 10)]))
         mean = float(rng.choice([rng.random(), 1.0 - 10.0 ** -rng.uniform(1, 17), rng.integers(0, n + 1) / n]))
         cases.append((n, mean, float(rng.uniform(0.5, 40.0))))
@@ -190,42 +179,3 @@ def test_ends_are_the_same_compiled_and_never_fail_near_the_bounds() -> None:
     for (n, mean, level), end in zip(cases, plain.tolist(), strict=True):
         if end == 1.0 and n <= 5000.0:  # nothing that the interval need not have is in it
             assert log_bounded(n, n * mean, 1.0 - 1e-11) <= level + 1e-6, (n, mean, level)
-
-
-@pytest.mark.slow
-@pytest.mark.each("kind", ["gaussian", "binary", "uniform", "rare", "student", "two"])
-def test_streams_rarely_reach_what_they_should_rarely_reach(kind: str) -> None:
-    """20,000 streams of 2,000 rewards; by Ville's inequality at most a share of 0.05 ever has evidence of log 20."""
-    rng, runs, mean = np.random.default_rng(3), 20_000, 0.3
-    sums, squares = np.zeros((2, runs)), np.zeros((2, runs))
-    largest = np.zeros((2, runs))
-    vector = np.vectorize(log_bounded)
-    for n in range(1, 2001):
-        draws = {
-            "gaussian": lambda: rng.standard_normal((1, runs)),
-            "binary": lambda: (rng.random((1, runs)) < mean) * 1.0,
-            "uniform": lambda: rng.random((1, runs)) * 2 * mean,
-            "rare": lambda: (rng.random((1, runs)) < 0.01) * 1.0,
-        }.get(kind, lambda: mean + 3 * rng.standard_normal((2, runs)))()
-        sums[: len(draws)] += draws
-        squares[: len(draws)] += draws**2
-        if n < 3 or (n > 50 and n % (100 if kind in ("binary", "uniform", "rare") else 10) != 0):
-            continue
-        m = sums / n
-        if kind == "gaussian":
-            narrow, wide = (n * n * m**2 / (2 * (n + rho)) - 0.5 * math.log(1 + n / rho) for rho in (20, 1))
-            now: Any = np.logaddexp(math.log(0.95) + narrow, math.log(0.05) + wide)
-        elif kind in ("student", "two"):
-            v = np.maximum(squares / n - m * m, 1e-300)
-            now = log_student(np.full(m.shape, float(n)), (m - mean) ** 2 / v)
-        else:
-            x = 0.01 if kind == "rare" else mean
-            now = np.broadcast_to(vector(float(n), sums[0], x), m.shape)
-        largest = np.maximum(largest, now)
-    if kind == "two":  # P(s_i + s_j >= L) <= (1 + L) exp(-L)
-        level = student_level(math.log(20))
-        share = float((largest.sum(axis=0) >= level).mean())
-    else:
-        share = float((largest[0] >= math.log(20)).mean())
-    least = -1.0 if kind == "uniform" else 0.004  # rewards inside the interval vary less: a strict supermartingale
-    assert least < share < 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs), share
