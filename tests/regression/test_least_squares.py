@@ -64,16 +64,6 @@ def test_units_and_weights_do_not_matter(seed: int, exponent: int, data: Draw) -
     np.testing.assert_allclose(least_squares(x, pulls * unit, means), theta, rtol=1e-9, atol=1e-12)
 
 
-@given(seed=SEEDS)
-def test_arms_without_pulls_may_be_left_out(seed: int, data: Draw) -> None:
-    x, pulls, means = data(seed)
-    theta, kept = least_squares(x, pulls, means), pulls > 0
-    if kept.any():
-        np.testing.assert_allclose(least_squares(x[kept], pulls[kept], means[kept]), theta, atol=1e-9)
-    else:
-        assert not theta.any()
-
-
 def test_a_batch_is_its_instances(data: Draw) -> None:
     several = [data(seed, arms=6, width=4) for seed in range(12)]
     x, pulls, means = (np.stack(part).reshape(3, 4, *part[0].shape) for part in zip(*several, strict=True))
@@ -114,22 +104,3 @@ def test_scores_of_equal_arms_are_equal_bit_for_bit() -> None:
     z = scores(x, rng.standard_normal((50, 11)))
     assert (z.reshape(50, 3, 7) == z.reshape(50, 3, 7)[..., :1]).all()
     assert scores([[1.0, 2.0], [0.0, -1.0]], [3.0, 4.0]).tolist() == [11.0, -4.0]
-
-
-def test_equal_to_scikit_learn(data: Draw) -> None:
-    linear_model = pytest.importorskip("sklearn.linear_model")
-    for seed in range(20):
-        x, pulls, means = data(seed)
-        if pulls.any():
-            model = linear_model.LinearRegression(fit_intercept=False).fit(x, means, sample_weight=pulls)
-            np.testing.assert_allclose(least_squares(x, pulls, means), model.coef_, atol=1e-6)
-
-
-@pytest.mark.filterwarnings("ignore:The design matrix is rank-deficient")
-def test_equal_to_statsmodels(data: Draw) -> None:
-    api = pytest.importorskip("statsmodels.api")
-    for seed in range(20):
-        x, pulls, means = data(seed)
-        if pulls.any():
-            model = api.WLS(means, x, weights=pulls).fit(method="pinv")
-            np.testing.assert_allclose(least_squares(x, pulls, means), model.params, atol=1e-6)

@@ -84,14 +84,6 @@ def test_a_maskable_model_receives_the_mask_of_the_environment() -> None:
     assert (result.agent, result.errors, result.mean_pulls.tolist()) == ("Maskable", 0, [0.0, 5.0])
 
 
-def test_models_of_one_class_need_labels() -> None:
-    one, other = Recurrent(), Recurrent()
-    with pytest.raises(ParameterError, match="Recurrent is given twice"):
-        compare([one, other], BERNOULLI, budgets=[6], runs=2)
-    labelled = [one, SB3Agent(model=other, label="later")]
-    assert [row.agent for row in compare(labelled, BERNOULLI, budgets=[6], runs=2)] == ["Recurrent", "later"]
-
-
 def test_a_model_in_a_file_of_python(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(
