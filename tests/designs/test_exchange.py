@@ -36,17 +36,6 @@ def test_it_is_nearly_the_best_of_all_allocations(size: int, width: int, pulls: 
         assert variances(x, counts).max() <= best * 4.0 / 3.0
 
 
-def test_every_exchange_tells_more() -> None:
-    for seed in range(10):
-        x = np.random.default_rng(seed).standard_normal((12, 3))
-        weights = np.full(12, 1 / 12)
-        counts = [exchange_design(x, weights, 20, max_exchanges=most) for most in (0, 1, 2, 5, 100)]
-        np.testing.assert_array_equal(counts[0], round_design(weights, 20))
-        assert log_det(x, counts[-1]) > log_det(x, counts[0])
-        largest = [variances(x, one).max() for one in counts]
-        assert largest == sorted(largest, reverse=True) and largest[-1] < largest[0]
-
-
 def test_it_is_never_worse_than_where_it_starts(many: list[Instance]) -> None:
     for x, active in many[:16]:
         weights = frank_wolfe(x, active).weights

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
@@ -93,11 +91,3 @@ def test_blocks_of_instances_change_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     whole = greedy_allocation(x, 20)
     monkeypatch.setattr("bai_gym.designs.greedy.BLOCK", 250)
     assert (greedy_allocation(x, 20) == whole).all()
-
-
-def test_weights_and_lengths_are_in_the_coordinates_of_the_span(plain: Callable[..., np.ndarray]) -> None:
-    x = np.random.default_rng(4).standard_normal((9, 3))
-    linear = np.diag([1e-3, 1.0, 1e3]) @ np.random.default_rng(5).standard_normal((3, 3))
-    for start in ("basis", "ridge"):
-        assert greedy_allocation(x, 20, start=start).tolist() == greedy_allocation(x @ linear, 20, start=start).tolist()
-    assert plain(x, greedy_allocation(x, 20)).max() < 1.0

@@ -16,8 +16,6 @@ from bai_gym.designs import (
     round_design,
 )
 
-Instance = tuple[np.ndarray, np.ndarray]
-
 
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[np.ndarray, int]:

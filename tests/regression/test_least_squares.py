@@ -46,15 +46,6 @@ def test_no_pull_is_explained_better_and_none_shorter(seed: int, data: Draw) -> 
     np.testing.assert_allclose(np.linalg.pinv(rows) @ (rows @ theta), theta, atol=1e-9)
 
 
-@given(seed=SEEDS)
-def test_equal_to_single_rewards_with_numpy(seed: int, data: Draw) -> None:
-    x, pulls, means = data(seed)
-    pulls = np.minimum(pulls, 20)
-    rewards = np.repeat(means, pulls)
-    expected = np.linalg.lstsq(np.repeat(x, pulls, axis=0), rewards, rcond=1e-10)[0]
-    np.testing.assert_allclose(least_squares(x, pulls, means), expected, atol=1e-8)
-
-
 @given(seed=SEEDS, exponent=st.integers(-150, 150))
 def test_units_and_weights_do_not_matter(seed: int, exponent: int, data: Draw) -> None:
     x, pulls, means = data(seed)

@@ -92,14 +92,6 @@ def test_ties_are_broken_by_the_rule() -> None:
 # ------------------------------------------------------------------------------------------------ the contract
 
 
-@pytest.mark.each(("num_arms", "budget"), [(2, 1), (2, 60), (5, 12), (64, 5)])
-@pytest.mark.each("mean", [0.0, 0.5, 1.0])
-def test_budgets_are_spent_and_arms_recommended(num_arms: int, budget: int, mean: float) -> None:
-    rollout = play(agents.make("BayesOptimal"), BernoulliBandit(np.full((50, num_arms), mean)), budget)
-    assert (rollout.pulls.sum(axis=1) == budget).all()
-    assert np.isin(rollout.recommendation, np.arange(num_arms)).all()
-
-
 @pytest.mark.each("rewards", [[[0.5], [0.5]], [[2.0], [2.0]], [[-1.0], [-1.0]], [[1.0, 3.0], [1.0, 3.0]]])
 def test_rewards_beside_0_and_1_are_refused(rewards: list[list[float]], trace: Any) -> None:
     with pytest.raises(AgentError, match="needs rewards of 0 and 1"):

@@ -35,33 +35,6 @@ def choices(agent: Any, case: Case, runs: int = RUNS, seed: int = 1) -> np.ndarr
     return np.bincount(chosen, minlength=arms)
 
 
-NOTHING = [0.0] * 12
-CASES: list[tuple[str, str, Case]] = [
-    ("bernoulli", "all or nothing", ([5, 5, 5, 5, 5], [1, 1, 0, 0, 0.6], NOTHING[:5])),
-    ("bernoulli", "far leader", ([200, 100, 3, 1], [0.9, 0.7, 1 / 3, 0], NOTHING[:4])),
-    ("normal", "clear leader", ([30, 30, 20, 4], [1.2, 0.75, 0.55, -0.3], NOTHING[:4])),
-    ("normal", "so many that most are left out", ([9] * 40, np.linspace(0, 2, 40).tolist(), [0.0] * 40)),
-    ("student", "overlapping", ([2, 3, 8, 400], [0.2, 0.5, 0, 0.4], [1, 0.5, 2, 9])),
-    ("student", "one degree of freedom", ([2, 2, 2, 2], [0, 1, 2, 5], [1, 1, 0.1, 0.01])),
-    ("student", "tied certain leaders", ([2, 2, 2, 2], [1, 1, 0, 0.5], [0, 0, 0, 2])),
-    ("student", "certain leader", ([5, 4, 30, 9], [1, 0.5, 0.2, 0.9], [0, 0.3, 0.4, 0.2])),
-    ("student", "two blocks of arms", ([9] * 10, np.linspace(0, 1, 10).tolist(), [0.5] * 10)),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.each("tries", [None, 100])
-@pytest.mark.each(("posterior", "case"), [pytest.param(k, c, id=f"{k}, {name}") for k, name, c in CASES])
-def test_choices_have_the_law_of_the_plain_rule(posterior: str, case: Case, tries: int | None) -> None:
-    told: dict[str, Any] = {"posterior": posterior, "sigma": SIGMA}
-    if tries is not None:
-        told.update(tries=tries, beta=0.4)
-    kind = TS if tries is None else TTTS
-    table = np.stack([choices(kind(**told), case), choices(kind(**told, plain=True), case, seed=2)])
-    table = table[:, table.sum(axis=0) > 0]
-    assert table.shape[1] == 1 or stats.chi2_contingency(table).pvalue > LEVEL
-
-
 def test_thompson_sampling_pulls_with_the_probability_of_being_best() -> None:
     p = stats.norm.cdf(-0.3 / (SIGMA * math.sqrt(1 / 4 + 1 / 9)))
     second = choices(TS(posterior="normal", sigma=SIGMA), ([4, 9], [0.3, 0.0], [0, 0]))[1]

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -64,19 +63,6 @@ def test_a_scripted_model_plays_the_episodes_of_the_same_agent_without_text(ask:
     # Rewards have streams of their own for each agent, so the errors are equal in distribution: 4 standard errors.
     assert abs(one.error_probability - other.error_probability) < 0.27
     assert counts(other) == [100 * (BUDGET + 1 if ask is round_robin else 2), 0, 0]
-
-
-def test_it_recommends_what_the_statistics_say() -> None:
-    env = gym.make(ENV, budget=BUDGET)
-    for seed in range(20):
-        agent = LanguageModel(round_robin)
-        observation, _ = env.reset(seed=seed)
-        agent.reset(env.unwrapped.problem_info(), np.random.default_rng(0))
-        for _ in range(BUDGET):
-            observation, *_ = env.step(agent.act(observation))
-        pulls = observation["pulls"]
-        assert sorted(pulls.tolist()) == [5, 6, 6, 6]
-        assert observation["means"][agent.act(observation)] == observation["means"].max()
 
 
 @pytest.mark.each("ask", [garbage, out_of_range])

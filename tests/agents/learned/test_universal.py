@@ -102,15 +102,6 @@ def test_scale_and_shift_of_the_rewards_change_nothing(kind: str) -> None:
             np.testing.assert_allclose(one, other, atol=1e-6)
 
 
-@pytest.mark.each("kind", ["gaussian", "bernoulli"])
-def test_relabelled_arms_relabel_the_logits(kind: str) -> None:
-    seen = drawn(kind, 9, each=200)  # without ties: of two leaders it takes the first of a random order
-    order = np.random.default_rng(1).permutation(9)
-    moved = Statistics(seen.pulls[:, order], seen.means[:, order], seen.variances[:, order])
-    for one, other in zip(logits(NETWORKS, moved, 7), logits(NETWORKS, seen, 7), strict=True):
-        np.testing.assert_allclose(one, other[:, order], atol=1e-9)
-
-
 def play(num_arms: int, budget: int, *, small: bool = False) -> FloatArray:
     means = np.linspace(1.0, 0.0, num_arms)
     agent = Universal(allow_small_budget=small)

@@ -11,7 +11,6 @@ import pytest
 from scipy.stats import norm
 
 from bai_gym.agents import PairedOCBA
-from bai_gym.agents.bounds.ocba import OCBAPCS
 from bai_gym.agents.paired import ocba
 from bai_gym.agents.paired.ocba import PairedOCBAState, pull_where_the_bound_falls_most
 from bai_gym.agents.tools.variances import ESTIMATES
@@ -96,19 +95,6 @@ def test_the_pull_is_that_of_the_best_set_of_arms() -> None:
         kinds.add((len(sets[int(np.argmax(falls))]), first == best))
         assert chosen(pulls, means, covariance, 2.0, 400) == first, case
     assert {(1, True), (1, False), (2, True), (3, True)} <= kinds
-
-
-def test_without_correlation_it_pulls_as_ocba_pcs() -> None:
-    rng = np.random.default_rng(2)
-    for case in range(30):
-        pulls, variances = rng.integers(2000, 4000, 5), rng.uniform(0.5, 2.0, 5)
-        means = 0.1 * rng.permutation([2.0, 1.0, 0.9, 0.8, 0.5])
-        other = OCBAPCS()
-        other.reset(ProblemInfo(5, 20_000), np.random.default_rng(0))
-        seen = Statistics(pulls[None], means[None], variances[None])
-        left = 20_000 - int(pulls.sum())
-        expected = Engine(other.sequential(left), seen, int(pulls.sum()), None, variances=True).choose()[0]
-        assert chosen(pulls.astype(float), means, np.diag(variances), 1.0, 20_000) == expected, case
 
 
 @pytest.mark.each("kept", [3, 500])

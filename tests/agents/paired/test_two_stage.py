@@ -83,20 +83,12 @@ def test_constant_by_simulation() -> None:
 
 
 def test_a_note_says_that_variances_of_differences_are_unequal() -> None:
-    means, cluster, noisy = [0.3, 0.0, 0.0, 0.0], np.full((4, 4), 0.9), np.diag([16.0, 1.0, 1.0, 1.0])
+    means, cluster = [0.3, 0.0, 0.0, 0.0], np.full((4, 4), 0.9)
     cluster[0], cluster[:, 0] = 0.0, 0.0
     np.fill_diagonal(cluster, 1.0)
-    # Equal variances of differences: v_i + v_j - 2 c_ij with c_ij = (v_i + v_j) / 2 - 1, though the arms differ.
-    variances = np.array([1.0, 1.2, 1.5, 2.0])
-    alike = (variances[:, None] + variances) / 2.0 - 1.0
-    np.fill_diagonal(alike, variances)
-    sphere = PairedGaussianBandit(means, covariance=alike)
-    pair = PairedGaussianBandit([0.3, 0.0], covariance=[[1.0, 0.1], [0.1, 9.0]])
-    for bandit in (PairedGaussianBandit(means, 2.0, correlation=0.7), sphere, pair):
-        assert not NM(indifference=0.3).unmet_assumptions(bandit)
+    assert not NM(indifference=0.3).unmet_assumptions(PairedGaussianBandit(means, 2.0, correlation=0.7))
     for bandit, ends in (
         (PairedGaussianBandit(means, correlation=cluster), "from 0.2 to 2;"),
-        (PairedGaussianBandit(means, covariance=noisy), "from 2 to 17;"),
         (PairedGaussianBandit([means, means], [[2.0] * 4, [2.0, 1.0, 1.0, 1.0]], correlation=0.0), "from 2 to 3;"),
     ):
         for seen in (bandit, FeatureBandit(bandit, np.eye(4))):

@@ -12,7 +12,6 @@ from bai_gym import agents
 from bai_gym.agents.structured.od_linbai import phase_supports
 from bai_gym.bandits import linear_bandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.designs import ceil_allocation, g_optimal, reduce_support
 from bai_gym.errors import BudgetError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Plan
@@ -71,31 +70,6 @@ def test_phases_keep_half_of_the_dimension() -> None:
     assert [block.counts.shape[1] for block in phases] == [40, 5, 3, 2]
     # (300 - 40 - 5 - 3 - 2) / 4 = 62.5: phases have 40 + 62, 5 + 63, 3 + 62 and 2 + 63 pulls.
     assert [int(block.counts.sum()) for block in phases] == [102, 68, 65, 65]
-
-
-def test_no_arm_has_fewer_pulls_than_published_and_no_budget_is_exceeded() -> None:
-    rng = np.random.default_rng(1)
-    for _ in range(60):
-        arms, width = int(rng.integers(2, 31)), int(rng.integers(1, 9))
-        features = rng.standard_normal((arms, width))
-        if rng.random() < 0.3:  # duplicates, and a rank below the dimension
-            features = features[rng.integers(arms, size=arms)]
-        truth = linear_bandit(features, rng.standard_normal(width))
-        budget = agents.make("OD-LinBAI").least_budget(arms, width) + int(rng.integers(200))
-        phases = blocks_of(truth, budget, tie="first", leftover="share")
-        assert sum(int(block.counts.sum()) for block in phases) == budget
-        dropping = blocks_of(truth, budget, tie="first")
-        assert sum(int(block.counts.sum()) for block in dropping) == budget
-        first = g_optimal(features)
-        rank = int(first.rank)
-        supports = phase_supports(arms, rank)
-        assert len(phases) == len(supports)
-        mass = (budget - sum(supports)) / len(supports)
-        published = ceil_allocation(reduce_support(features, first.weights), mass)
-        if first.support <= rank * (rank + 1) // 2:
-            published = ceil_allocation(first.weights, mass)
-        assert (phases[0].counts[0] >= published).all()
-        np.testing.assert_array_equal(dropping[0].counts[0], published)
 
 
 def test_one_dimension_takes_the_longest_arm_and_the_sign() -> None:

@@ -64,18 +64,6 @@ def test_the_arms_as_candidates_change_nothing() -> None:
             np.testing.assert_array_equal(plain.recommendation, same.recommendation, err_msg=f"{name} {cap}")
 
 
-def test_equal_candidates_and_the_cap() -> None:
-    bandit, task = instances()[2]
-    once = BestCandidate(task.candidates[:5], np.asarray(bandit.features)[0])
-    for name in CONFIDENT:
-        one, two = (play(name, bandit, 20, 1_000_000, wanted) for wanted in (once, task))
-        np.testing.assert_array_equal(one.pulls, two.pulls, err_msg=name)
-        np.testing.assert_array_equal(one.recommendation, two.recommendation, err_msg=name)
-        for cap in (6, 50, 700):
-            played = play(name, bandit, 20, cap, task, delta=1e-6)
-            assert (played.pulls.sum(axis=1) <= cap).all(), (name, cap)
-
-
 def test_fixed_budget_agents_find_the_best_candidate() -> None:
     for bandit, task in instances():
         for name in BUDGETED:
@@ -95,15 +83,6 @@ def test_evaluate_shows_the_lower_bound_and_others_are_refused() -> None:
     for name, where in (("SH", "BAI-LinearTransductive5-v0"), ("LinGapE-GLR", "BAI-FC-LinearTransductive5-v0")):
         with pytest.raises(AgentError, match="best-candidate"):
             bai_gym.evaluate(name, where, runs=2)
-
-
-def test_equal_weights_are_plain_rage() -> None:
-    rng = np.random.default_rng(7)
-    x = rng.standard_normal((6, 3))
-    bandit = linear_bandit(x, [1.0, 0.2, -0.4], noise_variance=4.0)
-    plain, weighted = (play("RAGE", bandit, 30, 10_000_000, weighted=by_arm) for by_arm in (False, True))
-    np.testing.assert_array_equal(plain.pulls, weighted.pulls)
-    np.testing.assert_array_equal(plain.recommendation, weighted.recommendation)
 
 
 def test_unequal_weights_save_pulls_and_keep_delta() -> None:

@@ -82,20 +82,6 @@ def test_keep_best_by_hand(values: list[float], size: int, kept: list[int]) -> N
     assert [np.flatnonzero(row).tolist() for row in mask] == [kept, kept]
 
 
-values_of_rows = st.lists(
-    st.lists(st.sampled_from([-np.inf, 0.0, 1.0, 2.0, 3.0]), min_size=4, max_size=4), min_size=1, max_size=5
-).map(np.array)
-
-
-@given(values_of_rows, st.integers(1, 4), rules)
-def test_keep_best_keeps_exactly_that_many_and_no_worse_one(values: np.ndarray, size: int, tie: TieRule) -> None:
-    mask = keep_best(values.copy(), size, tie, generator())
-    assert (mask.sum(axis=1) == size).all()
-    if size < 4:
-        kept, dropped = values[mask].reshape(-1, size), values[~mask].reshape(-1, 4 - size)
-        assert (kept.min(axis=1) >= dropped.max(axis=1)).all()
-
-
 def test_keep_best_is_uniform_among_the_subsets_of_ties() -> None:
     values = np.tile([1.0, 5.0, 1.0, 1.0, 1.0, 0.0], (RUNS, 1))
     mask = keep_best(values, 3, "random", generator())
