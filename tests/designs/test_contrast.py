@@ -57,16 +57,6 @@ def test_of_several_the_most_even() -> None:
     np.testing.assert_allclose(contrast_weights(EDGE, 0, 1), [0.5, 0, 0, 1], atol=1e-9)
 
 
-@pytest.mark.each(("arms", "dimension"), [(5, 2), (60, 3), (20, 20), (6, 12)])
-def test_random_arms(arms: int, dimension: int) -> None:
-    rng = np.random.default_rng(arms)
-    for _ in range(8):
-        x = rng.standard_normal((arms, dimension)) * rng.lognormal(size=(arms, 1))
-        i, j = rng.choice(arms, 2, replace=False)
-        w = check(x, i, j)
-        assert np.count_nonzero(w) <= min(arms, dimension)
-
-
 entries = st.integers(-2, 2)
 
 

@@ -165,14 +165,6 @@ def test_draws_have_the_law_of_the_posterior(kind: str, afresh: bool) -> None:
     assert (np.abs(drawn.T @ drawn / runs - truth) <= LEVEL * error + 1e-7).all()
 
 
-def test_few_runs_of_many_pulls_take_little_memory() -> None:
-    # 20 runs of 400 arms that see five: dense rows of all pulls would be 2,000 x 400.
-    posterior = GaussianPosterior(GaussianPrior.from_kernel(np.arange(400.0)[:, None], "matern"), 1.0, 20)
-    for step in range(500):
-        posterior.observe(np.full(20, step % 5), np.zeros(20))
-    assert posterior._form._made <= forms.LEAST_ROWS  # type: ignore[attr-defined]
-
-
 @pytest.mark.each(
     ("prior", "noise", "batch", "message"),
     [

@@ -18,7 +18,6 @@ from bai_gym.regression import FALLBACK_PENALTY, LINK_NAMES, Fit, generalized_li
 Draw = Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray]]
 SEEDS = st.integers(0, 2**32)
 LINKS = ("logit", "probit", "log")
-BINARY = ("logit", "probit")
 
 
 def slope(link: str, z: np.ndarray, means: np.ndarray) -> np.ndarray:
@@ -189,12 +188,6 @@ def test_a_batch_is_its_instances(link: str, penalty: float, data: Draw) -> None
     np.testing.assert_allclose(shared.theta[2, 1], expected.theta, rtol=1e-7, atol=1e-8)
 
 
-def test_the_batch_may_be_empty() -> None:
-    fit = generalized_linear(np.zeros((0, 3, 2)), np.zeros((0, 3)), np.zeros((0, 3)))
-    assert fit.theta.shape == (0, 2) and fit.converged.shape == (0,)
-    assert generalized_linear(np.zeros((0, 3, 2)), np.zeros((0, 3)), np.zeros((0, 3)), penalty=0.0).theta.size == 0
-
-
 @pytest.mark.each("link", LINKS)
 @given(seed=SEEDS, exponent=st.integers(-60, 60))
 def test_units_of_features_do_not_matter(link: str, seed: int, exponent: int, data: Draw) -> None:
@@ -219,16 +212,6 @@ def test_a_trillion_pulls(link: str) -> None:
         np.testing.assert_allclose(fit.theta, logit(means), rtol=1e-6)
     else:
         np.testing.assert_allclose(MEANS[link](fit.theta), means, rtol=1e-9)
-
-
-@pytest.mark.each("link", BINARY)
-def test_a_gradient_that_is_rounding_alone_is_an_end(link: str) -> None:
-    # Duplicates that contradict one another leave large terms that cancel, beside directions of next to no curvature.
-    rng = np.random.default_rng(6)
-    x = 20 * rng.standard_normal((200, 5, 7))[:, [0, 0, 1, 1, 2, 3, 4]]
-    pulls, means = rng.integers(1000, 100_000, (200, 7)), np.broadcast_to([0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0], (200, 7))
-    fit = generalized_linear(x, pulls, means, link=link, penalty=1e-4)
-    assert fit.converged.all() and (fit.iterations < 20).all()
 
 
 def test_counts_far_apart() -> None:

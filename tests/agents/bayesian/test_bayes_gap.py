@@ -99,22 +99,6 @@ def test_it_is_the_published_algorithm(
     assert played.arms == chosen and played.recommendation == answer
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_two_arms_differ_whatever_is_tied(seed: int) -> None:
-    runs, arms, budget = 200, 4, 12
-    bandit = PriorBandit(
-        GaussianBandit(np.zeros((runs, arms)), 0.0), GaussianPrior(np.ones((arms, arms)) + np.eye(arms))
-    )
-    agent = BayesGap()
-    seen = []
-    find = agent.leading_pair
-    agent.leading_pair = lambda posterior: seen.append(find(posterior)) or seen[-1]  # type: ignore[func-returns-value, method-assign]
-    agent.reset(ProblemInfo(arms, budget, runs, truth=bandit, knows=agent.knows), np.random.default_rng(seed))
-    play_blocks(agent, bandit, budget, np.random.default_rng(seed))
-    assert len(seen) == budget + 1
-    assert all((pair.best != pair.rival).all() for pair in seen)
-
-
 def test_with_fewer_pulls_than_arms_beta_is_one() -> None:
     # (10 - 64) / 0.1 + 64 is below 0: U and L are one standard deviation away.
     prior = GaussianPrior.from_kernel(np.arange(64.0)[:, None], "squared-exponential", length=4.0)

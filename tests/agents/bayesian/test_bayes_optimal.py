@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym import agents, evaluate
+from bai_gym import agents
 from bai_gym.bandits import Bandit, BernoulliBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import AgentError, ParameterError
@@ -25,19 +25,6 @@ def instances(num_arms: int, runs: int) -> BernoulliBandit:
 
 
 # ------------------------------------------------------------------------------------------------ the optimum
-
-
-@pytest.mark.slow
-@pytest.mark.each(("num_arms", "budget"), [(2, 20), (3, 12)])
-def test_it_attains_its_value(num_arms: int, budget: int) -> None:
-    env = f"BAI-Bernoulli{num_arms}-v0"
-    result = evaluate(agents.make("BayesOptimal"), env, budget=budget, runs=40_000, seed=2)
-    least = 1 - optimal_value(num_arms, budget)
-    assert result.error_probability == pytest.approx(least, abs=3.5 * np.sqrt(least * (1 - least) / 40_000))
-    assert result.unspent == 0 and result.knows == ("prior",)
-    regret = evaluate(agents.make("BayesOptimal", objective="simple_regret"), env, budget=budget, runs=40_000, seed=3)
-    least = optimal_value(num_arms, budget, objective="simple_regret")
-    assert regret.simple_regret == pytest.approx(least, abs=3.5 * regret.simple_regret_se)
 
 
 def test_other_priors() -> None:

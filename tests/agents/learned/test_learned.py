@@ -174,14 +174,6 @@ def test_a_network_survives_its_file(rewards: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.logits(given), acting.logits(given))
 
 
-def test_the_same_content_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = tmp_path / "one.npz", tmp_path / "two.npz"
-    ArmNetwork(network().weights, "any", {"env": "here", "budget": 3}).save(first)
-    monkeypatch.setattr("time.time", lambda: 2e9)
-    ArmNetwork(network().weights, "any", {"budget": 3, "env": "here"}).save(second)
-    assert first.read_bytes() == second.read_bytes()
-
-
 def refused(file: Path) -> None:
     """Assert that a file is refused in one line, by the network and by the agent."""
     for load in (ArmNetwork.load, lambda path: Learned(path=path)):

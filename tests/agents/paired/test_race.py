@@ -102,12 +102,6 @@ def test_a_constant_difference_decides_and_equal_columns_run_to_the_cap(both: Pl
     assert played.pulls.tolist() == [[76, 75]]
 
 
-def test_it_ends_with_the_items(both: Play) -> None:
-    X = np.random.default_rng(2).normal(size=(3, 20, 3)).round(1)
-    played = both(PairedRace(delta=1e-6), X, 500, num_items=20)
-    assert (played.pulls == 20).all() and (played.recommendation == X.mean(axis=1).argmax(axis=1)).all()
-
-
 def test_rewards_of_another_kind_are_refused(both: Play) -> None:
     with pytest.raises(AgentError, match=r"a reward of 0\.5 is not binary"):
         both(PairedRace(family="binary"), np.full((1, 20, 2), 0.5), 40)

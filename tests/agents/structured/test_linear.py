@@ -158,15 +158,6 @@ def test_of_arms_with_the_same_features_the_less_pulled_is_pulled(trace: Play, k
     assert played.recommendation == 0  # four pulls, and three of arm 1
 
 
-@pytest.mark.each("plain", [False, True])
-@pytest.mark.each("kind", ALL)
-def test_features_that_say_nothing(trace: Play, kind: Any, plain: bool) -> None:
-    # All arms are 0: every pair is the same, and pulls go round.
-    played = trace(kind(sigma=1.0, plain=plain), [[0.0], [1.0], [0.5]], 12, features=np.zeros((3, 2)))
-    assert sorted(played.counts(3)) in ([4, 4, 4], [3, 4, 5])
-    assert played.counts(3)[played.recommendation] == max(played.counts(3))
-
-
 # ------------------------------------------------------------------------------------------------ small budgets
 
 
@@ -225,12 +216,6 @@ def test_without_a_design_the_greedy_pull_is_made(trace: Play, monkeypatch: pyte
 def reset(agent: Any, features: Any = None, budget: int = 20) -> None:
     truth = FeatureBandit(GaussianBandit([0.0, 1.0, 2.0]), np.eye(3) if features is None else features)
     agent.reset(ProblemInfo(3, budget, truth=truth, knows=agent.knows))
-
-
-def test_variances_are_read_where_the_noise_is_not_given() -> None:
-    for kind in ALL:
-        assert kind().knows == {"variances"} and not kind(sigma=1.0).knows
-    assert not LinUCB(alpha=0.5).knows
 
 
 def radius_of(agent: Any, made: int, log_det: float) -> float:

@@ -132,16 +132,3 @@ def test_designs_of_sets_are_shared_by_episodes_with_the_same_arms(monkeypatch: 
     for row, order in enumerate(orders):
         np.testing.assert_allclose(weights[row], alone.weights[order], atol=1e-9)
     np.testing.assert_allclose(rho[:6], alone.max_variance)
-
-
-@pytest.mark.slow
-def test_virtual_eliminations_are_better_than_one_design_on_the_instance_of_soare() -> None:
-    # The authors' files have errors of .0792, .0136 and .0421 for 2,010 pulls; cells there are worth about 1,000 runs.
-    features = np.vstack([np.eye(10), np.cos(0.1) * np.eye(10)[0] + np.sin(0.1) * np.eye(10)[1]])
-    truth = linear_bandit(features, 2.0 * np.eye(10)[0]).select(np.zeros(4000, np.int64))
-    for name, published in (("P1-RAGE", 0.0136), ("P1-Peace", 0.0421), ("Mixed-Peace", 0.0809)):
-        agent = agents.make(name)
-        agent.reset(ProblemInfo(11, 2010, 4000, truth=truth), np.random.default_rng(0))
-        found = (play_blocks(agent, truth, 2010, np.random.default_rng(1)).recommendation != 0).mean()
-        assert found < published + 4.0 * np.sqrt(published / 1000 + published / 4000), name
-        assert found < 0.07

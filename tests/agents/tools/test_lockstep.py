@@ -62,19 +62,6 @@ def test_every_group_gets_the_outcomes_of_its_own_blocks() -> None:
     assert (rollout.pulls[[0, 4], 1] == 1).all()
 
 
-def test_one_group_is_its_plan() -> None:
-    def plan() -> Plan:
-        assert (yield block) is outcome
-        return np.array([1])
-
-    block, outcome = Block(np.array([[1, 2]])), Statistics.zeros((1, 2))
-    joint = in_lockstep([(np.arange(1), plan())], 1, 2, "random", np.random.default_rng(0))
-    assert next(joint) is block
-    with pytest.raises(StopIteration) as end:
-        joint.send(outcome)
-    assert end.value.value.tolist() == [1]
-
-
 def test_rules_are_refused() -> None:
     def plan() -> Plan:
         yield Sequential(Rule(choose=lambda e, s, rng: 0), 3, "random", np.random.default_rng(0))
