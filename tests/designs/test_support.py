@@ -24,15 +24,6 @@ def test_the_bound_of_caratheodory(many: list[Instance]) -> None:
             assert (after <= before * (1 + 1e-6)).all()
 
 
-def test_the_optimum_stays_the_optimum() -> None:
-    # In two dimensions many arms on a circle make an optimum; three are enough.
-    angle = np.linspace(0, np.pi, 24, endpoint=False)
-    x = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
-    fewer = reduce_support(x, np.full(24, 1 / 24))
-    assert (fewer > 0).sum() <= 3
-    np.testing.assert_allclose(variances(x, fewer), 2.0)
-
-
 def test_sparse_designs_and_duplicates() -> None:
     np.testing.assert_allclose(reduce_support(np.eye(3), [0.2, 0.3, 0.5]), [0.2, 0.3, 0.5])
     thrice = np.concatenate([np.eye(3), -np.eye(3), np.eye(3)])

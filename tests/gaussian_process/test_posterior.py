@@ -108,25 +108,6 @@ def test_any_sequence_is_the_batch_formula(
         np.testing.assert_array_equal(posterior.pulls, [np.bincount(part, minlength=arms) for part in chosen.T])
 
 
-@pytest.mark.each("kernel", ["exponential", "linear"])
-def test_after_thousands_of_pulls_it_has_not_drifted(kernel: str) -> None:
-    arms, pulls, noise = 101, 3000, 0.05
-    rng = np.random.default_rng(0)
-    features = rng.uniform(0, 3, (arms, 1)) if kernel == "exponential" else rng.normal(size=(arms, 20))
-    prior = GaussianPrior.from_kernel(features, kernel, amplitude=2.0)
-    posterior = GaussianPosterior(prior, noise)
-    chosen, rewards = rng.integers(arms, size=pulls), rng.normal(size=pulls)
-    for arm, reward in zip(chosen, rewards, strict=True):
-        posterior.observe(np.array([arm]), np.array([reward]))
-    # The same in statistics: an arm's mean has the noise divided by its pulls.
-    counts = np.bincount(chosen, minlength=arms)
-    means = np.bincount(chosen, rewards, arms) / counts
-    full = prior.covariance[0]
-    gain = np.linalg.solve(full + np.diag(noise / counts), full)
-    assert abs(posterior.mean[0] - gain.T @ means).max() < 1e-6
-    assert abs(posterior.covariance[0] - (full - full @ gain)).max() < 1e-6
-
-
 @pytest.mark.each("noise", [0.0, 1e-300, 1e-12])
 def test_rewards_without_noise_are_known_exactly(noise: float) -> None:
     for prior in (GaussianPrior.from_kernel(np.arange(6.0)[:, None], "matern"), GaussianPrior(np.ones((3, 3)))):

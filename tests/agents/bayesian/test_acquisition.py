@@ -178,15 +178,6 @@ def test_after_all_pulls_the_posterior_is_that_of_the_observation(name: str, tra
         assert played.recommendation == mean.argmax()
 
 
-def test_only_pulled_arms_where_that_is_asked_for() -> None:
-    # Prior mean 0, and rewards of -5: arms that have not been pulled look better.
-    bandit = PriorBandit(GaussianBandit(np.full((50, 6), -5.0), 0.01), GaussianPrior(np.eye(6)))
-    every, pulled = (play(EI(output=output), bandit, 3) for output in ("mean", "pulled"))
-    rows = np.arange(50)
-    assert (every.pulls[rows, every.recommendation] == 0).all()
-    assert (pulled.pulls[rows, pulled.recommendation] > 0).all()
-
-
 @pytest.mark.each(
     ("parameters", "named"),
     [

@@ -13,7 +13,7 @@ from scipy import stats
 from bai_gym.agents.bayesian.thompson import TS, TTTS
 from bai_gym.agents.tools.draws import FULL, beta_draw, bound, polar_draw
 from bai_gym.agents.tools.posteriors import STUDENT, RewardFamily, posterior_draw
-from bai_gym.errors import AgentError, BudgetError
+from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Engine
 from bai_gym.statistics import Statistics
@@ -108,16 +108,6 @@ def test_rewards_of_extreme_scale(kind: Any, scale: float) -> None:
     assert kind is TS or certain[3] > 150  # the cheapest to confuse with arm 0, also where squares overflow
     noisy = choices(kind(), (pulls, [0.0, scale, 0.0, scale], [scale] * 4), 400)
     assert noisy.sum() == 400
-
-
-def test_first_pulls_and_minimum_budgets(trace: Play) -> None:
-    for kind in (TS, TTTS):
-        assert kind().minimum_budget(5) == 10 and kind(posterior="bernoulli").minimum_budget(5) == 5
-        assert trace(kind(tie="first"), [[0.5, 1.0], [0.0, 1.0], [0.25, 2.0]], 9).arms[:6] == [0, 1, 2] * 2
-        played = trace(kind(tie="first", posterior="bernoulli"), [[1.0], [0.0], [1.0]], 3)
-        assert (played.arms, played.recommendation) == ([0, 1, 2], 0)
-        with pytest.raises(BudgetError, match="below the minimum"):
-            kind(posterior="normal").reset(ProblemInfo(5, 4))
 
 
 def recommend(agent: Any, pulls: list[int], means: list[float]) -> int:

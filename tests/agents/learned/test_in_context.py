@@ -174,13 +174,6 @@ def test_simulated_certainty_is_that_of_the_posterior_after_the_pulls() -> None:
     assert found[0].mean() > now + 0.02
 
 
-def test_a_permutation_of_the_arms_permutes_the_planned_pulls() -> None:
-    seen, _ = histories(3, 40, 30)
-    order = np.array([2, 0, 1])
-    q = DPT(env="BAI-Bernoulli3-v0").networks.probabilities(seen)
-    np.testing.assert_allclose(candidates(q[:, order]), candidates(q)[..., order])
-
-
 def test_planning_solves_an_easy_world_with_any_budget_and_any_number_of_arms() -> None:
     for num_arms, budget in ((2, 5), (5, 16), (20, 90)):
         means = np.where(np.arange(num_arms) == 1, 1.0, 0.0)

@@ -47,30 +47,6 @@ def test_two_stages_are_those_of_plain_python(both: Play, variance: str) -> None
     assert len(lengths) > 3
 
 
-def test_kn_screens_by_the_variances_of_differences(both: Play) -> None:
-    K, n0, zone, delta = 4, 5, 0.5, 0.2
-    X = rewards(12, K, 400)
-    played = both(KN(delta=delta, indifference=zone, first_pulls=n0, paired=True), X, 1600)
-    h2 = (n0 - 1) * ((2 * delta / (K - 1)) ** (-2 / (n0 - 1)) - 1)
-    for number, x in enumerate(X):
-        active, pulls, r = set(range(K)), [n0] * K, n0
-        while True:
-            sums = x[:r].sum(axis=0)
-            lost = set()
-            for i in active:
-                for j in active - {i}:
-                    square = np.var(x[:n0, i] - x[:n0, j], ddof=1)
-                    if sums[i] < sums[j] - max(0.0, h2 * square / (2 * zone) - zone * r / 2):
-                        lost.add(i)
-            active -= lost
-            if len(active) == 1:
-                break
-            r += 1
-            for i in active:
-                pulls[i] += 1
-        assert played.pulls[number].tolist() == pulls and {int(played.recommendation[number])} == active, number
-
-
 def test_constant_by_simulation() -> None:
     # The largest of nine differences from a common normal variable, over a chi-square estimate: 100,000 draws.
     rng, size = np.random.default_rng(0), 100_000
