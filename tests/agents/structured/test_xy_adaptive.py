@@ -1,7 +1,8 @@
-"""XY-adaptive: two phases by hand, and its estimates."""
+"""XY-adaptive: two phases by hand, against a plain transcription of its pseudo-code, and its estimates."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,9 +14,62 @@ from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.problems import ProblemInfo
 
 
+def whitened(x: np.ndarray) -> np.ndarray:
+    """Coordinates with sum u u^T = K / r I, of features of full rank."""
+    return np.asarray(np.linalg.svd(x, full_matrices=False)[0] * math.sqrt(len(x) / x.shape[1]))
+
+
 def sphere(num_arms: int, dimension: int, seed: int) -> np.ndarray:
     x = np.random.default_rng(seed).standard_normal((num_arms, dimension))
     return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True))
+
+
+def plain(features: np.ndarray, rewards: np.ndarray, alpha: float, ridge: float, delta: float) -> tuple[list[int], int]:
+    """The pseudo-code with sigma = 1: the pulls, and the recommendation; rewards are those of each arm, in turn."""
+    x, made, pulled = whitened(features), np.zeros(len(features), np.int64), []
+    k, d = x.shape
+    active, size_past, rho_past, rho, phase = list(range(k)), d * (d + 1) + 1, 1.0, 1.0, 1
+    while len(active) > 1:
+        v, b, size, before = np.eye(d), np.zeros(d), d, made.copy()
+        pairs = np.array([x[i] - x[j] for i in active for j in active if i > j])
+        while rho / size >= alpha * rho_past / size_past:
+            solved = np.linalg.solve(v, x.T)
+            seen = (pairs @ solved) ** 2 / (1.0 + (x.T * solved).sum(axis=0))
+            largest = ((pairs @ np.linalg.inv(v) * pairs).sum(axis=1)[:, None] - seen).max(axis=0)
+            helpful = np.flatnonzero(largest <= largest.min() * (1.0 + 1e-9))  # equally so, up to rounding
+            arm = int(helpful[(made - before)[helpful].argmin()])
+            rho = largest[arm]
+            v, b, size = v + np.outer(x[arm], x[arm]), b + x[arm] * rewards[arm, made[arm]], size + 1
+            made[arm] += 1
+            pulled.append(arm)
+        size_past, rho_past = size, rho
+        # Few arms may span the differences that are left, and not the space: least squares then has no inverse.
+        inverse = np.linalg.pinv(v - (1.0 - ridge) * np.eye(d), rcond=1e-9, hermitian=True)
+        spanned = np.abs(pairs @ inverse @ (v - (1.0 - ridge) * np.eye(d)) - pairs).max() < 1e-6
+        level, dropped = math.log(2 * math.pi**2 * k**2 * phase**2 / (6 * delta)), []
+        for i in active:
+            for j in active:
+                y = x[j] - x[i]
+                if i != j and spanned and math.sqrt(2 * y @ inverse @ y * level) <= y @ inverse @ b:
+                    dropped.append(i)
+        active = [arm for arm in active if arm not in dropped]
+        phase += 1
+    return pulled, active[0]
+
+
+def test_it_pulls_and_recommends_as_its_pseudo_code(trace: Callable[..., Any]) -> None:
+    cases = [(5, 2, 0.1, 0.1), (6, 3, 0.1, 0.05), (8, 3, 0.3, 0.1), (6, 4, 0.2, 0.01), (7, 6, 0.1, 0.1)]
+    for case, (k, d, alpha, delta) in enumerate(cases):
+        rng = np.random.default_rng(case)
+        x = sphere(k, d, case) * rng.uniform(0.5, 2.0, (k, 1))
+        theta = x[0] / (x[0] @ x[0])
+        rewards = 4.0 * (x @ theta)[:, None] + rng.standard_normal((k, 20_000))
+        for estimate, ridge in (("least-squares", 0.0), ("ridge", 1.0)):
+            pulled, recommended = plain(x, rewards, alpha, ridge, delta)
+            agent = agents.make("XY-adaptive", alpha=alpha, delta=delta, estimate=estimate, sigma=1.0, tie="first")
+            played = trace(agent, rewards, 20_000, features=x, fixed_confidence=True)
+            assert played.arms == pulled, (case, estimate)
+            assert played.recommendation == recommended, (case, estimate)
 
 
 def test_two_phases_of_two_unit_vectors(trace: Callable[..., Any]) -> None:
