@@ -57,6 +57,12 @@ def test_the_virtual_peace_by_hand() -> None:
     expected = np.mean([[1 / 4] * 4, [0, 1 / 2, 1 / 2, 0]], axis=0)
     found = agent.focused(np.array([0]), theta_of(agent, [0.0, 0.2, 0.1, -9.0]))
     np.testing.assert_allclose(found, [expected], atol=5e-3)
+    # Of six, with rho 12, three are the half; of three, with rho 6, one.
+    agent = reset("P1-Peace", linear_bandit(np.eye(6), np.arange(6.0)), 100)
+    expected = np.mean([[1 / 6] * 6, [0, 0, 0, 1 / 3, 1 / 3, 1 / 3]], axis=0)
+    found = agent.focused(np.array([0]), theta_of(agent, np.arange(6.0)))
+    np.testing.assert_allclose(found, [expected], atol=5e-3)
+    agent = reset("P1-Peace", UNIT, 100)
     # Equal values: the first arms under this rule.
     found = agent.focused(np.array([0]), theta_of(agent, [1.0, 1.0, 1.0, 1.0]))
     np.testing.assert_allclose(found, [np.mean([[1 / 4] * 4, [1 / 2, 1 / 2, 0, 0]], axis=0)], atol=5e-3)
