@@ -48,11 +48,12 @@ def test_student_has_as_many_degrees_of_freedom_as_pulls_but_one(pulls: int) -> 
     assert stats.binomtest(int(first), RUNS, p).pvalue > LEVEL
 
 
-@pytest.mark.each("beta", [0.5, 0.8])
-def test_two_arms_are_chosen_with_the_probabilities_of_the_paper(beta: float) -> None:
+@pytest.mark.each("plain", [False, True])
+def test_two_arms_are_chosen_with_the_probabilities_of_the_paper(plain: bool) -> None:
     # P(arm 1 larger) = p: arm 1 is pulled with probability p beta + (1 - p) (1 - beta), up to the end after 100 draws.
-    p = stats.norm.cdf(-0.3 / (SIGMA * math.sqrt(1 / 4 + 1 / 9)))
-    second = choices(TTTS(posterior="normal", sigma=SIGMA, beta=beta), ([4, 9], [0.3, 0.0], [0, 0]))[1]
+    p, beta = stats.norm.cdf(-0.3 / (SIGMA * math.sqrt(1 / 4 + 1 / 9))), 0.8
+    agent = TTTS(posterior="normal", sigma=SIGMA, beta=beta, plain=plain)
+    second = choices(agent, ([4, 9], [0.3, 0.0], [0, 0]))[1]
     assert stats.binomtest(int(second), RUNS, p * beta + (1 - p) * (1 - beta)).pvalue > LEVEL
 
 
