@@ -54,6 +54,20 @@ def test_indices_are_those_of_the_papers(pull: int) -> None:
         assert agent.choose(believing(agent), pull).tolist() == [values.argmax()], agent.label
 
 
+def test_bounds_are_as_wide_as_in_the_papers() -> None:
+    # Two arms of deviations 1 and 2: the second is pulled where the first leads by less than its bound is narrower.
+    for agent, width in (
+        (GPUCB(delta=0.05), math.sqrt(2 * math.log(2 * 9 * math.pi**2 / (6 * 0.05)))),
+        (BayesUCB(), float(ndtri(1 - 1 / 3))),
+    ):
+        for more, arm in ((-1e-3, 1), (1e-3, 0)):
+            truth = PriorBandit(
+                GaussianBandit(np.zeros(2), 0.5), GaussianPrior(np.diag([1.0, 4.0]), [width + more, 0.0])
+            )
+            agent.reset(ProblemInfo(2, 20, truth=truth, knows=agent.knows), np.random.default_rng(0))
+            assert agent.choose(agent.posterior, 3).tolist() == [arm], agent.label
+
+
 def test_improvements_by_hand_and_far_out() -> None:
     # z = 0: sd phi(0). z = 1: phi(1) + Phi(1) = 0.2419707 + 0.8413447. Certain ones: what they are, at least 0.
     values = np.exp(log_improvement(np.array([0.0, 2.0, 1.5, -1.0]), np.array([3.0, 2.0, 0.0, 0.0])))

@@ -35,11 +35,11 @@ def reset(agent: PIBAI, bandit: Any, budget: int, seed: int = 0) -> PIBAI:
     return agent
 
 
-def shares_of(weights: str, budget: int, prior: GaussianPrior, noise: Any = 1.0) -> FloatArray:
+def shares_of(weights: str, budget: int, prior: GaussianPrior, noise: Any = 1.0, **given: Any) -> FloatArray:
     """The weights that the agent chooses."""
     means = np.zeros(prior.num_arms)
     bandit = PriorBandit(GaussianBandit(means, np.broadcast_to(noise, means.shape)), prior)
-    found: FloatArray = reset(PIBAI(weights=weights), bandit, budget).shares[0]
+    found: FloatArray = reset(PIBAI(weights=weights, **given), bandit, budget).shares[0]
     return found
 
 
@@ -128,8 +128,8 @@ def test_a_certain_arm_needs_no_pulls() -> None:
 def test_the_mixture() -> None:
     prior = independent_prior([0.3, 0.4], [1.0, 2.0])
     favour = np.array([0.09, 0.32]) / np.hypot(0.09, 0.32)
-    mixed = 0.5 * best_weights(partial(error_bound, prior, np.ones(2)), 30, [np.zeros(2)]) + 0.5 * favour
-    assert shares_of("mixed", 30, prior) == pytest.approx(mixed / mixed.sum(), abs=1e-6)
+    mixed = 0.2 * best_weights(partial(error_bound, prior, np.ones(2)), 30, [np.zeros(2)]) + 0.8 * favour
+    assert shares_of("mixed", 30, prior, alpha=0.2) == pytest.approx(mixed / mixed.sum(), abs=1e-6)
 
 
 def test_the_prior_can_be_given_in_place_of_the_environments() -> None:

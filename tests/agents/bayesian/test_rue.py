@@ -29,7 +29,9 @@ def test_predictions_by_hand() -> None:
     assert w.weight == pytest.approx([0.5] * 3) and w.estimate == pytest.approx([2.0, 3.0, 4.0])
     tau = math.sqrt(8.0 * (0.5 / 2 + 0.25 / 3))
     assert w.bound == pytest.approx(np.array([2.0, 3.0, 4.0]) + tau * math.sqrt(2.0 * math.log(100)))
-    # Less the noise of the means, (K - 1) sigma^2, nothing is left of the 16.
+    # Less the noise of the means, (K - 1) sigma^2: of variances 4 sigma_0^2 = (16 - 8) / 4 = 2, w = 2 / (2 + 4 / 2).
+    assert predictions([2, 2, 2], [1.0, 3.0, 5.0], [4.0, 4.0, 4.0], corrected=1.0).weight == pytest.approx([0.5] * 3)
+    # Of variances 8 nothing is left of the 16.
     w = predictions([2, 2, 2], [1.0, 3.0, 5.0], [8.0, 8.0, 8.0], corrected=1.0)
     assert w.estimate == pytest.approx([3.0] * 3)
     assert w.bound == pytest.approx([3.0 + math.sqrt(8.0 / 6 * 2.0 * math.log(100))] * 3)
