@@ -8,7 +8,6 @@ import pytest
 from bai_gym.designs import basis_design, greedy_allocation
 
 
-
 def brute_force(x: np.ndarray, counts: np.ndarray, budget: int, ridge: float, criterion: str) -> np.ndarray:
     """Add pulls to ``counts`` one by one, with everything computed from scratch."""
 
