@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 Instance = tuple[np.ndarray, np.ndarray]
 KINDS = ("gaussian", "lengths", "duplicates", "flat", "few", "clusters", "whole", "units")
@@ -59,3 +60,39 @@ def plain() -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
         return ((x @ inverse) ** 2).sum(axis=-1)
 
     return compute
+
+
+@pytest.fixture(scope="session")
+def optimum() -> Callable[[np.ndarray, np.ndarray], float]:
+    """Return the least largest y^T A^-1 y over designs, as a smooth problem with constraints."""
+
+    def solve(x: np.ndarray, y: np.ndarray) -> float:
+        arms = len(x)
+
+        def inverse(v: np.ndarray) -> np.ndarray:
+            return np.linalg.inv(x.T @ (v[:arms, None] * x) + 1e-12 * np.eye(x.shape[1]))
+
+        def slack(v: np.ndarray) -> np.ndarray:
+            return np.asarray(v[-1] - ((y @ inverse(v)) * y).sum(axis=1))
+
+        def slope(v: np.ndarray) -> np.ndarray:
+            return np.hstack([(y @ inverse(v) @ x.T) ** 2, np.ones((len(y), 1))])
+
+        last = np.eye(arms + 1)[-1]
+        start = np.append(np.full(arms, 1.0 / arms), 0.0)
+        start[-1] = -slack(start).min()
+        found = minimize(
+            lambda v: v[-1],
+            start,
+            jac=lambda v: last,
+            bounds=[(1e-9, 1.0)] * arms + [(0.0, None)],
+            constraints=[
+                {"type": "ineq", "fun": slack, "jac": slope},
+                {"type": "eq", "fun": lambda v: v[:arms].sum() - 1.0, "jac": lambda v: 1.0 - last},
+            ],
+            method="SLSQP",
+            options={"maxiter": 500, "ftol": 1e-10},
+        )
+        return float(found.fun)
+
+    return solve

@@ -6,11 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog, minimize
+from scipy.optimize import linprog
 
 from bai_gym.designs import basis_design, xy_optimal
-
-Plain = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def sphere(count: int, size: int, width: int, seed: int = 0) -> np.ndarray:
@@ -26,39 +24,7 @@ def largest(features: np.ndarray, weights: np.ndarray, candidates: np.ndarray) -
     return float(((differences @ inverse) * differences).sum(axis=1).max())
 
 
-def optimum(features: np.ndarray) -> float:
-    """The least largest variance over all pairs, as a smooth problem with constraints."""
-    size, width = features.shape
-    one, other = np.triu_indices(size, 1)
-    differences = features[one] - features[other]
-
-    def slack(z: np.ndarray) -> np.ndarray:
-        inverse = np.linalg.inv(features.T @ (z[:-1, None] * features) + 1e-12 * np.eye(width))
-        return np.asarray(z[-1] - ((differences @ inverse) * differences).sum(axis=1))
-
-    def slope(z: np.ndarray) -> np.ndarray:
-        inverse = np.linalg.inv(features.T @ (z[:-1, None] * features) + 1e-12 * np.eye(width))
-        return np.hstack([(differences @ inverse @ features.T) ** 2, np.ones((len(differences), 1))])
-
-    start = np.append(np.full(size, 1.0 / size), 0.0)
-    start[-1] = -slack(start).min()
-    last = np.append(np.zeros(size), 1.0)
-    found = minimize(
-        lambda z: z[-1],
-        start,
-        jac=lambda z: last,
-        bounds=[(0.0, 1.0)] * size + [(0.0, None)],
-        constraints=[
-            {"type": "ineq", "fun": slack, "jac": slope},
-            {"type": "eq", "fun": lambda z: z[:-1].sum() - 1.0, "jac": lambda z: 1.0 - last},
-        ],
-        method="SLSQP",
-        options={"maxiter": 500, "ftol": 1e-10},
-    )
-    return float(found.fun)
-
-
-@pytest.mark.parametrize(("size", "width"), [(3, 2), (8, 3), (12, 6)])
+@pytest.mark.each(("size", "width"), [(3, 2), (12, 6)])
 def test_for_one_pair_it_is_a_linear_program(size: int, width: int) -> None:
     # Elfving's theorem: the least variance of x - x' is the square of the least sum |w| with sum w x = x - x'.
     features = sphere(5, size, width)
@@ -68,7 +34,7 @@ def test_for_one_pair_it_is_a_linear_program(size: int, width: int) -> None:
         assert program.fun**2 * (1 - 1e-6) <= found <= program.fun**2 * 1.005
 
 
-@pytest.mark.parametrize("size", [2, 3, 7])
+@pytest.mark.each("size", [2, 7])
 def test_unit_vectors_share_equally(size: int) -> None:
     # V^-1 = K I, and differences of unit vectors have the squared length 2.
     design = xy_optimal(np.eye(size))
@@ -87,10 +53,13 @@ def test_a_third_arm_tells_two_apart() -> None:
     assert design.max_variance == pytest.approx((1.0 - np.cos(w) + np.sin(w)) ** 2, rel=0.01)
 
 
-@pytest.mark.parametrize(("size", "width"), [(8, 3), (16, 5), (20, 10)])
-def test_it_is_as_near_the_optimum_as_the_certificate_says(size: int, width: int) -> None:
-    features = sphere(10, size, width, seed=1)
-    least = np.array([optimum(x) for x in features])
+@pytest.mark.each(("size", "width"), [(8, 3), (16, 5)])
+def test_it_is_as_near_the_optimum_as_the_certificate_says(
+    optimum: Callable[[np.ndarray, np.ndarray], float], size: int, width: int
+) -> None:
+    features = sphere(5, size, width, seed=1)
+    one, other = np.triu_indices(size, 1)
+    least = np.array([optimum(x, x[one] - x[other]) for x in features])
     for tolerance in (1e-2, 2e-3):
         design = xy_optimal(features, tolerance=tolerance, max_iterations=10_000)
         assert (design.excess <= tolerance * (1 + 1e-9)).all(), tolerance
@@ -99,20 +68,6 @@ def test_it_is_as_near_the_optimum_as_the_certificate_says(size: int, width: int
     # A design that was left early is proved less, and the proof holds.
     early = xy_optimal(features, max_iterations=5)
     assert (early.excess > 1e-2).all() and (early.max_variance / least - 1.0 <= early.excess + 1e-6).all()
-
-
-def test_instances_of_all_kinds_are_solved() -> None:
-    rng = np.random.default_rng(6)
-    kinds = {
-        "lengths": rng.standard_normal((20, 20, 5)) * np.exp(1.5 * rng.standard_normal((20, 20, 1))),
-        "integers": rng.integers(-1, 2, (20, 12, 4)).astype(float),
-        "clusters": sphere(20, 4, 3)[:, rng.integers(0, 4, 12)] + 1e-3 * rng.standard_normal((20, 12, 3)),
-        "few": sphere(20, 4, 9),
-    }
-    for kind, features in kinds.items():
-        for candidates in (None, np.arange(features.shape[1]) < 3):
-            design = xy_optimal(features, candidates)
-            assert (design.excess <= 1e-2 * (1 + 1e-9)).all(), (kind, design.excess.max(), design.iterations.max())
 
 
 def test_the_variance_is_that_of_the_weights() -> None:
@@ -168,9 +123,3 @@ def test_where_there_is_nothing_to_compare() -> None:
     nothing = xy_optimal(np.zeros((4, 3)))
     np.testing.assert_allclose(nothing.weights, 0.25)
     assert nothing.max_variance == 0.0
-
-
-def test_low_rank_and_units_do_not_matter() -> None:
-    x = sphere(1, 8, 3, seed=5)[0]
-    flat = np.hstack([x * 1e3, x[:, :1], np.zeros((8, 1))])
-    assert xy_optimal(flat).max_variance == pytest.approx(xy_optimal(x).max_variance, rel=1e-6)

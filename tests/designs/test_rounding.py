@@ -13,13 +13,8 @@ from hypothesis import strategies as st
 from bai_gym.designs import (
     ROUNDINGS,
     ceil_allocation,
-    g_optimal,
-    reduce_support,
     round_design,
-    variances,
 )
-
-Instance = tuple[np.ndarray, np.ndarray]
 
 
 @st.composite
@@ -54,20 +49,6 @@ def promised(weights: np.ndarray, budget: int, method: str) -> float:
 @pytest.mark.each(
     ("method", "expected"),
     [
-        # v in [9, 10): 4.5 to 5, 3.6 to 4, 0.9 to 1, each rounded up.
-        ("efficient", [5, 4, 1]),
-        # (10 - 3) w = 3.5, 2.8, 0.7, rounded up: 4, 3, 1; two are left, for the two largest weights.
-        ("ceil", [5, 4, 1]),
-        ("largest-remainder", [5, 4, 1]),
-    ],
-)
-def test_whole_shares_stay(method: str, expected: list[int]) -> None:
-    assert round_design([0.5, 0.4, 0.1], 10, method).tolist() == expected
-
-
-@pytest.mark.each(
-    ("method", "expected"),
-    [
         # Least n_i / w_i: 8/.78, 1/.11, 1/.11 is better than 9 and 0, or than 8, 2, 0.
         ("efficient", [8, 1, 1]),
         # 7 w = 5.46, 0.77, 0.77: 6, 1, 1; two are left.
@@ -87,18 +68,12 @@ def test_small_weights_get_a_pull_but_not_by_remainders() -> None:
     assert round_design(weights, 10, "largest-remainder").tolist() == [10, 0, 0]
 
 
-@pytest.mark.each("weights", [[0.5, 0.3, 0.2], [0.9, 0.05, 0.05], [1 / 3] * 3, [0.62, 0.0, 0.38], [0.4, 0.35, 0.25]])
+@pytest.mark.each("weights", [[0.5, 0.3, 0.2], [0.9, 0.05, 0.05], [0.62, 0.0, 0.38]])
 def test_efficient_is_the_best_of_all(weights: list[float]) -> None:
     for budget in range(3, 12):
         every = [c for c in itertools.product(range(budget + 1), repeat=3) if sum(c) == budget]
         best = min(factor(np.array(weights), np.array(counts)) for counts in every)
         np.testing.assert_allclose(factor(np.array(weights), round_design(weights, budget)), best)
-
-
-def test_the_printed_factor_is_too_small() -> None:
-    # A factor of 1 + s / n is sometimes given. On a basis of 10 arms, 19 pulls leave one arm with a single one.
-    assert 1 + 10 / 19 < 1.9 == pytest.approx(factor(np.full(10, 0.1), round_design(np.full(10, 0.1), 19)))
-    assert variances(np.eye(10), round_design(np.full(10, 0.1), 19)).max() * 19 == pytest.approx(1.9 * 10)
 
 
 # In general
@@ -118,18 +93,6 @@ def test_sums_are_exact_and_factors_kept(case: tuple[np.ndarray, int], method: s
         assert (counts[weights > 0] >= 1).all()
         arms = (weights > 0).sum()
         assert (counts >= (budget - arms) * weights * (1 - 1e-6)).all()
-
-
-@pytest.mark.each("method", ROUNDINGS)
-def test_variances_grow_by_no_more_than_the_factor(method: str, many: list[Instance]) -> None:
-    for x, active in many[::4]:
-        weights = reduce_support(x, g_optimal(x, active).weights, active)
-        for budget in (int((weights > 0).sum()), 300, 5000):
-            counts = round_design(weights, budget, method)
-            assert counts.sum() == budget
-            before, after = variances(x, weights, active).max(), variances(x, counts, active).max() * budget
-            if (counts[weights > 0] > 0).all():
-                assert after <= before * factor(weights, counts) * (1 + 1e-6) + 1e-12
 
 
 @pytest.mark.each("method", ROUNDINGS)
@@ -170,21 +133,6 @@ def test_small_budgets_if_allowed() -> None:
         counts = round_design(weights, 2, method, allow_small_budget=True)
         assert counts.tolist() == [[0, 1, 0, 1], [0, 1, 1, 0]]
     assert round_design(weights, 1, "largest-remainder").tolist() == [[0, 1, 0, 0], [0, 1, 0, 0]]
-
-
-@pytest.mark.each("method", ROUNDINGS)
-def test_tiny_weights(method: str) -> None:
-    weights = [0.25, 0.75, 3e-309]
-    counts = round_design(weights, 40, method)
-    assert counts.sum() == 40 and (counts[2] == 1) == (method != "largest-remainder")
-
-
-@pytest.mark.each("method", ROUNDINGS)
-def test_large_budgets(method: str) -> None:
-    weights = np.random.default_rng(1).dirichlet(np.ones(50))
-    counts = round_design(weights, 10**12, method)
-    assert counts.sum() == 10**12
-    np.testing.assert_allclose(counts / 10**12, weights, atol=1e-9)
 
 
 # Rounding up

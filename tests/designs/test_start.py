@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import scipy.linalg
 
-from bai_gym.designs import basis_design, g_optimal, project, variances
+from bai_gym.designs import basis_design, project, variances
 
 Instance = tuple[np.ndarray, np.ndarray]
 
 
 def test_it_is_a_basis(many: list[Instance]) -> None:
-    for x, active in many:
+    for x, active in many[::3]:
         weights = basis_design(x, active)
         rank = int(project(x, active).rank)
         if rank:
@@ -37,19 +35,6 @@ def test_the_farthest_arms_are_taken() -> None:
     x = np.array([[1.0, 0.0], [1.1, 0.0], [0.0, 1e-3], [1.0, 1e-5]])
     assert basis_design(x).tolist() == [0.0, 0.5, 0.5, 0.0]
     assert basis_design(x, [True, False, True, True]).tolist() in ([0.5, 0.0, 0.5, 0.0], [0.0, 0.0, 0.5, 0.5])
-
-
-def test_its_determinant_is_near_the_best() -> None:
-    rng = np.random.default_rng(0)
-    for rank in (2, 3, 5, 8):
-        x = rng.standard_normal((50, 60, rank)) * np.exp(rng.standard_normal((50, 60, 1)))
-
-        def log_det(weights: np.ndarray, x: np.ndarray = x) -> np.ndarray:
-            return np.linalg.slogdet(np.swapaxes(x, 1, 2) @ (weights[..., None] * x))[1]
-
-        lost = log_det(g_optimal(x).weights) - log_det(basis_design(x))
-        assert (lost >= -1e-2).all()
-        assert (lost <= math.lgamma(rank + 1) + rank * math.log(rank)).all()
 
 
 def test_a_batch_is_its_instances() -> None:

@@ -21,18 +21,16 @@ def covariance(arms: int, seed: int = 0) -> Any:
 @pytest.mark.each(
     ("given", "mean", "message"),
     [
-        ([[1.0, 0.5], [0.4, 1.0]], 0.0, "must be symmetric: of arms 0 and 1 it is 0.5 one way, 0.4 the other"),
-        ([[1.0, 2.0], [2.0, 1.0]], 0.0, "must be positive semi-definite, and has the eigenvalue -1: add a little"),
+        ([[1.0, 0.5], [0.4, 1.0]], 0.0, "symmetric: of arms 0 and 1"),
+        ([[1.0, 2.0], [2.0, 1.0]], 0.0, "eigenvalue -1"),
         ([[-1.0]], 0.0, "positive semi-definite"),
-        ([[1.0, 0.0]], 0.0, r"must have shape \(K, K\) or \(N, K, K\), not \(1, 2\)"),
-        ([1.0, 2.0], 0.0, r"must have shape \(K, K\)"),
-        ([[1.0, np.nan], [np.nan, 1.0]], 0.0, "the prior covariance must be finite numbers, not nan"),
-        ([[np.inf]], 0.0, "must be finite numbers, not inf"),
-        ([[1.0, "a"], [2.0, 1.0]], 0.0, "the prior covariance must be numbers, in rows of equal length, and are not"),
-        ([[10**400]], 0.0, "must be finite numbers of at most 1.8e308"),
-        (np.eye(3), [0.0, 1.0], r"the prior mean must be a number, or one for each of 3 arms, not of shape \(2,\)"),
-        (np.eye(3), np.nan, "the prior mean must be a finite number, not nan"),
-        (np.stack([np.eye(2)] * 3), np.zeros((2, 2)), "the prior mean is given for 2 runs, and the covariance for 3"),
+        ([[1.0, 0.0]], 0.0, "shape"),
+        ([[1.0, np.nan], [np.nan, 1.0]], 0.0, "not nan"),
+        ([[1.0, "a"], [2.0, 1.0]], 0.0, "numbers"),
+        ([[10**400]], 0.0, "finite numbers"),
+        (np.eye(3), [0.0, 1.0], "3 arms"),
+        (np.eye(3), np.nan, "not nan"),
+        (np.stack([np.eye(2)] * 3), np.zeros((2, 2)), "2 runs"),
     ],
 )
 def test_what_is_wrong_is_named(given: Any, mean: Any, message: str) -> None:
@@ -60,11 +58,11 @@ def test_features_that_all_runs_share_are_kept_once() -> None:
     assert GaussianPrior.from_kernel(each, "matern").rows == 2
 
 
-@pytest.mark.each(("amplitude", "message"), [(0.0, "positive number, not 0"), ("1", "positive number, not '1'")])
+@pytest.mark.each(("amplitude", "message"), [(0.0, "not 0"), ("1", "not '1'")])
 def test_amplitudes_are_checked(amplitude: Any, message: str) -> None:
-    with pytest.raises(ParameterError, match=f"amplitude must be a {message}"):
+    with pytest.raises(ParameterError, match=f"amplitude .*{message}"):
         GaussianPrior.from_kernel(np.eye(2), amplitude=amplitude)
-    with pytest.raises(ParameterError, match=f"amplitude must be a {message}"):
+    with pytest.raises(ParameterError, match=f"amplitude .*{message}"):
         GaussianPrior(np.eye(2)).scaled(amplitude)
 
 

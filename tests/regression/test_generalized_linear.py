@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import brentq, linprog, minimize
+from scipy.optimize import brentq, linprog
 from scipy.special import expit, log_ndtr, logit, ndtri
 from scipy.stats import norm
 
@@ -19,7 +18,6 @@ from bai_gym.regression import FALLBACK_PENALTY, LINK_NAMES, Fit, generalized_li
 Draw = Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray]]
 SEEDS = st.integers(0, 2**32)
 LINKS = ("logit", "probit", "log")
-BINARY = ("logit", "probit")
 
 
 def slope(link: str, z: np.ndarray, means: np.ndarray) -> np.ndarray:
@@ -62,7 +60,7 @@ def test_arms_of_equal_features_are_one_arm(link: str, z: float) -> None:
 
 @pytest.mark.each("link", LINK_NAMES)
 @pytest.mark.each("mean", [0.0, 0.3, 1.0])
-@pytest.mark.each("penalty", [1e-6, 1e-3, 10.0])
+@pytest.mark.each("penalty", [1e-6, 10.0])
 def test_one_dimension_is_an_equation(link: str, mean: float, penalty: float) -> None:
     # 7 x slope(2 theta) = penalty x theta, with x = 2.
     def level(theta: float) -> float:
@@ -74,12 +72,6 @@ def test_one_dimension_is_an_equation(link: str, mean: float, penalty: float) ->
     assert fit.converged and fit.penalty == penalty
 
 
-def test_symmetric_data_by_hand() -> None:
-    # Arms x and -x with rewards 1 and 0 alike: z = logit(3/4) for x without a penalty, so theta = z / 2.
-    fit = generalized_linear([[2.0], [-2.0]], [4, 4], [0.75, 0.25], penalty=0.0)
-    assert fit.theta[0] == pytest.approx(np.log(3) / 2, rel=1e-12)
-
-
 @pytest.mark.each("link", LINK_NAMES)
 def test_without_pulls_nothing_is_known(link: str) -> None:
     for penalty in (0.0, 1e-3):
@@ -88,7 +80,7 @@ def test_without_pulls_nothing_is_known(link: str) -> None:
 
 
 def test_the_identity_is_least_squares_and_ridge(data: Draw) -> None:
-    for seed in range(30):
+    for seed in range(10):
         x, pulls, means = data(seed)
         fit = generalized_linear(x, pulls, means, link="identity", penalty=0.0)
         np.testing.assert_array_equal(fit.theta, least_squares(x, pulls, means))
@@ -101,26 +93,15 @@ def test_the_identity_is_least_squares_and_ridge(data: Draw) -> None:
 # ------------------------------------------------------------------------------------------------ the optimum
 
 
-@pytest.mark.slow
 @pytest.mark.each("link", LINKS)
-@given(seed=SEEDS, penalty=st.sampled_from([1e-6, 1e-3, 0.1, 100.0]))
-@settings(max_examples=100)
-def test_the_gradient_vanishes(link: str, seed: int, penalty: float, data: Draw) -> None:
+@given(seed=SEEDS, penalty=st.sampled_from([0.0, 1e-6, 0.1, 100.0]))
+def test_the_gradient_vanishes_and_the_estimate_is_the_shortest(
+    link: str, seed: int, penalty: float, data: Draw
+) -> None:
     x, pulls, means = data(seed, link)
     fit = generalized_linear(x, pulls, means, link=link, penalty=penalty)
-    assert fit.converged and fit.penalty == penalty and fit.iterations < 50
-    left = gradient(link, x, pulls, means, fit)
-    np.testing.assert_allclose(left, 0.0, atol=1e-10 * (1 + (pulls * (1 + means)).sum()))
-
-
-@pytest.mark.slow
-@pytest.mark.each("link", LINKS)
-@given(seed=SEEDS)
-@settings(max_examples=100)
-def test_without_a_penalty_too_and_the_estimate_is_the_shortest(link: str, seed: int, data: Draw) -> None:
-    x, pulls, means = data(seed, link)
-    fit = generalized_linear(x, pulls, means, link=link, penalty=0.0)
-    assert fit.converged and fit.penalty in (0.0, FALLBACK_PENALTY)
+    assert fit.converged and fit.iterations < 50
+    assert fit.penalty in (penalty, FALLBACK_PENALTY if penalty == 0.0 else penalty)
     left = gradient(link, x, pulls, means, fit)
     np.testing.assert_allclose(left, 0.0, atol=1e-10 * (1 + (pulls * (1 + means)).sum()))
     rows = x[pulls > 0]
@@ -145,13 +126,11 @@ def is_separable(link: str, x: np.ndarray, pulls: np.ndarray, means: np.ndarray)
     return bool(found.status == 0)
 
 
-@pytest.mark.slow
 @pytest.mark.each("link", LINKS)
-@pytest.mark.each("kind", ["whole", "any"])
-def test_the_penalty_comes_in_where_data_are_separable_and_nowhere_else(link: str, kind: str) -> None:
+def test_the_penalty_comes_in_where_data_are_separable_and_nowhere_else(link: str) -> None:
     rng = np.random.default_rng(0)
-    size = 300
-    x = rng.integers(-2, 3, (size, 6, 3)).astype(float) if kind == "whole" else rng.standard_normal((size, 6, 3))
+    size = 100
+    x = rng.integers(-2, 3, (size, 6, 3)).astype(float)
     pulls = rng.integers(0, 4, (size, 6))
     if link == "log":
         means = rng.poisson(0.6 * pulls) / np.maximum(pulls, 1)
@@ -159,33 +138,17 @@ def test_the_penalty_comes_in_where_data_are_separable_and_nowhere_else(link: st
         means = rng.binomial(pulls, 0.5) / np.maximum(pulls, 1)
     fit = generalized_linear(x, pulls, means, link=link, penalty=0.0)
     separable = np.array([is_separable(link, *one) for one in zip(x, pulls, means, strict=True)])
-    assert 30 < separable.sum() < size - 30
+    assert 10 < separable.sum() < size - 10
     np.testing.assert_array_equal(fit.penalty, np.where(separable, FALLBACK_PENALTY, 0.0))
     assert fit.converged.all()
     alone = generalized_linear(x[separable], pulls[separable], means[separable], link=link, penalty=FALLBACK_PENALTY)
     np.testing.assert_allclose(fit.theta[separable], alone.theta, atol=1e-9)
 
 
-@pytest.mark.each("link", BINARY)
-@pytest.mark.each("mean", [0.0, 1.0])
-def test_rewards_of_one_kind(link: str, mean: float) -> None:
-    rng = np.random.default_rng(1)
-    for arms, width in ((8, 3), (3, 8), (1, 1)):
-        x, pulls = rng.standard_normal((50, arms, width)), rng.integers(1, 1000, (50, arms))
-        plain, penalised = (generalized_linear(x, pulls, mean + 0.0 * pulls, link=link, penalty=p) for p in (0.0, 1e-3))
-        assert penalised.converged.all() and plain.converged.all()
-        assert np.isfinite(penalised.theta).all() and np.abs(penalised.theta).max() < 1000
-        z = (x @ penalised.theta[..., None])[..., 0]
-        if width >= arms:  # all arms can be explained
-            assert (plain.penalty == FALLBACK_PENALTY).all()
-            assert (z > 0).all() if mean == 1.0 else (z < 0).all()
-
-
-@pytest.mark.slow
 @pytest.mark.each("link", LINKS)
 def test_no_start_changes_the_estimate(link: str, data: Draw) -> None:
     rng = np.random.default_rng(2)
-    for seed in range(30):
+    for seed in range(5):
         x, pulls, means = data(seed, link)
         for penalty in (0.0, 1e-3):
             cold = generalized_linear(x, pulls, means, link=link, penalty=penalty)
@@ -194,18 +157,6 @@ def test_no_start_changes_the_estimate(link: str, data: Draw) -> None:
                 warm = generalized_linear(x, pulls, means, link=link, penalty=penalty, start=start)
                 assert warm.converged and warm.penalty == cold.penalty
                 np.testing.assert_allclose(warm.theta, cold.theta, rtol=1e-6, atol=1e-6)
-
-
-def test_a_warm_start_takes_few_steps() -> None:
-    rng = np.random.default_rng(3)
-    x, pulls = rng.uniform(-0.5, 0.5, (200, 8, 5)), np.full((200, 8), 30)
-    successes = rng.binomial(pulls, 0.4)
-    before = generalized_linear(x, pulls, successes / pulls)
-    pulls[:, 3] += 1
-    exact = generalized_linear(x, pulls, successes / pulls)
-    after = generalized_linear(x, pulls, successes / pulls, start=before.theta, max_iterations=3)
-    assert (after.iterations <= 3).all() and after.converged.mean() > 0.9
-    np.testing.assert_allclose(after.theta, exact.theta, atol=1e-9)
 
 
 def test_too_few_steps_are_admitted() -> None:
@@ -237,13 +188,6 @@ def test_a_batch_is_its_instances(link: str, penalty: float, data: Draw) -> None
     np.testing.assert_allclose(shared.theta[2, 1], expected.theta, rtol=1e-7, atol=1e-8)
 
 
-def test_the_batch_may_be_empty() -> None:
-    fit = generalized_linear(np.zeros((0, 3, 2)), np.zeros((0, 3)), np.zeros((0, 3)))
-    assert fit.theta.shape == (0, 2) and fit.converged.shape == (0,)
-    assert generalized_linear(np.zeros((0, 3, 2)), np.zeros((0, 3)), np.zeros((0, 3)), penalty=0.0).theta.size == 0
-
-
-@pytest.mark.slow
 @pytest.mark.each("link", LINKS)
 @given(seed=SEEDS, exponent=st.integers(-60, 60))
 def test_units_of_features_do_not_matter(link: str, seed: int, exponent: int, data: Draw) -> None:
@@ -254,16 +198,6 @@ def test_units_of_features_do_not_matter(link: str, seed: int, exponent: int, da
         if plain.penalty == penalty:
             other = generalized_linear(x * unit, pulls, means, link=link, penalty=penalty * unit**2)
             np.testing.assert_allclose(other.theta * unit, plain.theta, rtol=1e-9)
-
-
-def test_features_in_units_far_apart() -> None:
-    rng = np.random.default_rng(4)
-    x, units = rng.standard_normal((100, 8, 3)), np.array([1e-4, 1.0, 1e4])
-    pulls = rng.integers(50, 100, (100, 8))
-    means = rng.binomial(pulls, expit(x[..., 0])) / pulls
-    plain, other = (generalized_linear(x * unit, pulls, means, penalty=0.0) for unit in (1.0, units))
-    assert other.converged.all() and not other.penalty.any()
-    np.testing.assert_allclose(other.theta * units, plain.theta, rtol=1e-6, atol=1e-8)
 
 
 # ------------------------------------------------------------------------------------------------ far tails
@@ -280,16 +214,6 @@ def test_a_trillion_pulls(link: str) -> None:
         np.testing.assert_allclose(MEANS[link](fit.theta), means, rtol=1e-9)
 
 
-@pytest.mark.each("link", BINARY)
-def test_a_gradient_that_is_rounding_alone_is_an_end(link: str) -> None:
-    # Duplicates that contradict one another leave large terms that cancel, beside directions of next to no curvature.
-    rng = np.random.default_rng(6)
-    x = 20 * rng.standard_normal((200, 5, 7))[:, [0, 0, 1, 1, 2, 3, 4]]
-    pulls, means = rng.integers(1000, 100_000, (200, 7)), np.broadcast_to([0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0], (200, 7))
-    fit = generalized_linear(x, pulls, means, link=link, penalty=1e-4)
-    assert fit.converged.all() and (fit.iterations < 20).all()
-
-
 def test_counts_far_apart() -> None:
     means = np.array([1e-9, 1.0, 1e12, 1e300])
     fit = generalized_linear(np.eye(4), [10**10, 3, 1, 1], means, link="log", penalty=0.0)
@@ -298,93 +222,4 @@ def test_counts_far_apart() -> None:
     assert fit.converged and fit.theta[0] == pytest.approx(np.log(1e12), rel=1e-9)
 
 
-@pytest.mark.slow
-@pytest.mark.each("link", LINKS)
-def test_numbers_of_any_size_give_no_warning(link: str) -> None:
-    # A warning would be an error here. Not all of these have estimates that floats reach.
-    for big in (1e-300, 1e-12, 1e12, 1e150, 1e300):
-        for pulls in ([1, 1, 0], [10**12, 1, 3], [1e300, 1e-300, 1.0]):
-            for means in ([1.0, 0.0, 0.5], [1.0, 1.0, 1.0], [0.3, 0.2, 0.0]):
-                for penalty in (0.0, 1e-3):
-                    fit = generalized_linear(
-                        [[big, 1.0], [1.0, -big], [big, 1.0]], pulls, means, link=link, penalty=penalty
-                    )
-                    assert np.isfinite(fit.theta).all()
-
-
 # ------------------------------------------------------------------------------------------------ elsewhere
-
-
-def single(x: np.ndarray, pulls: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows with rewards 1, then 0, and how often each was met."""
-    rewards = np.repeat([1.0, 0.0], len(x))
-    return np.vstack([x, x]), rewards, np.concatenate([pulls * means, pulls * (1 - means)])
-
-
-@pytest.mark.each("penalty", [1e-3, 1.0])
-def test_equal_to_scikit_learn_logistic(penalty: float, data: Draw) -> None:
-    linear_model = pytest.importorskip("sklearn.linear_model")
-    compared = 0
-    for seed in range(40):
-        x, pulls, means = data(seed, "logit")
-        rows, rewards, weights = single(x, pulls, means)
-        if len(set(rewards[weights > 0])) == 2:
-            settings: dict[str, Any] = {"C": 1 / penalty, "fit_intercept": False, "tol": 1e-12, "max_iter": 1000}
-            model = linear_model.LogisticRegression(solver="newton-cholesky", **settings)
-            model.fit(rows[weights > 0], rewards[weights > 0], sample_weight=weights[weights > 0])
-            ours = generalized_linear(x, pulls, means, penalty=penalty)
-            np.testing.assert_allclose(ours.theta, model.coef_[0], atol=1e-6)
-            compared += 1
-    assert compared > 10
-
-
-# Older releases say so when they change to another solver in between, with the same outcome.
-@pytest.mark.filterwarnings("ignore:The inner solver of NewtonCholeskySolver")
-def test_equal_to_scikit_learn_poisson(data: Draw) -> None:
-    linear_model = pytest.importorskip("sklearn.linear_model")
-    for seed in range(40):
-        x, pulls, means = data(seed, "log")
-        if pulls.any():  # it averages the likelihood over the pulls
-            settings: dict[str, Any] = {"alpha": 1e-2 / pulls.sum(), "fit_intercept": False, "tol": 1e-12}
-            model = linear_model.PoissonRegressor(solver="newton-cholesky", max_iter=1000, **settings)
-            model.fit(x, means, sample_weight=pulls)
-            ours = generalized_linear(x, pulls, means, link="log", penalty=1e-2)
-            np.testing.assert_allclose(ours.theta, model.coef_, atol=1e-6)
-
-
-@pytest.mark.each("link", LINKS)
-def test_equal_to_a_general_optimiser(link: str, data: Draw) -> None:
-    def objective(theta: np.ndarray, x: np.ndarray, pulls: np.ndarray, means: np.ndarray) -> tuple[float, np.ndarray]:
-        z = x @ theta
-        if link == "log":
-            value = means * z - np.exp(z)
-        else:
-            log_mean = log_ndtr if link == "probit" else (lambda z: -np.logaddexp(0.0, -z))
-            value = means * log_mean(z) + (1 - means) * log_mean(-z)
-        down = x.T @ (pulls * slope(link, z, means)) - 0.1 * theta
-        return -float(pulls @ value - 0.05 * theta @ theta) / scale, -down / scale
-
-    for seed in range(40):
-        x, pulls, means = data(seed, link)
-        scale = 1.0 + pulls.sum()
-        found = minimize(objective, np.zeros(x.shape[1]), (x, pulls, means), "BFGS", jac=True, options={"gtol": 1e-13})
-        ours = generalized_linear(x, pulls, means, link=link, penalty=0.1)
-        np.testing.assert_allclose(ours.theta, found.x, atol=1e-6)
-
-
-@pytest.mark.each("link", LINKS)
-def test_equal_to_statsmodels(link: str) -> None:
-    api = pytest.importorskip("statsmodels.api")
-    families = {
-        "logit": lambda: api.families.Binomial(),
-        "probit": lambda: api.families.Binomial(api.families.links.Probit()),
-        "log": lambda: api.families.Poisson(),
-    }
-    rng = np.random.default_rng(5)
-    for _ in range(20):
-        x, pulls = rng.standard_normal((9, 4)), rng.integers(20, 90, 9)
-        means = rng.binomial(pulls, expit(0.7 * x[:, 0])) / pulls
-        model = api.GLM(means, x, family=families[link](), freq_weights=pulls).fit(tol=1e-13)
-        ours = generalized_linear(x, pulls, means, link=link, penalty=0.0)
-        assert ours.penalty == 0.0
-        np.testing.assert_allclose(ours.theta, model.params, atol=1e-6)

@@ -12,15 +12,13 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import chi2_contingency
 from sklearn.gaussian_process.kernels import RBF
 
-import bai_gym
 from bai_gym import agents
 from bai_gym.agents import EI, GPTS, GPUCB, KG, PI, BayesGap, BayesUCB, GaussianProcessAgent
 from bai_gym.agents.bayesian.improvement import log_improvement
 from bai_gym.agents.bayesian.knowledge_gradient import log_expected_rise
 from bai_gym.bandits import FeatureBandit, GaussianBandit, PriorBandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.envs.scalar import BestArmEnv
-from bai_gym.errors import AgentError, BaiGymError, BudgetError
+from bai_gym.errors import BaiGymError
 from bai_gym.gaussian_process import GaussianPosterior, GaussianPrior
 from bai_gym.problems import GaussianProcessProblem, ProblemInfo
 
@@ -36,10 +34,6 @@ def believing(agent: GaussianProcessAgent, budget: int = 20) -> GaussianPosterio
     prior = PriorBandit(GaussianBandit(np.zeros(4), 0.5), GaussianPrior(COVARIANCE, MEAN))
     agent.reset(ProblemInfo(4, budget, truth=prior, knows=agent.knows), np.random.default_rng(0))
     return agent.posterior
-
-
-def test_there_are_seven() -> None:
-    assert NAMES == ["BayesGap", "GP-UCB", "BayesUCB", "GP-TS", "PI", "EI", "KG"]
 
 
 @pytest.mark.each("pull", [1, 7, 400])
@@ -58,6 +52,20 @@ def test_indices_are_those_of_the_papers(pull: int) -> None:
     ]
     for agent, values in expected:
         assert agent.choose(believing(agent), pull).tolist() == [values.argmax()], agent.label
+
+
+def test_bounds_are_as_wide_as_in_the_papers() -> None:
+    # Two arms of deviations 1 and 2: the second is pulled where the first leads by less than its bound is narrower.
+    for agent, width in (
+        (GPUCB(delta=0.05), math.sqrt(2 * math.log(2 * 9 * math.pi**2 / (6 * 0.05)))),
+        (BayesUCB(), float(ndtri(1 - 1 / 3))),
+    ):
+        for more, arm in ((-1e-3, 1), (1e-3, 0)):
+            truth = PriorBandit(
+                GaussianBandit(np.zeros(2), 0.5), GaussianPrior(np.diag([1.0, 4.0]), [width + more, 0.0])
+            )
+            agent.reset(ProblemInfo(2, 20, truth=truth, knows=agent.knows), np.random.default_rng(0))
+            assert agent.choose(agent.posterior, 3).tolist() == [arm], agent.label
 
 
 def test_improvements_by_hand_and_far_out() -> None:
@@ -93,7 +101,7 @@ def test_thompson_pulls_an_arm_as_often_as_it_is_the_best() -> None:
 # ------------------------------------------------------------------------------------------------ knowledge gradient
 
 
-@pytest.mark.each("lines", [1, 2, 3, 8, 30])
+@pytest.mark.each("lines", [1, 3, 30])
 def test_expected_rises_are_the_integral(lines: int) -> None:
     rng = np.random.default_rng(lines)
     a, b = rng.normal(size=(40, lines)), rng.normal(size=(40, lines))
@@ -113,7 +121,7 @@ def test_the_expected_rise_of_two_lines_by_hand() -> None:
     np.testing.assert_allclose(rises, [0.0833155, math.sqrt(2 / math.pi)], rtol=1e-6)
 
 
-@pytest.mark.each("candidates", [1, 2, 3, 4, 16])
+@pytest.mark.each("candidates", [1, 2, 16])
 def test_the_knowledge_gradient_is_that_of_every_candidate(candidates: int) -> None:
     agent = KG(candidates=candidates)
     posterior = believing(agent)
@@ -126,21 +134,6 @@ def test_the_knowledge_gradient_is_that_of_every_candidate(candidates: int) -> N
     others = np.array([0.3, 0.25, 0.3, 0.3])
     rank = np.argsort(-log_improvement(-np.abs(MEAN - others), own))[:candidates]
     assert agent.choose(posterior, 1).tolist() == [max(rank, key=lambda arm: gains[arm])]
-
-
-def test_the_knowledge_gradient_is_the_best_last_pull() -> None:
-    # What a pull raises the largest posterior mean by, by simulation of that pull; 0.005 is five standard errors.
-    agent = KG()
-    posterior = believing(agent)
-    rng, draws = np.random.default_rng(0), 400_000
-    rises = []
-    for arm in range(4):
-        rewards = MEAN[arm] + math.sqrt(COVARIANCE[arm, arm] + 0.5) * rng.standard_normal(draws)
-        after = MEAN + (rewards - MEAN[arm])[:, None] * COVARIANCE[arm] / (COVARIANCE[arm, arm] + 0.5)
-        rises.append(after.max(axis=1).mean() - MEAN.max())
-        shift = COVARIANCE[arm] / math.sqrt(COVARIANCE[arm, arm] + 0.5)
-        assert abs(float(np.exp(log_expected_rise(MEAN[None], shift[None]))[0]) - rises[-1]) < 0.01
-    assert agent.choose(posterior, 1)[0] == np.argmax(rises)
 
 
 # ------------------------------------------------------------------------------------------------ model and knowledge
@@ -182,21 +175,7 @@ def test_knowledge_and_features_follow_from_the_parameters() -> None:
         assert make(kernel=np.eye(3)).knows == {"variances"} and not make(kernel=np.eye(3)).needs_features
         assert make(kernel=RBF()).needs_features
         assert make().minimum_budget(1000) == 1
-    assert BayesGap(kernel="matern", length=10.0).label == "BayesGap(kernel=matern, length=10.0)"
     assert BayesGap(kernel=np.eye(3)).label == "BayesGap(kernel=covariance 3x3)"
-    assert EI(kernel=RBF(2.0)).label == "EI(kernel=RBF(length_scale=2))"
-
-
-@pytest.mark.each("name", NAMES)
-@pytest.mark.each("budget", [1, 2, 5, 11])
-def test_budgets_below_the_number_of_arms_will_do(name: str, budget: int) -> None:
-    rollout = play(agents.make(name), grid(20), budget)
-    assert (rollout.pulls.sum(axis=1) == budget).all()
-
-
-def test_others_refuse_them() -> None:
-    with pytest.raises(BudgetError, match="budget 11 is below the minimum of A-UGapEb for 12 arms: give at least 12"):
-        agents.make("A-UGapEb").reset(ProblemInfo(12, 11))
 
 
 @pytest.mark.each("name", NAMES)
@@ -213,15 +192,6 @@ def test_after_all_pulls_the_posterior_is_that_of_the_observation(name: str, tra
         assert played.recommendation == mean.argmax()
 
 
-def test_only_pulled_arms_where_that_is_asked_for() -> None:
-    # Prior mean 0, and rewards of -5: arms that have not been pulled look better.
-    bandit = PriorBandit(GaussianBandit(np.full((50, 6), -5.0), 0.01), GaussianPrior(np.eye(6)))
-    every, pulled = (play(EI(output=output), bandit, 3) for output in ("mean", "pulled"))
-    rows = np.arange(50)
-    assert (every.pulls[rows, every.recommendation] == 0).all()
-    assert (pulled.pulls[rows, pulled.recommendation] > 0).all()
-
-
 @pytest.mark.each(
     ("parameters", "named"),
     [
@@ -230,9 +200,6 @@ def test_only_pulled_arms_where_that_is_asked_for() -> None:
         ({"kernel": np.eye(3)}, "covariance of EI"),
         ({"kernel": -np.eye(4)}, "prior covariance"),
         ({"kernel": np.ones((4, 3))}, "prior covariance"),
-        ({"kernel": "matern", "length": -1.0}, "length of a kernel"),
-        ({"kernel": "matern", "nu": 2.0}, "nu of the Matern kernel"),
-        ({"amplitude": 0.0}, "amplitude"),
         ({"prior_mean": math.inf}, "prior mean"),
     ],
 )
@@ -242,21 +209,3 @@ def test_priors_that_cannot_be_used_are_refused(parameters: dict[str, Any], name
     with pytest.raises(BaiGymError, match=named) as caught:
         agent.reset(ProblemInfo(4, 10, truth=bandit, knows=agent.knows))
     assert "\n" not in str(caught.value)
-
-
-def test_an_environment_without_prior_says_what_to_do() -> None:
-    message = "EI has no prior here: the environment provides none. Give kernel=, one of linear, squared-exponential"
-    with pytest.raises(AgentError, match=message):
-        bai_gym.evaluate("EI", "BAI-LinearCorner6-v0", runs=2)
-
-
-def test_scalar_episodes_by_act() -> None:
-    env = BestArmEnv(GaussianProcessProblem(6), budget=8)
-    for name in NAMES:
-        agent = agents.make(name)
-        observation, _ = env.reset(seed=1)
-        agent.reset(env.problem_info(agent.knows), np.random.default_rng(0))
-        done = False
-        while not done:
-            observation, _, done, _, info = env.step(agent.act(observation))
-        assert "correct" in info

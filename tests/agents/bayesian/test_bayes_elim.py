@@ -45,6 +45,12 @@ def test_a_flat_prior_makes_sequential_halving() -> None:
         assert found.recommendation.tolist() == other.recommendation.tolist()
 
 
+def test_of_an_odd_number_of_arms_the_larger_half_survives() -> None:
+    agent = BayesElim(prior_mean=0.0, prior_sd=1e7, sigma=1.0)
+    played = play(agent, GaussianBandit([5.0, 4.0, 3.0, 2.0, 1.0], 0.0), 45)  # three stages of 15 pulls
+    assert played.pulls[0, 2:].tolist() == [3 + 5, 3, 3]
+
+
 def test_pulls_are_in_proportion_to_the_variances() -> None:
     bandit = GaussianBandit([[1.0, 0.0, -50.0, -60.0]], [[1.0, 3.0, 2.0, 4.0]])
     agent = BayesElim(prior_mean=0.0, prior_sd=10.0)

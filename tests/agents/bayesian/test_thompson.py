@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bai_gym.agents.bayesian.thompson import POSTERIORS, TS, TTTS
+from bai_gym.agents.bayesian.thompson import TS, TTTS
 from bai_gym.agents.tools.draws import FULL, beta_draw, bound, polar_draw
 from bai_gym.agents.tools.posteriors import STUDENT, RewardFamily, posterior_draw
-from bai_gym.bandits import BernoulliBandit, GaussianBandit
-from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.errors import AgentError, BudgetError
+from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Engine
 from bai_gym.statistics import Statistics
@@ -37,40 +35,6 @@ def choices(agent: Any, case: Case, runs: int = RUNS, seed: int = 1) -> np.ndarr
     return np.bincount(chosen, minlength=arms)
 
 
-NOTHING = [0.0] * 12
-CASES: list[tuple[str, str, Case]] = [
-    ("bernoulli", "overlapping", ([1, 4, 9, 30], [1, 0.25, 2 / 3, 0.5], NOTHING[:4])),
-    ("bernoulli", "clear leader", ([60, 40, 50, 5], [0.8, 0.45, 0.56, 0.2], NOTHING[:4])),
-    ("bernoulli", "all or nothing", ([5, 5, 5, 5, 5], [1, 1, 0, 0, 0.6], NOTHING[:5])),
-    ("bernoulli", "far leader", ([200, 100, 3, 1], [0.9, 0.7, 1 / 3, 0], NOTHING[:4])),
-    ("normal", "overlapping", ([1, 2, 7, 40], [0.2, 0.5, 0, 0.4], NOTHING[:4])),
-    ("normal", "clear leader", ([30, 30, 20, 4], [1.2, 0.75, 0.55, -0.3], NOTHING[:4])),
-    ("normal", "equal", ([3] * 5, [0.0] * 5, NOTHING[:5])),
-    ("normal", "two blocks of arms", ([2] * 12, np.linspace(0, 1, 12).tolist(), NOTHING)),
-    ("normal", "so many that most are left out", ([9] * 40, np.linspace(0, 2, 40).tolist(), [0.0] * 40)),
-    ("student", "overlapping", ([2, 3, 8, 400], [0.2, 0.5, 0, 0.4], [1, 0.5, 2, 9])),
-    ("student", "clear leader", ([20, 12, 8, 3], [1.2, 0.6, 0.3, -0.4], [0.4, 0.3, 0.5, 0.2])),
-    ("student", "one degree of freedom", ([2, 2, 2, 2], [0, 1, 2, 5], [1, 1, 0.1, 0.01])),
-    ("student", "tied certain leaders", ([2, 2, 2, 2], [1, 1, 0, 0.5], [0, 0, 0, 2])),
-    ("student", "certain leader", ([5, 4, 30, 9], [1, 0.5, 0.2, 0.9], [0, 0.3, 0.4, 0.2])),
-    ("student", "certain others", ([2, 40, 50, 9], [-1, 0.5, 0.2, 0], [0, 0.1, 0.1, 0])),
-    ("student", "two blocks of arms", ([9] * 10, np.linspace(0, 1, 10).tolist(), [0.5] * 10)),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.each("tries", [None, 1, 100])
-@pytest.mark.each(("posterior", "case"), [pytest.param(k, c, id=f"{k}, {name}") for k, name, c in CASES])
-def test_choices_have_the_law_of_the_plain_rule(posterior: str, case: Case, tries: int | None) -> None:
-    told: dict[str, Any] = {"posterior": posterior, "sigma": SIGMA}
-    if tries is not None:
-        told.update(tries=tries, beta=0.4)
-    kind = TS if tries is None else TTTS
-    table = np.stack([choices(kind(**told), case), choices(kind(**told, plain=True), case, seed=2)])
-    table = table[:, table.sum(axis=0) > 0]
-    assert table.shape[1] == 1 or stats.chi2_contingency(table).pvalue > LEVEL
-
-
 def test_thompson_sampling_pulls_with_the_probability_of_being_best() -> None:
     p = stats.norm.cdf(-0.3 / (SIGMA * math.sqrt(1 / 4 + 1 / 9)))
     second = choices(TS(posterior="normal", sigma=SIGMA), ([4, 9], [0.3, 0.0], [0, 0]))[1]
@@ -84,15 +48,16 @@ def test_student_has_as_many_degrees_of_freedom_as_pulls_but_one(pulls: int) -> 
     assert stats.binomtest(int(first), RUNS, p).pvalue > LEVEL
 
 
-@pytest.mark.each("beta", [0.5, 0.8])
-def test_two_arms_are_chosen_with_the_probabilities_of_the_paper(beta: float) -> None:
+@pytest.mark.each("plain", [False, True])
+def test_two_arms_are_chosen_with_the_probabilities_of_the_paper(plain: bool) -> None:
     # P(arm 1 larger) = p: arm 1 is pulled with probability p beta + (1 - p) (1 - beta), up to the end after 100 draws.
-    p = stats.norm.cdf(-0.3 / (SIGMA * math.sqrt(1 / 4 + 1 / 9)))
-    second = choices(TTTS(posterior="normal", sigma=SIGMA, beta=beta), ([4, 9], [0.3, 0.0], [0, 0]))[1]
+    p, beta = stats.norm.cdf(-0.3 / (SIGMA * math.sqrt(1 / 4 + 1 / 9))), 0.8
+    agent = TTTS(posterior="normal", sigma=SIGMA, beta=beta, plain=plain)
+    second = choices(agent, ([4, 9], [0.3, 0.0], [0, 0]))[1]
     assert stats.binomtest(int(second), RUNS, p * beta + (1 - p) * (1 - beta)).pvalue > LEVEL
 
 
-@pytest.mark.each("level", [0.35, 0.5, 0.7])
+@pytest.mark.each("level", [0.35, 0.7])
 def test_hits_of_the_beta_law_have_its_density(level: float) -> None:
     # Beta(3, 7) has mean 0.3. p = (1 + c / 32)^-32 with c = 10 kl(0.3, level).
     rng, law = np.random.default_rng(0), stats.beta(3, 7)
@@ -105,8 +70,8 @@ def test_hits_of_the_beta_law_have_its_density(level: float) -> None:
     assert stats.kstest(law.sf(above) / law.sf(level), "uniform").pvalue > LEVEL
 
 
-@pytest.mark.each("freedom", [1.0, 2.0, 9.0, math.inf])
-@pytest.mark.each("level", [FULL, 0.4, 2.5])
+@pytest.mark.each("freedom", [1.0, 9.0, math.inf])
+@pytest.mark.each("level", [FULL, 2.5])
 def test_hits_of_the_polar_form_have_the_density_of_student(freedom: float, level: float) -> None:
     rng, law = np.random.default_rng(0), stats.norm() if freedom == math.inf else stats.t(freedom)
     chance = 1.0 if level == FULL else 0.5 * math.exp(-(level**2) / (2 + level**2 / freedom))
@@ -146,22 +111,6 @@ def test_rewards_of_extreme_scale(kind: Any, scale: float) -> None:
     assert noisy.sum() == 400
 
 
-def test_first_pulls_and_minimum_budgets(trace: Play) -> None:
-    for kind in (TS, TTTS):
-        assert kind().minimum_budget(5) == 10 and kind(posterior="bernoulli").minimum_budget(5) == 5
-        assert trace(kind(tie="first"), [[0.5, 1.0], [0.0, 1.0], [0.25, 2.0]], 9).arms[:6] == [0, 1, 2] * 2
-        played = trace(kind(tie="first", posterior="bernoulli"), [[1.0], [0.0], [1.0]], 3)
-        assert (played.arms, played.recommendation) == ([0, 1, 2], 0)
-        with pytest.raises(BudgetError, match="below the minimum"):
-            kind(posterior="normal").reset(ProblemInfo(5, 4))
-
-
-def test_variances_are_read_by_student_alone() -> None:
-    for kind in (TS, TTTS):
-        assert kind().uses_variances
-        assert not kind(posterior="bernoulli").uses_variances and not kind(posterior="normal").uses_variances
-
-
 def recommend(agent: Any, pulls: list[int], means: list[float]) -> int:
     agent.reset(ProblemInfo(len(pulls), 200), np.random.default_rng(0))
     arms = agent.recommend({"pulls": np.array([pulls]), "means": np.array([means]), "remaining": np.array([[0]])})
@@ -177,19 +126,11 @@ def test_recommendations() -> None:
 
 
 @pytest.mark.each("kind", [TS, TTTS])
-@pytest.mark.each(
-    "rewards",
-    [[[0.5], [0.0]], [[1.0, 0.25], [0.0]], [[1.0, 2.0], [1.0]], [[-1.0, 1.0], [0.0]], [[0.0, 0.0, 3.0], [0.0, 3.0]]],
-)
+@pytest.mark.each("rewards", [[[0.5], [0.0]], [[1.0, 2.0], [1.0]], [[-1.0, 1.0], [0.0]]])
 def test_bernoulli_refuses_other_rewards(trace: Play, scripted_blocks: Play, kind: Any, rewards: Any) -> None:
-    message = f"{kind.name} with posterior='bernoulli' needs rewards of 0 and 1.*use posterior='student'"
     for play in (trace, scripted_blocks):
-        with pytest.raises(AgentError, match=message):
+        with pytest.raises(AgentError, match="needs rewards of 0 and 1"):
             play(kind(posterior="bernoulli"), rewards, 40)
-    agent = kind(posterior="bernoulli")
-    agent.reset(ProblemInfo(2, 40, 1), np.random.default_rng(0))
-    with pytest.raises(AgentError, match=message):
-        play_blocks(agent, GaussianBandit([0.5, 0.0], 1.0), 40, np.random.default_rng(0))
 
 
 @pytest.mark.each("last", [2.0, -1.0, 0.5])
@@ -197,16 +138,6 @@ def test_the_last_reward_counts(trace: Play, last: float) -> None:
     assert trace(TS(posterior="bernoulli"), [[1.0], [1.0, 0.0]], 3).counts(2) in ([2, 1], [1, 2])
     with pytest.raises(AgentError, match="needs rewards of 0 and 1"):
         trace(TS(posterior="bernoulli"), [[1.0, last], [1.0, last]], 3)
-
-
-@pytest.mark.each("kind", [TS, TTTS])
-@pytest.mark.each("posterior", POSTERIORS)
-def test_extreme_rewards_give_no_warning(kind: Any, posterior: str) -> None:
-    means = np.tile([0.0, 1.0, 1.0, 0.5, 0.0, 0.02, 0.98], (300, 1))
-    agent = kind(posterior=posterior, sigma=1e-9)
-    agent.reset(ProblemInfo(7, 300, 300), np.random.default_rng(0))
-    rollout = play_blocks(agent, BernoulliBandit(means), 300, np.random.default_rng(1))
-    assert (rollout.pulls.sum(axis=1) == 300).all()
 
 
 def test_a_draw_of_a_mean_with_unknown_variance_has_one_degree_of_freedom_less_than_pulls(episode: Any) -> None:

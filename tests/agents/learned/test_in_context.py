@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bai_gym import agents, evaluate
+from bai_gym import evaluate
 from bai_gym.agents.learned.in_context import DPT, FOLDER, ICPE, InContextNetworks, candidates, expected_certainty
 from bai_gym.agents.learned.playing import environments
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
@@ -57,20 +57,14 @@ def began(agent: Any, bandit: Any, budget: int) -> Any:
     return agent
 
 
-def test_the_quadrature_is_right() -> None:
-    # X ~ Beta(2, 1), Y ~ Beta(1, 2): P(X > Y) = 1 - integral of 2x (1 - x)^2 = 5/6.
-    found = best_probabilities(np.array([[1, 1], [3, 3]]), np.array([[1, 0], [2, 2]]))
-    assert found == pytest.approx(np.array([[5 / 6, 1 / 6], [1 / 2, 1 / 2]]), abs=1e-5)
-
-
 @every_network
 def test_the_probabilities_are_those_of_the_posterior(env: str) -> None:
     num_arms, budget = ARMS[env]
-    seen, successes = histories(num_arms, budget, 400)
+    seen, successes = histories(num_arms, budget, 150)
     exact = best_probabilities(seen.pulls, successes)
     found = DPT(env=env).networks.probabilities(seen)
-    assert exact.sum(axis=1) == pytest.approx(np.ones(400), abs=1e-4)
-    assert found.sum(axis=1) == pytest.approx(np.ones(400))
+    assert exact.sum(axis=1) == pytest.approx(np.ones(150), abs=1e-4)
+    assert found.sum(axis=1) == pytest.approx(np.ones(150))
     assert np.abs(found - exact).mean() < 0.02
     # What the recommendation loses by the approximation, in probability.
     chosen = np.take_along_axis(exact, found.argmax(axis=1)[:, None], 1)[:, 0]
@@ -105,7 +99,7 @@ def test_dpt_draws_arms_with_their_probabilities() -> None:
 
 @both
 def test_it_plays_any_number_of_arms_and_solves_an_easy_world(agent: Any) -> None:
-    for num_arms in (2, 5, 20):
+    for num_arms in (2, 20):
         means = np.where(np.arange(num_arms) == 1, 1.0, 0.0)
         bandit = BernoulliBandit(np.tile(means, (50, 1)))
         player = began(agent(), bandit, 3 * num_arms)
@@ -116,49 +110,26 @@ def test_it_plays_any_number_of_arms_and_solves_an_easy_world(agent: Any) -> Non
 
 @both
 def test_other_rewards_than_0_and_1_are_refused(agent: Any) -> None:
-    for bandit in (GaussianBandit([0.2, 0.5, 0.7], 1.0), BernoulliBandit([0.5, 0.5])):
-        player = began(agent(), bandit, 12)
-        if isinstance(bandit, BernoulliBandit):
-            play_blocks(player, bandit, 12, np.random.default_rng(1))
-            continue
-        message = f"^the weights of {player.name} are for rewards of 0 and 1, but there was another one: train others"
-        with pytest.raises(AgentError, match=message):
-            play_blocks(player, bandit, 12, np.random.default_rng(1))
-
-
-@both
-def test_budgets_of_k_and_below(agent: Any) -> None:
-    for budget in (1, 2, 3):
-        result = evaluate(agent(allow_small_budget=True), "BAI-Bernoulli3-v0", budget=budget, runs=50, seed=0)
-        assert result.runs == 50
+    bandit = GaussianBandit([0.2, 0.5, 0.7], 1.0)
+    with pytest.raises(AgentError, match="rewards of 0 and 1"):
+        play_blocks(began(agent(), bandit, 12), bandit, 12, np.random.default_rng(1))
 
 
 @both
 def test_parameters_are_checked_in_one_line(agent: Any, tmp_path: Path) -> None:
-    name = agent.name
-    with pytest.raises(UnknownNameError, match=r"unknown trained environment 'BAI-Bernoulli2-v0'.*BAI-Bernoulli10-v0"):
-        agent(env="BAI-Bernoulli2-v0")
-    with pytest.raises(ParameterError, match=f"^give {name} an env or a path, not both$"):
-        agent(env="BAI-Bernoulli3-v0", path="mine.npz")
-    with pytest.raises(ParameterError, match=r"^there is no file of weights .*; `bai-gym train` writes them$"):
-        agent(path=tmp_path / "none.npz")
-    weights = FOLDER.parent / "weights" / "BAI-Bernoulli3-v0.npz"  # of Learned
-    with pytest.raises(DataError, match="holds no weights of a learned agent, or is damaged"):
-        agent(path=weights)
     damaged = tmp_path / "damaged.npz"
     damaged.write_bytes((FOLDER / "BAI-Bernoulli3-v0.npz").read_bytes()[:900])
-    with pytest.raises(DataError, match="holds no weights of a learned agent, or is damaged"):
-        agent(path=damaged)
-
-
-@both
-def test_labels_are_short(agent: Any, tmp_path: Path) -> None:
-    (tmp_path / "mine").mkdir()
-    path = tmp_path / "mine" / "weights.npz"
-    path.write_bytes((FOLDER / "BAI-Bernoulli3-v0.npz").read_bytes())
-    assert agent(path=path).label == f"{agent.name}(mine)"
-    assert agent(env="BAI-Bernoulli3-v0").label == f"{agent.name}(env=BAI-Bernoulli3-v0)"
-    assert agent().trained_on["env"] == "BAI-Bernoulli10-v0"
+    of_learned = FOLDER.parent / "weights" / "BAI-Bernoulli3-v0.npz"
+    given: list[tuple[dict[str, Any], type[Exception], str]] = [
+        ({"env": "BAI-Bernoulli2-v0"}, UnknownNameError, "unknown trained environment"),
+        ({"env": "BAI-Bernoulli3-v0", "path": "mine.npz"}, ParameterError, "not both"),
+        ({"path": tmp_path / "none.npz"}, ParameterError, "no file of weights"),
+        ({"path": of_learned}, DataError, "damaged"),
+        ({"path": damaged}, DataError, "damaged"),
+    ]
+    for keywords, error, word in given:
+        with pytest.raises(error, match=word):
+            agent(**keywords)
 
 
 @every_network
@@ -203,60 +174,28 @@ def test_simulated_certainty_is_that_of_the_posterior_after_the_pulls() -> None:
     assert found[0].mean() > now + 0.02
 
 
-def test_a_plan_that_looks_at_nothing_new_loses() -> None:
-    # Arms 0 and 1 may be the best, arm 2 not: pulls of it are useless.
-    seen = statistics(np.tile([10, 10, 30], (20, 1)), np.tile([7, 7, 2], (20, 1)))
-    plans = np.stack([np.tile(plan, (20, 1)) for plan in ([0, 0, 20], [10, 10, 0])])
-    found = expected_certainty(DPT(env="BAI-Bernoulli3-v0").networks, seen, plans, np.random.default_rng(0))
-    assert (found[1] > found[0] + 0.02).all()
-
-
-def test_a_permutation_of_the_arms_permutes_the_planned_pulls() -> None:
-    seen, _ = histories(3, 40, 30)
-    order = np.array([2, 0, 1])
-    q = DPT(env="BAI-Bernoulli3-v0").networks.probabilities(seen)
-    np.testing.assert_allclose(candidates(q[:, order]), candidates(q)[..., order])
-    # The arms themselves: equal ones are pulled equally often in the mean over 600 runs.
-    agent = began(DPT(env="BAI-Bernoulli3-v0", play="planning"), BernoulliBandit(np.full((600, 3), 0.5)), 21)
-    rollout = play_blocks(agent, BernoulliBandit(np.full((600, 3), 0.5)), 21, np.random.default_rng(1))
-    assert (rollout.statistics.pulls.sum(axis=1) == 21).all()
-    spread = rollout.statistics.pulls.std(axis=0) / np.sqrt(600)
-    assert (np.abs(rollout.statistics.pulls.mean(axis=0) - 7.0) < 4.5 * spread).all()
-
-
 def test_planning_solves_an_easy_world_with_any_budget_and_any_number_of_arms() -> None:
-    for num_arms, budget in ((2, 5), (5, 15), (5, 16), (20, 90)):
+    for num_arms, budget in ((2, 5), (5, 16), (20, 90)):
         means = np.where(np.arange(num_arms) == 1, 1.0, 0.0)
         bandit = BernoulliBandit(np.tile(means, (20, 1)))
         rollout = play_blocks(began(DPT(play="planning"), bandit, budget), bandit, budget, np.random.default_rng(1))
         assert (rollout.statistics.pulls.sum(axis=1) == budget).all()
         assert (rollout.recommendation == 1).all()
-    for budget in (1, 2, 3, 4):
+    for budget in (1, 4):
         agent = DPT(env="BAI-Bernoulli3-v0", play="planning", allow_small_budget=True)
         assert evaluate(agent, "BAI-Bernoulli3-v0", budget=budget, runs=20, seed=0).runs == 20
 
 
-def test_planning_by_steps_spends_the_budget() -> None:
-    result = evaluate(DPT(play="planning"), "BAI-Bernoulli10-v0", budget=60, runs=5, seed=0, path="steps")
-    assert result.runs == 5
-
-
 def test_planning_is_refused_without_binary_rewards_or_the_uniform_prior(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"^play of DPT must be 'sampling' or 'planning', not 'plan'$"):
+    with pytest.raises(ParameterError, match="play of DPT"):
         DPT(play="plan")
     networks = InContextNetworks.load(FOLDER / "BAI-Bernoulli3-v0.npz")
     for env in ("BAI-Bernoulli-Setup4-v0", "mine"):
         path = tmp_path / "weights.npz"
         InContextNetworks(networks.posterior, networks.values, {**networks.facts, "env": env}).save(path)
         assert DPT(path=path).play == "sampling"
-        with pytest.raises(ParameterError, match=f"^play='planning' of DPT is for Bernoulli arms .* on {env}: take pl"):
+        with pytest.raises(ParameterError, match="for Bernoulli arms"):
             DPT(path=path, play="planning")
     bandit = GaussianBandit([0.2, 0.5, 0.7], 1.0)
-    with pytest.raises(AgentError, match=r"^the weights of DPT are for rewards of 0 and 1"):
+    with pytest.raises(AgentError, match="rewards of 0 and 1"):
         play_blocks(began(DPT(play="planning"), bandit, 12), bandit, 12, np.random.default_rng(1))
-    assert DPT(play="planning", env="BAI-Bernoulli3-v0").label == "DPT(env=BAI-Bernoulli3-v0, play=planning)"
-
-
-def test_both_are_registered_and_know_the_prior() -> None:
-    for name in ("DPT", "ICPE"):
-        assert agents.make(name).knows == {"prior"}

@@ -6,9 +6,10 @@ import re
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -57,37 +58,22 @@ def counts(result: bai_gym.Result) -> list[int]:
 @pytest.mark.each("ask", [round_robin, in_one_reply])
 def test_a_scripted_model_plays_the_episodes_of_the_same_agent_without_text(ask: object) -> None:
     model = LanguageModel(ask, name="model")  # type: ignore[arg-type]
-    comparison = bai_gym.compare([RoundRobin, model, "Uniform"], ENV, budgets=[BUDGET], runs=150, seed=1)
-    one, other, uniform = comparison
+    one, other = bai_gym.compare([RoundRobin, model], ENV, budgets=[BUDGET], runs=100, seed=1)
     np.testing.assert_array_equal(one.mean_pulls, other.mean_pulls)
     # Rewards have streams of their own for each agent, so the errors are equal in distribution: 4 standard errors.
-    assert abs(one.error_probability - other.error_probability) < 0.22
-    assert abs(uniform.error_probability - other.error_probability) < 0.22
-    assert counts(other) == [150 * (BUDGET + 1 if ask is round_robin else 2), 0, 0]
-
-
-def test_it_recommends_what_the_statistics_say() -> None:
-    env = gym.make(ENV, budget=BUDGET)
-    for seed in range(20):
-        agent = LanguageModel(round_robin)
-        observation, _ = env.reset(seed=seed)
-        agent.reset(env.unwrapped.problem_info(), np.random.default_rng(0))
-        for _ in range(BUDGET):
-            observation, *_ = env.step(agent.act(observation))
-        pulls = observation["pulls"]
-        assert sorted(pulls.tolist()) == [5, 6, 6, 6]
-        assert observation["means"][agent.act(observation)] == observation["means"].max()
+    assert abs(one.error_probability - other.error_probability) < 0.27
+    assert counts(other) == [100 * (BUDGET + 1 if ask is round_robin else 2), 0, 0]
 
 
 @pytest.mark.each("ask", [garbage, out_of_range])
 def test_replies_without_use_are_counted_and_give_no_credit(ask: object, tmp_path: Path) -> None:
     model = LanguageModel(ask, attempts=3)  # type: ignore[arg-type]
-    result = bai_gym.evaluate(model, "BAI-Custom-v0", budget=8, runs=120, out=tmp_path)
-    assert counts(result) == [120 * 9 * 3, 120 * 9 * 3, 120 * 9]
-    # A random one of four arms: 4 standard errors of 0.04.
-    assert abs(result.error_probability - 0.75) < 0.16
+    result = bai_gym.evaluate(model, "BAI-Custom-v0", budget=4, runs=60, out=tmp_path)
+    assert counts(result) == [60 * 5 * 3, 60 * 5 * 3, 60 * 5]
+    # A random one of four arms: 4 standard errors of 0.056.
+    assert abs(result.error_probability - 0.75) < 0.225
     assert model.tally["replies"] == 0  # every run has a copy
-    again = bai_gym.evaluate(model, "BAI-Custom-v0", budget=8, runs=120, out=tmp_path, reuse=True)
+    again = bai_gym.evaluate(model, "BAI-Custom-v0", budget=4, runs=60, out=tmp_path, reuse=True)
     assert again.seconds == 0 and again.notes == result.notes  # read from the finished chunk
 
 
@@ -156,13 +142,14 @@ def test_models_with_locks_are_shared_not_copied() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(AgentError):
-        LanguageModel("gpt")  # type: ignore[arg-type]
-    with pytest.raises(ParameterError):
-        LanguageModel(garbage, attempts=0)
-    with pytest.raises(AgentError):
-        LanguageModel(garbage).act({})
-    with pytest.raises(AgentError):
-        bai_gym.evaluate(LanguageModel(lambda prompt: 3), ENV, budget=3, runs=1)  # type: ignore[arg-type, return-value]
-    with pytest.raises(ParameterError):
-        bai_gym.evaluate(LanguageModel(garbage, arm_names=["a"]), ENV, budget=3, runs=1)
+    number: Any = LanguageModel(lambda prompt: 3)  # type: ignore[arg-type, return-value]
+    calls: list[tuple[Callable[[], Any], type[Exception]]] = [
+        (lambda: LanguageModel("gpt"), AgentError),  # type: ignore[arg-type]
+        (lambda: LanguageModel(garbage, attempts=0), ParameterError),
+        (lambda: LanguageModel(garbage).act({}), AgentError),
+        (lambda: bai_gym.evaluate(number, ENV, budget=3, runs=1), AgentError),
+        (lambda: bai_gym.evaluate(LanguageModel(garbage, arm_names=["a"]), ENV, budget=3, runs=1), ParameterError),
+    ]
+    for call, error in calls:
+        with pytest.raises(error):
+            call()

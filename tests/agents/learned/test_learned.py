@@ -24,7 +24,7 @@ from bai_gym.agents.learned.agent import FOLDER
 from bai_gym.agents.learned.features import features
 from bai_gym.agents.learned.network import FORMAT
 from bai_gym.agents.learned.playing import SAME
-from bai_gym.errors import AgentError, DataError, ParameterError, UnknownNameError
+from bai_gym.errors import DataError, ParameterError, UnknownNameError
 from bai_gym.problems import ProblemInfo
 
 SHIPPED = shipped()
@@ -110,17 +110,6 @@ def test_features_by_hand_of_rewards_0_and_1() -> None:
     np.testing.assert_array_equal(seen.order, [0.0, -1.0])
 
 
-@every_kind
-@pytest.mark.each("num_arms", [2, 3, 20])
-def test_features_are_finite_in_degenerate_worlds(rewards: str, num_arms: int) -> None:
-    zeros = np.zeros(num_arms)
-    for pulls in (zeros, zeros + 1, zeros + 1000, np.arange(num_arms)):
-        for means in (zeros, zeros + (pulls > 0), np.arange(num_arms) / num_arms * (pulls > 0)):
-            for left in (0, 1, 10_000) if pulls.any() else (1, 10_000):
-                given = {"pulls": pulls, "means": means, "variances": zeros, "remaining": [left]}
-                assert all(np.isfinite(part).all() for part in seen_in(given, rewards))
-
-
 @given(arm_numbers, seeds, st.floats(-100, 100), st.floats(1e-3, 1e3))
 @settings(deadline=None)
 def test_any_rewards_are_seen_without_origin_and_unit(num_arms: int, seed: int, shift: float, scale: float) -> None:
@@ -149,13 +138,6 @@ def test_a_permutation_of_the_arms_permutes_the_logits(rewards: str, num_arms: i
     np.testing.assert_allclose(permuted, logits[:, order], atol=2e-3)  # float32 of FIRST in the others
     twins = (given["pulls"] > 0)[:, 0]
     assert (abs(logits[:, 0] - logits[:, -1])[twins] < SAME / 2).all()  # equal arms are tied
-
-
-@every_kind
-def test_one_episode_is_a_row_of_a_batch(rewards: str) -> None:
-    given, acting = observation(7, 3, rewards), network(rewards)
-    rows = [acting.logits({name: array[row] for name, array in given.items()}) for row in range(5)]
-    np.testing.assert_allclose(rows, acting.logits(given), atol=2e-3)
 
 
 @every_kind
@@ -192,14 +174,6 @@ def test_a_network_survives_its_file(rewards: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.logits(given), acting.logits(given))
 
 
-def test_the_same_content_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = tmp_path / "one.npz", tmp_path / "two.npz"
-    ArmNetwork(network().weights, "any", {"env": "here", "budget": 3}).save(first)
-    monkeypatch.setattr("time.time", lambda: 2e9)
-    ArmNetwork(network().weights, "any", {"budget": 3, "env": "here"}).save(second)
-    assert first.read_bytes() == second.read_bytes()
-
-
 def refused(file: Path) -> None:
     """Assert that a file is refused in one line, by the network and by the agent."""
     for load in (ArmNetwork.load, lambda path: Learned(path=path)):
@@ -217,32 +191,17 @@ def stored(**changes: Any) -> bytes:
     return file.getvalue()
 
 
-def npy(array: Any) -> bytes:
-    file = io.BytesIO()
-    np.save(file, array)
-    return file.getvalue()
-
-
 BAD: dict[str, Callable[[], bytes]] = {
-    "empty": lambda: b"",
     "text": lambda: b"These are no weights.\n",
-    "one array": lambda: npy(np.zeros(3)),
-    "a pickled array": lambda: npy(np.array([{}], dtype=object)),
     "a pickled array within": lambda: stored(**{"own.bias": np.array([{}] * WIDTH, dtype=object)}),
     "no facts": lambda: stored(facts=None),
     "facts in no JSON": lambda: stored(facts=np.array("format")),
-    "facts of another kind": lambda: stored(facts=np.array("[1]")),
-    "facts in an array": lambda: stored(facts=np.zeros(2)),
     "another format": lambda: stored(facts=np.array('{"format": "2", "rewards": "any"}')),
     "another kind of rewards": lambda: stored(facts=np.array(json.dumps({"format": FORMAT, "rewards": "ratings"}))),
     "an array missing": lambda: stored(**{"max.weight": None}),
-    "a bias too long": lambda: stored(**{"own.bias": np.zeros(WIDTH + 1, np.float32)}),
     "a matrix turned": lambda: stored(**{"arm.weight": np.zeros(SHAPES["arm.weight"][::-1], np.float32)}),
     "another width": lambda: stored(**{"encoder.bias": np.zeros(WIDTH + 1, np.float32)}),
-    "NaN": lambda: stored(**{"logit.bias": np.array([np.nan], np.float32)}),
-    "infinite": lambda: stored(**{"logit.bias": np.array([-np.inf], np.float32)}),
     "infinite in float32": lambda: stored(**{"logit.bias": np.array([1e300])}),
-    "integers": lambda: stored(**{"logit.bias": np.array([1])}),
     "words": lambda: stored(**{"logit.bias": np.array(["1.0"])}),
 }
 
@@ -259,11 +218,11 @@ def test_other_files_are_refused(bad: str, tmp_path: Path) -> None:
 def test_damaged_files_are_refused(tmp_path: Path) -> None:
     whole = GAUSSIAN.read_bytes()
     file, rng = tmp_path / "weights.npz", np.random.default_rng(0)
-    for size in rng.integers(len(whole), size=50):
+    for size in rng.integers(len(whole), size=10):
         file.write_bytes(whole[:size])
         refused(file)
     found = 0
-    for _ in range(400):  # single bytes, of which some mean nothing
+    for _ in range(80):  # single bytes, of which some mean nothing
         changed = bytearray(whole)
         changed[rng.integers(len(whole))] ^= rng.integers(1, 256)
         file.write_bytes(changed)
@@ -271,7 +230,7 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
             ArmNetwork.load(file)
         except DataError:
             found += 1
-    assert found > 300
+    assert found > 60
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
@@ -284,32 +243,11 @@ def test_a_missing_file_is_told(tmp_path: Path) -> None:
 
 
 def test_the_environments_with_weights_are_named() -> None:
-    with pytest.raises(UnknownNameError, match=f"unknown trained environment 'nope'.*{', '.join(SHIPPED)}"):
-        agents.make("Learned", env="nope")
     with pytest.raises(UnknownNameError, match="Did you mean BAI-Gaussian8-v0"):
         agents.make("Learned", env="BAI-Gausian8-v0")
-    with pytest.raises(ParameterError, match="give Learned an env or a path, not both"):
+    with pytest.raises(ParameterError, match="not both"):
         agents.make("Learned", env=SHIPPED[0], path=GAUSSIAN)
-    for env in SHIPPED:
-        assert agents.make("Learned", env=env).label == f"Learned(env={env})"
-
-
-def test_labels_are_short_and_tell_files_apart(tmp_path: Path) -> None:
-    labels = []
-    for name in ("one/weights.npz", "two/weights.npz", "two/small.npz"):
-        file = tmp_path / name
-        file.parent.mkdir(exist_ok=True)
-        network().save(file)
-        labels.append(Learned(path=file).label)
-    assert labels == ["Learned(one)", "Learned(two)", "Learned(small)"]
-    assert Learned(path=file, tie="first").label == "Learned(tie=first, small)"
-    assert Learned().label == "Learned"
-    assert Learned(path=str(file)).trained_on == {}
-
-
-def test_the_prior_has_to_be_declared() -> None:
-    with pytest.raises(AgentError, match="reads 'prior' without declaring it"):
-        Learned().reset(ProblemInfo(4, 60))
+    assert agents.make("Learned", env=SHIPPED[0]).label == f"Learned(env={SHIPPED[0]})"
 
 
 def test_ties_go_by_the_rule() -> None:
@@ -367,29 +305,17 @@ def test_it_works_without_torch_and_stable_baselines3(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------ shipped weights
 
 
-def test_there_are_weights() -> None:
-    assert "BAI-Gaussian8-v0" in SHIPPED
-
-
 @pytest.mark.each("env", SHIPPED)
 def test_shipped_weights_say_where_they_come_from(env: str) -> None:
     facts = Learned(env=env).trained_on
     assert facts["env"] == env
     assert facts["command"].startswith(f"bai-gym train sb3 {env} ")
-    assert {"bai-gym", "stable-baselines3", "torch", "numpy"} <= set(facts["versions"])
-    assert facts["recipe"]["env"] == env and facts["recipe"]["steps"] > 0
+    assert facts["recipe"]["env"] == env and env in gym.registry
     assert "/" not in json.dumps(facts)  # no path of somebody's machine
 
 
-@pytest.mark.each("env", SHIPPED)
-def test_shipped_weights_are_small_and_belong_to_an_id(env: str) -> None:
-    assert (FOLDER / f"{env}.npz").stat().st_size < 1_000_000
-    assert env in gym.registry
-    assert {file.name for file in FOLDER.iterdir()} == {f"{name}.npz" for name in SHIPPED}
-
-
 @pytest.mark.slow
-@pytest.mark.each(("num_arms", "budget", "runs"), [(4, 60, 1000), (8, 200, 300), (16, 400, 200), (64, 1400, 80)])
+@pytest.mark.each(("num_arms", "budget", "runs"), [(4, 60, 1000), (16, 400, 200)])
 def test_it_is_better_than_uniform_for_other_numbers_of_arms_too(num_arms: int, budget: int, runs: int) -> None:
     keywords = {"num_arms": num_arms, "budget": budget}
     played = compare(["Learned", "Uniform"], "BAI-Gaussian8-v0", runs=runs, seed=0, env_kwargs=keywords)

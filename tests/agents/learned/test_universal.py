@@ -19,9 +19,8 @@ from bai_gym.agents.learned.universal import (
 )
 from bai_gym.agents.tools.choosing import systematic
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
-from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import DataError, ParameterError
-from bai_gym.problems import Problem, ProblemInfo
+from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, Statistics
 
 NETWORKS = Universal().networks
@@ -103,15 +102,6 @@ def test_scale_and_shift_of_the_rewards_change_nothing(kind: str) -> None:
             np.testing.assert_allclose(one, other, atol=1e-6)
 
 
-@pytest.mark.each("kind", ["gaussian", "bernoulli"])
-def test_relabelled_arms_relabel_the_logits(kind: str) -> None:
-    seen = drawn(kind, 9, each=200)  # without ties: of two leaders it takes the first of a random order
-    order = np.random.default_rng(1).permutation(9)
-    moved = Statistics(seen.pulls[:, order], seen.means[:, order], seen.variances[:, order])
-    for one, other in zip(logits(NETWORKS, moved, 7), logits(NETWORKS, seen, 7), strict=True):
-        np.testing.assert_allclose(one, other[:, order], atol=1e-9)
-
-
 def play(num_arms: int, budget: int, *, small: bool = False) -> FloatArray:
     means = np.linspace(1.0, 0.0, num_arms)
     agent = Universal(allow_small_budget=small)
@@ -119,27 +109,14 @@ def play(num_arms: int, budget: int, *, small: bool = False) -> FloatArray:
     return played.mean_pulls
 
 
-@pytest.mark.each("num_arms", [2, 3, 17, 256, 300])
+@pytest.mark.each("num_arms", [2, 17, 300])
 def test_any_number_of_arms_and_any_budget(num_arms: int) -> None:
-    for budget in (num_arms, num_arms + 1, 2 * num_arms, 3 * num_arms - 1, 3 * num_arms, 20 * num_arms + 7):
+    for budget in (num_arms, num_arms + 1, 3 * num_arms - 1, 20 * num_arms + 7):
         pulls = play(num_arms, budget)
         assert pulls.sum() == pytest.approx(budget) and pulls.min() >= 1.0
     if num_arms > 2:
         pulls = play(num_arms, num_arms - 1, small=True)
         assert pulls.sum() == pytest.approx(num_arms - 1) and pulls.max() <= 1.0
-
-
-def test_outcomes_do_not_depend_on_the_other_episodes_of_a_batch() -> None:
-    gaussian, binary = drawn("gaussian", 6, batch=2), drawn("bernoulli", 6, batch=2)
-    mixed = Statistics(
-        *(
-            np.concatenate(pair)
-            for pair in zip(*((s.pulls, s.means, s.variances) for s in (gaussian, binary)), strict=True)
-        )
-    )
-    for part, of_both in enumerate(logits(NETWORKS, mixed, 30)):
-        np.testing.assert_allclose(of_both[:2], logits(NETWORKS, gaussian, 30)[part])
-        np.testing.assert_allclose(of_both[2:], logits(NETWORKS, binary, 30)[part])
 
 
 def test_rewards_without_noise_are_no_problem() -> None:
@@ -158,38 +135,15 @@ def test_shipped_weights_are_small_and_say_where_they_come_from() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.each(("env", "budget", "runs"), [("BAI-Gaussian64-v0", 1000, 600), ("BAI-Bernoulli-Setup1-v0", 2000, 600)])
-def test_it_is_better_than_sequential_halving_where_it_was_not_trained(env: str, budget: int, runs: int) -> None:
-    test = compare(["Universal", "SH"], env, budgets=[budget], runs=runs, seed=0).paired("Universal", "SH")
+def test_it_is_better_than_sequential_halving_where_it_was_not_trained() -> None:
+    test = compare(["Universal", "SH"], "BAI-Gaussian64-v0", budgets=[1000], runs=600, seed=0).paired("Universal", "SH")
     assert test.difference < 0 and test.p_value < 0.01
 
 
-class SparseVariances(Problem):
-    """Thirty means from 0 to -1 in equal steps; a random fifth of the arms has variance 4, all others 0.01."""
-
-    num_arms = 30
-
-    def draw(self, batch: int, rng: np.random.Generator) -> GaussianBandit:
-        large = rng.random((batch, 30)).argsort(axis=1).argsort(axis=1) < 6
-        return GaussianBandit(np.tile(-np.arange(30) / 29, (batch, 1)), np.where(large, 4.0, 0.01))
-
-
-@pytest.mark.slow
-def test_it_is_behind_with_few_pulls_and_sparse_variances_as_its_page_says() -> None:
-    """The page says 0.413, 0.380 and 0.305, and 0.196 and 0.219 with 32 pulls per arm; four standard errors here."""
-    names, errors = ["Universal", "SHAdaVar-Reuse", "SHAdaVar"], {}
-    for each, page in ((8, (0.413, 0.380, 0.305)), (32, (0.196, 0.219, 0.214))):
-        found = compare(names, BestArmEnv(SparseVariances(), 30 * each), runs=1200, seed=3)
-        errors[each] = [row.error_probability for row in found]
-        for error, value in zip(errors[each], page, strict=True):
-            assert abs(error - value) < 4 * (value * (1 - value) / 1200) ** 0.5, (each, errors)
-    assert errors[8][0] > errors[8][2] and errors[32][0] < errors[32][1]
-
-
 def test_mistakes_are_answered_in_one_line(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(ParameterError, match="there is no file of weights .*; `bai-gym train` writes them"):
+    with pytest.raises(ParameterError, match="no file of weights"):
         agents.make("Universal", path=tmp_path / "weights.npz")
-    with pytest.raises(DataError, match="holds no weights of a learned agent"):
+    with pytest.raises(DataError, match="holds no weights"):
         agents.make("Universal", path=SHIPPED.parent / "weights" / "BAI-Gaussian8-v0.npz")  # of another network
     with pytest.raises(ParameterError, match="stages of Universal"):
         Universal(stages=0).reset(ProblemInfo(4, 60))

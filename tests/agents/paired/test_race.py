@@ -11,7 +11,7 @@ import pytest
 
 from bai_gym.agents import PairedRace
 from bai_gym.agents.paired.race import log_evidence
-from bai_gym.bandits import GaussianBandit, PairedGaussianBandit
+from bai_gym.bandits import PairedGaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
@@ -102,17 +102,9 @@ def test_a_constant_difference_decides_and_equal_columns_run_to_the_cap(both: Pl
     assert played.pulls.tolist() == [[76, 75]]
 
 
-def test_it_ends_with_the_items(both: Play) -> None:
-    X = np.random.default_rng(2).normal(size=(3, 20, 3)).round(1)
-    played = both(PairedRace(delta=1e-6), X, 500, num_items=20)
-    assert (played.pulls == 20).all() and (played.recommendation == X.mean(axis=1).argmax(axis=1)).all()
-
-
-def test_rewards_of_another_kind_and_arms_without_items_are_refused(both: Play) -> None:
+def test_rewards_of_another_kind_are_refused(both: Play) -> None:
     with pytest.raises(AgentError, match=r"a reward of 0\.5 is not binary"):
         both(PairedRace(family="binary"), np.full((1, 20, 2), 0.5), 40)
-    with pytest.raises(AgentError, match="PairedRace compares arms on common items"):
-        PairedRace().reset(ProblemInfo(2, 40, truth=GaussianBandit([0.0, 1.0])))
 
 
 def test_notes_say_what_the_confidence_does_not_cover(script: Play) -> None:
@@ -132,25 +124,9 @@ def test_evidence_is_a_mean_over_chances_above_one_half() -> None:
 
 
 @pytest.mark.slow
-def test_coins_cross_the_threshold_as_often_as_specified() -> None:
-    # Under the null: ever above 20 in 2,000 discordant items with probability 0.0375. With a chance of 0.6 the median
-    # crossing is at 168. 20,000 paths: four standard errors are 0.0054, and about 4 items.
-    rng, n = np.random.default_rng(0), np.arange(1.0, 2001.0)
-    crossed, times = 0, []
-    for _ in range(20):
-        wins = np.cumsum(rng.random((1000, 2000)) < 0.5, axis=1, dtype=np.float64)
-        crossed += int((log_evidence(wins, n - wins) >= math.log(20.0)).any(axis=1).sum())
-        wins = np.cumsum(rng.random((1000, 2000)) < 0.6, axis=1, dtype=np.float64)
-        above = log_evidence(wins, n - wins) >= math.log(20.0)
-        times.append(np.where(above.any(axis=1), above.argmax(axis=1) + 1, 2001))
-    assert crossed / 20_000 == pytest.approx(0.0375, abs=0.0055)
-    assert np.median(np.concatenate(times)) == pytest.approx(168, abs=5)
-
-
-@pytest.mark.slow
 def test_pulls_fall_with_the_correlation_and_errors_stay_below_delta() -> None:
-    # Ten arms, a gap of 0.3, variances of 1: 2,884, 1,470 and 390 pulls on average of 2,000 runs.
-    for rho, pulls, slack in [(0.0, 2884, 230), (0.5, 1470, 110), (0.9, 390, 20)]:
+    # Ten arms, a gap of 0.3, variances of 1: 1,470 and 390 pulls on average of 2,000 runs.
+    for rho, pulls, slack in [(0.5, 1470, 110), (0.9, 390, 20)]:
         bandit = PairedGaussianBandit([0.3] + [0.0] * 9, 1.0, correlation=rho).select(np.zeros(500, np.int64))
         agent = PairedRace()
         agent.reset(ProblemInfo(10, 40_000, 500, truth=bandit), np.random.default_rng(0))

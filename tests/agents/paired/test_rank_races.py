@@ -11,9 +11,6 @@ from scipy.stats import ttest_rel, wilcoxon
 
 from bai_gym.agents import FRace, WilcoxonRace
 from bai_gym.agents.tools.rank_tests import friedman_worse
-from bai_gym.bandits import PairedFiniteBandit
-from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.problems import ProblemInfo
 
 Play = Callable[..., Any]
 
@@ -114,15 +111,3 @@ def test_the_cap_comes_before_the_end(both: Play) -> None:
     better = np.broadcast_to(np.arange(4.0) + np.arange(5.0)[:, None], (1, 5, 4))
     assert both(WilcoxonRace(tie="first"), better, 20).recommendation.tolist() == [3]
     assert both(WilcoxonRace(tie="first", items=50), X, 20).pulls.tolist() == [[20, 0, 0, 0]] * 4
-
-
-@pytest.mark.slow
-def test_ranks_choose_the_worse_mean_of_skewed_rewards() -> None:
-    # Differences of +5 with probability 0.2, else -1: mean 0.2.
-    scores = np.zeros((10, 2))
-    scores[:, 1] = [5.0, 5.0, *[-1.0] * 8]
-    bandit = PairedFiniteBandit(scores, np.arange(2), replace=True).select(np.zeros(500, np.int64))
-    agent = FRace()
-    agent.reset(ProblemInfo(2, 4000, 500, truth=bandit), np.random.default_rng(0))
-    played = play_blocks(agent, bandit, 4000, np.random.default_rng(1))
-    assert (played.recommendation == 0).mean() > 0.97

@@ -6,13 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 
-from bai_gym.agents import PairedSR, SuccessiveRejects
+from bai_gym.agents import PairedSR
 from bai_gym.agents.tools.rejects import phase_lengths
-from bai_gym.bandits import PairedGaussianBandit
-from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.problems import ProblemInfo
 
 Play = Callable[..., Any]
 
@@ -52,19 +48,3 @@ def test_the_surest_loser_goes_by_hand(both: Play) -> None:
 def test_constant_differences_are_ranked_by_the_means(both: Play) -> None:
     noise = np.random.default_rng(0).normal(size=(1, 30, 1))
     assert both(PairedSR(), noise + [0.25, 1.0, 0.5], 30, fixed_confidence=False).recommendation.tolist() == [1]
-
-
-@pytest.mark.slow
-def test_a_factor_that_rivals_share_hurts_less() -> None:
-    # Arms 2 to 10 with correlation 0.9, the best one independent: SR 0.364, 0.216, 0.095, PairedSR 0.217, 0.097, 0.021,
-    # with 240, 480 and 960 pulls. 4,000 runs: four standard errors are 0.03, 0.026 and 0.018 for SR.
-    correlation = np.full((10, 10), 0.9)
-    correlation[0], correlation[:, 0] = 0.0, 0.0
-    np.fill_diagonal(correlation, 1.0)
-    bandit = PairedGaussianBandit([0.3] + [0.0] * 9, 1.0, correlation=correlation)
-    for budget, both in [(240, (0.364, 0.217)), (480, (0.216, 0.097)), (960, (0.095, 0.021))]:
-        for agent, expected in zip((SuccessiveRejects(), PairedSR()), both, strict=True):
-            many = bandit.select(np.zeros(4000, np.int64))
-            agent.reset(ProblemInfo(10, budget, 4000, truth=many), np.random.default_rng(0))
-            errors = (play_blocks(agent, many, budget, np.random.default_rng(1)).recommendation != 0).mean()
-            assert errors == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / 4000)), budget

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import fisher_exact
 
 from bai_gym import agents
 from bai_gym.agents.structured import linear_models
-from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, linear_bandit
+from bai_gym.bandits import BernoulliBandit, FeatureBandit, linear_bandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.designs import exchange_design, frank_wolfe, greedy_allocation, round_design, variances
 from bai_gym.errors import AgentError, BudgetError, ParameterError
@@ -130,56 +129,6 @@ def test_equal_sets_of_arms_get_one_design_each_whatever_their_order() -> None:
         )
 
 
-@pytest.mark.each("name", LINEAR + LOGISTIC)
-def test_stages_with_few_pulls_keep_to_them(name: str) -> None:
-    features = np.random.default_rng(4).standard_normal((40, 6))
-    for pulls in (1, 5, 6, 7, 39):
-        assert counts_of(agents.make(name), features, pulls).sum() == pulls
-
-
-@pytest.mark.slow
-@pytest.mark.each("name", LINEAR)
-def test_structure_pays(name: str) -> None:
-    # 64 arms in 3 dimensions, two pulls for each: who ignores the features errs more often, at level 1e-6.
-    rng = np.random.default_rng(5)
-    features = rng.standard_normal((500, 64, 3))
-    truth = linear_bandit(features, rng.standard_normal((500, 3)), noise_variance=4.0)
-
-    def errors(agent: Any) -> int:
-        rollout = play_blocks(reset(agent, truth, 128), truth, 128, np.random.default_rng(0))
-        return int((rollout.recommendation != truth.means.argmax(axis=-1)).sum())
-
-    own, other = errors(agents.make(name)), errors(agents.make("Uniform"))
-    assert fisher_exact([[own, 500 - own], [other, 500 - other]], alternative="less").pvalue < 1e-6
-
-
-@pytest.mark.slow
-@pytest.mark.each("name", LINEAR + LOGISTIC)
-def test_features_of_any_rank(name: str) -> None:
-    bad = {
-        "zero": np.zeros((5, 3)),
-        "one": np.outer([1.0, 2.0, -1.0, 0.0, 3.0], [1.0, 2.0, 2.0]),
-        "repeated": np.repeat(np.eye(2), [3, 2], axis=0),
-        "some zero": np.vstack([np.eye(3), np.zeros((2, 3))]),
-        "more dimensions than arms": np.random.default_rng(0).standard_normal((5, 9)),
-    }
-    for features in bad.values():
-        agent = agents.make(name)
-        truth = FeatureBandit(BernoulliBandit(np.full((50, 5), 0.5)), features)
-        for budget in (1, 2, 5, agent.least_budget(5, features.shape[1]), 100):
-            given = agents.make(name, allow_small_budget=True)
-            rollout = play_blocks(reset(given, truth, budget), truth, budget, np.random.default_rng(1))
-            assert np.isin(rollout.recommendation, np.arange(5)).all()
-            assert (rollout.pulls.sum(axis=-1) <= budget).all()
-
-
-def test_where_features_say_nothing_the_recommendation_is_random() -> None:
-    truth = FeatureBandit(GaussianBandit(np.tile([5.0, 0.0, 0.0, 0.0], (4000, 1)), 1.0), np.zeros((4, 2)))
-    rollout = play_blocks(reset(agents.make("GSE-Lin"), truth, 100), truth, 100, np.random.default_rng(0))
-    counts = np.bincount(rollout.recommendation, minlength=4)
-    assert (abs(counts - 1000) < 4.6 * np.sqrt(4000 * 0.25 * 0.75)).all()  # level 4e-6 for each
-
-
 def test_an_intercept_is_one_more_dimension(trace: Callable[..., Any]) -> None:
     # Means 10, 9, 8 lie on a line in the feature 0, 1, 2, but not on one through 0: without an intercept theta > 0.
     features, rewards = [[0.0], [1.0], [2.0]], [[10.0], [9.0], [8.0]]
@@ -208,22 +157,17 @@ def test_other_links(link: str) -> None:
     assert (rollout.recommendation == truth.means.argmax(axis=-1)).mean() > 0.8
 
 
-@pytest.mark.each("name", LOGISTIC)
-def test_an_unknown_link_is_refused(name: str) -> None:
-    with pytest.raises(ParameterError, match="cloglog"):
-        reset(agents.make(name, link="cloglog"), FeatureBandit(BernoulliBandit([0.5, 0.4, 0.3]), np.eye(3)), 500)
-
-
 def test_a_budget_below_the_minimum_depends_on_the_dimension() -> None:
     truth = linear_bandit(np.random.default_rng(0).standard_normal((64, 3)), [1.0, 0.0, 0.0])
     reset(agents.make("GSE-Lin-FWG"), truth, 18)
-    message = "budget 17 is below the minimum of GSE-Lin-FWG for 64 arms: give at least 18, or make"
-    with pytest.raises(BudgetError, match=message):
+    with pytest.raises(BudgetError, match="give at least 18"):
         reset(agents.make("GSE-Lin-FWG"), truth, 17)
 
 
 @pytest.mark.each("name", LOGISTIC)
 def test_rewards_that_the_link_does_not_allow(name: str) -> None:
     truth = linear_bandit(np.eye(3), [3.0, 2.0, 1.0])
-    with pytest.raises(AgentError, match=rf"{name} with link='logit' needs rewards in \[0, 1\], but got"):
+    with pytest.raises(ParameterError, match="cloglog"):
+        reset(agents.make(name, link="cloglog"), truth, 60)
+    with pytest.raises(AgentError, match=r"needs rewards in \[0, 1\]"):
         play_blocks(reset(agents.make(name), truth, 60), truth, 60, np.random.default_rng(0))

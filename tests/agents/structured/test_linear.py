@@ -8,16 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import chi2_contingency
 
 from bai_gym.agents import LinGapE, LinGapEGreedy, LinUCB
 from bai_gym.agents.structured import pair_designs
 from bai_gym.agents.tools import choosing
 from bai_gym.agents.tools.widths import EllipsoidState, ellipsoid_radius
-from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit
-from bai_gym.benchmark.rollout import Rollout, play_blocks
-from bai_gym.designs import contrast
-from bai_gym.errors import AgentError, InstanceError
+from bai_gym.bandits import FeatureBandit, GaussianBandit
+from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Index
 from bai_gym.statistics import Statistics
@@ -25,7 +22,6 @@ from bai_gym.statistics import Statistics
 Play = Callable[..., Any]
 GAPE = [LinGapE, LinGapEGreedy]
 ALL = [LinUCB, *GAPE]
-LEVEL = 0.001
 
 # ------------------------------------------------------------------------------------------------ fast forms
 
@@ -58,15 +54,12 @@ def world(name: str) -> tuple[np.ndarray, np.ndarray]:
     return x, (x @ rng.standard_normal(x.shape[1]))[:, None] + rng.standard_normal((len(x), 150))
 
 
-AUTHORS: dict[str, Any] = {"radius": "authors", "delta": 0.9, "lam": 0.01, "sigma": 0.2, "S": 0.5}
-DETERMINANT: dict[str, Any] = {"radius": "determinant", "delta": 0.05, "lam": 1.0, "sigma": 1.0, "S": 0.5}
-
-
 @pytest.mark.each(
     ("kind", "given"),
     [
-        *((LinUCB, {"alpha": alpha, "lam": 0.5}) for alpha in (0.0, 0.51296, 3.0)),
-        *((kind, given) for kind in GAPE for given in (AUTHORS, DETERMINANT)),
+        (LinUCB, {"alpha": 0.51296, "lam": 0.5}),
+        (LinGapE, {"radius": "authors", "delta": 0.9, "lam": 0.01, "sigma": 0.2, "S": 0.5}),
+        (LinGapEGreedy, {"radius": "determinant", "sigma": 1.0, "S": 0.5}),
     ],
 )
 @pytest.mark.each("name", list(WORLDS))
@@ -78,21 +71,10 @@ def test_all_forms_of_the_matrix_play_as_the_plain_rule(
     assert fast == plain
 
 
-@pytest.mark.each("name", list(WORLDS))
-def test_disjoint_models_are_one_model_of_features_in_blocks(trace: Play, name: str) -> None:
-    x, rewards = world(name)
-    blocks = np.concatenate([np.where(np.arange(len(x))[:, None] == k, x, 0.0) for k in range(len(x))], axis=1)
-    given: dict[str, Any] = {"alpha": 0.51296, "lam": 0.5, "tie": "first"}
-    disjoint = trace(LinUCB(model="disjoint", **given), rewards, 80, features=x)
-    shared = trace(LinUCB(**given), rewards, 80, features=blocks)
-    assert (disjoint.arms, disjoint.recommendation) == (shared.arms, shared.recommendation)
-
-
-@pytest.mark.slow
 @pytest.mark.each("kind", ALL)
 def test_episodes_of_a_batch_are_played_as_each_by_itself(kind: Any) -> None:
     # Without noise every reward is known beforehand. Features differ between episodes, and are the same for all.
-    runs, n = 5, 90
+    runs, n = 3, 60
     for x in (np.stack([sphere(7, 5, seed) for seed in range(runs)]), np.tile(sphere(24, 4, 9), (runs, 1, 1))):
         theta = np.random.default_rng(0).standard_normal((runs, x.shape[2]))
         bandit = FeatureBandit(GaussianBandit((x * theta[:, None, :]).sum(axis=2), 0.0), x)
@@ -176,19 +158,6 @@ def test_of_arms_with_the_same_features_the_less_pulled_is_pulled(trace: Play, k
     assert played.recommendation == 0  # four pulls, and three of arm 1
 
 
-@pytest.mark.each("plain", [False, True])
-@pytest.mark.each("kind", GAPE)
-def test_features_that_say_nothing(trace: Play, kind: Any, plain: bool) -> None:
-    # All arms are 0: every pair is the same, and pulls go round.
-    played = trace(kind(sigma=1.0, plain=plain), [[0.0], [1.0], [0.5]], 12, features=np.zeros((3, 2)))
-    assert sorted(played.counts(3)) in ([4, 4, 4], [3, 4, 5])
-    assert played.counts(3)[played.recommendation] == max(played.counts(3))
-
-
-def test_lin_ucb_on_features_that_say_nothing(trace: Play) -> None:
-    assert len(trace(LinUCB(sigma=1.0), [[0.0], [1.0]], 12, features=np.zeros((2, 3))).arms) == 12
-
-
 # ------------------------------------------------------------------------------------------------ small budgets
 
 
@@ -211,52 +180,6 @@ def test_the_smallest_budgets(trace: Play) -> None:
 
 # ------------------------------------------------------------------------------------------------ ties
 
-# Swapping the two coordinates swaps arms 0 and 1, and 2 and 3; arms 4 and 5 are the same, and so is the pay of all.
-ALIKE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -0.5], [-0.5, 1.0], [0.7, 0.7], [0.7, 0.7]])
-TWINS = [(0, 1), (2, 3), (4, 5)]
-
-
-def play_alike(agent: Any, order: np.ndarray, seed: int, runs: int, n: int) -> Rollout:
-    bandit = FeatureBandit(BernoulliBandit(np.full((runs, 6), 0.5)), ALIKE[order])
-    agent.reset(ProblemInfo(6, n, runs, truth=bandit, knows=agent.knows), np.random.default_rng([seed, 1]))
-    return play_blocks(agent, bandit, n, np.random.default_rng([seed, 2]))
-
-
-@pytest.mark.slow
-@pytest.mark.each(
-    "agent",
-    [
-        LinUCB(sigma=0.5),
-        LinUCB(alpha=0.0),
-        LinUCB(sigma=0.5, model="disjoint"),
-        LinGapE(sigma=0.5),
-        LinGapE(sigma=0.5, radius="determinant"),
-        LinGapEGreedy(sigma=0.5),
-    ],
-    ids=lambda agent: agent.label,
-)
-def test_the_order_of_the_arms_does_not_matter(agent: Any) -> None:
-    runs, n = 8_000, 17
-    orders = [np.arange(6), np.array([3, 5, 1, 0, 4, 2])]
-    played = [play_alike(agent, order, seed, runs, n) for seed, order in enumerate(orders)]
-    arms = [order[rollout.recommendation] for order, rollout in zip(orders, played, strict=True)]
-    table = np.stack([np.bincount(part, minlength=6) for part in arms])
-    assert chi2_contingency(table[:, table.sum(axis=0) > 20]).pvalue > LEVEL / 6
-    pulls = [np.empty((runs, 6)) for _ in orders]
-    for part, order, rollout in zip(pulls, orders, played, strict=True):
-        part[:, order] = rollout.pulls
-    assert (pulls[0] != pulls[1]).any()
-    for arm in range(6):
-        tables = np.stack([np.bincount(part[:, arm].astype(int), minlength=n + 1) for part in pulls])
-        assert chi2_contingency(tables[:, tables.sum(axis=0) > 20]).pvalue > LEVEL / 36
-    for arm, twin in TWINS:
-        for part, found in zip(pulls, arms, strict=True):
-            # 4.7 standard errors: level 3e-6, below 0.001 over 72 differences.
-            difference = part[:, arm] - part[:, twin]
-            assert abs(difference.mean()) <= 4.7 * difference.std() / math.sqrt(runs)
-            times = np.count_nonzero(found == arm), np.count_nonzero(found == twin)
-            assert abs(times[0] - times[1]) <= 4.7 * math.sqrt(sum(times))
-
 
 def test_ties_of_rounded_numbers_are_found() -> None:
     # Rewards of 0.1, 0.2, 0.3 in another order give sums that differ in the last bit. All four arms are alike, and so
@@ -276,29 +199,6 @@ def test_ties_of_rounded_numbers_are_found() -> None:
 # ------------------------------------------------------------------------------------------------ designs
 
 
-def test_designs_are_computed_once(trace: Play, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[int, int, int]] = []
-    solve = contrast.solve_contrasts
-
-    def noting(coordinates: Any, rows: Any, first: Any, second: Any) -> Any:
-        asked.extend(zip(rows.tolist(), first.tolist(), second.tolist(), strict=True))
-        return solve(coordinates, rows, first, second)
-
-    monkeypatch.setattr(pair_designs, "solve_contrasts", noting)
-    runs, n = 40, 200
-    for x in (np.stack([sphere(9, 4, seed) for seed in range(runs)]), sphere(9, 4, 9)):
-        bandit = FeatureBandit(GaussianBandit(np.zeros((runs, 9)), 1.0), x)
-        agent = LinGapE(sigma=1.0)
-        agent.reset(ProblemInfo(9, n, runs, truth=bandit), np.random.default_rng(0))
-        play_blocks(agent, bandit, n, np.random.default_rng(0))
-        assert len(set(asked)) == len(asked) and all(first < second for _, first, second in asked)
-        if x.ndim == 2:
-            assert {row for row, _, _ in asked} == {0} and len(asked) <= 36
-        else:
-            assert {row for row, _, _ in asked} == set(range(runs)) and len(asked) > 5 * runs
-        asked.clear()
-
-
 @pytest.mark.each("plain", [False, True])
 def test_without_a_design_the_greedy_pull_is_made(trace: Play, monkeypatch: pytest.MonkeyPatch, plain: bool) -> None:
     def lost(coordinates: Any, rows: Any, first: Any, second: Any) -> Any:
@@ -316,27 +216,6 @@ def test_without_a_design_the_greedy_pull_is_made(trace: Play, monkeypatch: pyte
 def reset(agent: Any, features: Any = None, budget: int = 20) -> None:
     truth = FeatureBandit(GaussianBandit([0.0, 1.0, 2.0]), np.eye(3) if features is None else features)
     agent.reset(ProblemInfo(3, budget, truth=truth, knows=agent.knows))
-
-
-@pytest.mark.each("kind", ALL)
-def test_features_that_are_no_numbers(kind: Any) -> None:
-    class Loose(FeatureBandit):
-        features = np.array([[[1.0, 0.0], [math.nan, 1.0]]])  # type: ignore[assignment]
-
-    agent = kind()
-    truth = Loose(GaussianBandit([0.0, 1.0]), np.eye(2))
-    with pytest.raises(InstanceError, match="^features: arm 1 has nan in dimension 0; every value must be a finite"):
-        agent.reset(ProblemInfo(2, 20, truth=truth, knows=agent.knows))
-    with pytest.raises(AgentError, match=f"^{kind.name} needs arms with features"):
-        agent.reset(ProblemInfo(2, 20, truth=GaussianBandit([0.0, 1.0]), knows=agent.knows))
-
-
-def test_what_they_know() -> None:
-    for kind in ALL:
-        assert kind().knows == {"variances"} and not kind(sigma=1.0).knows
-    assert not LinUCB(alpha=0.5).knows
-    for kind in ALL:
-        reset(kind(sigma=2.0), 1e5 * np.eye(3))
 
 
 def radius_of(agent: Any, made: int, log_det: float) -> float:

@@ -85,7 +85,7 @@ def test_they_pull_and_recommend_as_their_pseudo_code() -> None:
         ("RAGE", {"drops": "gap", "r0": 3}, lambda x, script: plain_rage(x, script, 0.1, "gap", 3)),
         ("XY-static", {"delta": 0.05}, lambda x, script: plain_static(x, script, 0.05)),
     )
-    for seed in range(12):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         x = soare(3, 0.8) if seed == 0 else rng.standard_normal((6, 3))
         size = 0.3 if seed % 2 else 1.0  # small gaps take several rounds, of which each has an estimate of its own

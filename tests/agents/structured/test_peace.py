@@ -6,12 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
-from scipy.stats import fisher_exact
 
 from bai_gym import agents
-from bai_gym.bandits import FeatureBandit, GaussianBandit, linear_bandit
-from bai_gym.benchmark.rollout import play_blocks
+from bai_gym.bandits import linear_bandit
 from bai_gym.problems import ProblemInfo
 
 
@@ -42,48 +39,6 @@ def test_the_rounds_follow_rho() -> None:
     assert reset(agents.make("Peace-rho"), near, 100).rounds_of.tolist() == [2]  # w = (1, -1) still
     between = linear_bandit([[1.0, 0.0], [0.5, 0.0]], [1.0, 0.0])
     assert reset(agents.make("Peace-rho"), between, 100).rounds_of.tolist() == [1]  # half of the first arm: 1/4
-
-
-def test_episodes_with_different_numbers_of_rounds() -> None:
-    rng = np.random.default_rng(0)
-    features = rng.standard_normal((40, 10, 6))
-    features[::2, :, 1:] = 0.0  # in one dimension rho is at most 4
-    truth = linear_bandit(features, rng.standard_normal((40, 6)), noise_variance=1e-10)
-    agent = reset(agents.make("Peace-rho"), truth, 131)
-    assert len(set(agent.rounds_of.tolist())) >= 2
-    rollout = play_blocks(agent, truth, 131, np.random.default_rng(1))
-    assert (rollout.pulls.sum(axis=-1) == 131).all()
-    assert (rollout.recommendation == truth.means.argmax(axis=-1)).all()
-
-
-@pytest.mark.parametrize("kind", ["zero", "line", "repeated", "wide"])
-def test_features_of_any_rank(kind: str) -> None:
-    rng = np.random.default_rng(3)
-    features = {
-        "zero": np.zeros((5, 2)),
-        "line": np.outer([1.0, -2.0, 0.0, 0.5, 1.0], [1.0, 1.0]),
-        "repeated": np.repeat(np.eye(2), [3, 2], axis=0),
-        "wide": rng.standard_normal((5, 9)),
-    }[kind]
-    truth = FeatureBandit(GaussianBandit(np.zeros((30, 5)), 1.0), features)
-    for budget in (1, 3, 7, 60):
-        agent = reset(agents.make("Peace-rho", allow_small_budget=True), truth, budget)
-        rollout = play_blocks(agent, truth, budget, np.random.default_rng(0))
-        assert (rollout.pulls.sum(axis=-1) == budget).all()
-
-
-@pytest.mark.slow
-def test_structure_pays() -> None:
-    # 40 arms in 3 dimensions, three pulls for each: who ignores the features errs more often, at level 1e-6.
-    rng = np.random.default_rng(5)
-    truth = linear_bandit(rng.standard_normal((250, 40, 3)), rng.standard_normal((250, 3)), noise_variance=4.0)
-
-    def errors(agent: Any) -> int:
-        rollout = play_blocks(reset(agent, truth, 128), truth, 128, np.random.default_rng(0))
-        return int((rollout.recommendation != truth.means.argmax(axis=-1)).sum())
-
-    own, other = errors(agents.make("Peace-rho")), errors(agents.make("Uniform"))
-    assert fisher_exact([[own, 250 - own], [other, 250 - other]], alternative="less").pvalue < 1e-6
 
 
 def test_mixed_peace_by_hand() -> None:

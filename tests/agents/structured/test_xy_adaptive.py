@@ -99,13 +99,6 @@ def test_the_cap_ends_a_phase_and_equal_arms_count_as_one() -> None:
     assert rollout.pulls.sum(axis=1).max() < 10_000 and (rollout.recommendation < 2).all()
 
 
-def test_units_and_maps_of_the_features_change_no_pull() -> None:
-    x, theta, turn = sphere(6, 3, 5), np.array([1.0, -0.5, 0.2]), np.random.default_rng(0).standard_normal((3, 3))
-    one = play(x, theta, 3, 3000, tie="first")
-    other = play(10.0 * x @ turn, np.linalg.solve(turn, theta) / 10.0, 3, 3000, tie="first")
-    np.testing.assert_array_equal(one.pulls, other.pulls)
-
-
 def test_tables_say_that_the_published_estimate_is_not_proved() -> None:
     assert agents.make("XY-adaptive").notes == ()
     assert "biased" in agents.make("XY-adaptive", estimate="ridge").notes[0]

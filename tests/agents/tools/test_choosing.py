@@ -82,20 +82,6 @@ def test_keep_best_by_hand(values: list[float], size: int, kept: list[int]) -> N
     assert [np.flatnonzero(row).tolist() for row in mask] == [kept, kept]
 
 
-values_of_rows = st.lists(
-    st.lists(st.sampled_from([-np.inf, 0.0, 1.0, 2.0, 3.0]), min_size=4, max_size=4), min_size=1, max_size=5
-).map(np.array)
-
-
-@given(values_of_rows, st.integers(1, 4), rules)
-def test_keep_best_keeps_exactly_that_many_and_no_worse_one(values: np.ndarray, size: int, tie: TieRule) -> None:
-    mask = keep_best(values.copy(), size, tie, generator())
-    assert (mask.sum(axis=1) == size).all()
-    if size < 4:
-        kept, dropped = values[mask].reshape(-1, size), values[~mask].reshape(-1, 4 - size)
-        assert (kept.min(axis=1) >= dropped.max(axis=1)).all()
-
-
 def test_keep_best_is_uniform_among_the_subsets_of_ties() -> None:
     values = np.tile([1.0, 5.0, 1.0, 1.0, 1.0, 0.0], (RUNS, 1))
     mask = keep_best(values, 3, "random", generator())
@@ -104,13 +90,11 @@ def test_keep_best_is_uniform_among_the_subsets_of_ties() -> None:
     assert chisquare(list(subsets.values())).pvalue > LEVEL
 
 
-@pytest.mark.each("size", [1, 2, 3])
-def test_random_subsets_are_uniform(size: int) -> None:
-    mask = random_subset(RUNS, 4, size, "random", generator())
+def test_random_subsets_are_uniform() -> None:
+    mask = random_subset(RUNS, 4, 2, "random", generator())
     subsets = Counter(tuple(np.flatnonzero(row).tolist()) for row in mask)
-    assert {len(subset) for subset in subsets} == {size}
-    assert len(subsets) == [4, 6, 4][size - 1]
-    assert chisquare(list(subsets.values())).pvalue > LEVEL / 3
+    assert {len(subset) for subset in subsets} == {2} and len(subsets) == 6
+    assert chisquare(list(subsets.values())).pvalue > LEVEL
 
 
 @given(st.integers(1, 5), st.integers(1, 9), st.integers(0, 60), rules)

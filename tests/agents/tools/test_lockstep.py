@@ -62,38 +62,6 @@ def test_every_group_gets_the_outcomes_of_its_own_blocks() -> None:
     assert (rollout.pulls[[0, 4], 1] == 1).all()
 
 
-@pytest.mark.slow
-def test_the_law_of_outcomes_is_that_of_whole_blocks() -> None:
-    # Sums of 9 pulls in parts of 4, 2 and 3, of 1 and 5, or at once: mean and variance of the sample mean.
-    agent = Mixed()
-    runs, rng = 3000, np.random.default_rng(2)
-    means, spreads = [], []
-    for _ in range(runs):
-        agent.reset(ProblemInfo(3, 9, 5), rng)
-        play_blocks(agent, GaussianBandit(np.tile(MEANS, (5, 1)), 1.0), 9, rng)
-        seen, asked = agent.seen[2][0], agent.asked[2][0]
-        if asked[0, 0] >= 2:
-            means.append((seen.means[0, 0] - 2.0) * np.sqrt(asked[0, 0]))
-            spreads.append(seen.variances[0, 0])
-    # Standard normal, and a variance estimate of expectation 1 with standard deviation at most sqrt(2): level 1e-4.
-    assert abs(np.mean(means)) < 3.9 / np.sqrt(len(means))
-    assert abs(np.var(means) - 1.0) < 3.9 * np.sqrt(2.0 / len(means))
-    assert abs(np.mean(spreads) - 1.0) < 3.9 * np.sqrt(2.0 / len(spreads))
-
-
-def test_one_group_is_its_plan() -> None:
-    def plan() -> Plan:
-        assert (yield block) is outcome
-        return np.array([1])
-
-    block, outcome = Block(np.array([[1, 2]])), Statistics.zeros((1, 2))
-    joint = in_lockstep([(np.arange(1), plan())], 1, 2, "random", np.random.default_rng(0))
-    assert next(joint) is block
-    with pytest.raises(StopIteration) as end:
-        joint.send(outcome)
-    assert end.value.value.tolist() == [1]
-
-
 def test_rules_are_refused() -> None:
     def plan() -> Plan:
         yield Sequential(Rule(choose=lambda e, s, rng: 0), 3, "random", np.random.default_rng(0))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -22,7 +20,6 @@ from bai_gym.agents.tools.mixtures import (
     student_level,
     student_threshold,
 )
-from bai_gym.sampling.compiler import jitted
 
 
 def log_gaussian(n: float, mean: float, x: float, variance: float = 1.0) -> float:
@@ -45,7 +42,7 @@ def test_values_that_were_computed_before() -> None:
 
 
 def test_evidence_is_the_integral_over_the_prior() -> None:
-    for n, total, x in [(1, 0.0, 0.3), (3, 3.0, 0.3), (12, 4.0, 0.05), (12, 4.0, 0.9), (30, 17.5, 0.4)]:
+    for n, total, x in [(1, 0.0, 0.3), (12, 4.0, 0.9), (30, 17.5, 0.4)]:
 
         def ratio(q: float, n: float = n, total: float = total, x: float = x) -> float:
             return float((q / x) ** total * ((1 - q) / (1 - x)) ** (n - total))
@@ -63,12 +60,10 @@ def test_evidence_is_the_integral_over_the_prior() -> None:
     )
     rewards = np.array([0.4, -0.3, 1.1, 0.2])  # unknown variances, by integrals over effect size and deviation
 
-    def likelihood(effect: float) -> float:
-        def at(log_sd: float) -> float:
-            sd = math.exp(log_sd)
-            return float(np.prod(norm.pdf(rewards, 0.1 + effect * sd, sd)))
+    deviations = np.exp(np.linspace(-6.0, 6.0, 2001))[:, None]
 
-        return quad(at, -12, 12, limit=300)[0]
+    def likelihood(effect: float) -> float:
+        return float(norm.pdf(rewards, 0.1 + effect * deviations, deviations).prod(axis=1).sum())
 
     def prior(z: float) -> float:
         return float(0.95 * norm.pdf(z, 0, math.sqrt(0.1)) + 0.05 * norm.pdf(z))
@@ -78,65 +73,27 @@ def test_evidence_is_the_integral_over_the_prior() -> None:
     assert float(log_student(np.array(4.0), np.array(u))) == pytest.approx(math.log(mixed / likelihood(0.0)), abs=1e-6)
 
 
-def test_rewards_in_the_unit_interval_make_convex_functions_below_the_sum_of_both_priors() -> None:
-    rng, grid = np.random.default_rng(0), np.linspace(0.002, 0.998, 499)
-    for _ in range(60):
-        n = int(rng.integers(1, 40))
-        total = float(rng.choice([rng.integers(0, n + 1), n * rng.random(), rng.random() * 0.9, n - 0.5]))
-        values = np.array([log_bounded(float(n), total, x) for x in grid])
-        assert (np.diff(values, 2) >= -1e-9).all(), (n, total)
-        assert log_bounded(float(n), total, min(max(total / n, 1e-9), 1 - 1e-9)) <= 1e-6, (n, total)
+def test_a_likelihood_ratio_at_the_threshold_is_evidence_of_the_level() -> None:
+    """Against every common mean, however the arms share the ratio; and for some share hardly more."""
+    grid = np.linspace(0.0, 1.0, 2001)
+    for n, m in ((20.0, 20.0), (9.0, 200.0), (150.0, 30.0)):
+        over = []
+        for v in np.geomspace(1e-3, 10.0, 30):
+            pairs = [(n, (0.6 - grid) ** 2 / v), (m, (0.4 - grid) ** 2 / 0.05)]
+            least = float(sum(log_student(np.full(grid.shape, c), u) for c, u in pairs).min())
+            ratio = float(sum(0.5 * c * np.log1p(u) for c, u in pairs).min())
+            if least > 0.0:
+                over.append(student_threshold(n, m, least) - ratio)
+        assert -0.05 < min(over) < 0.8, (n, m, over)
 
 
-@pytest.mark.each("kind", ["gaussian", "bounded", "student"])
-def test_nothing_of_less_evidence_has_the_other_order(kind: str) -> None:
-    """The evidence against all means x <= y is not above any point of a grid, and close to the least of them."""
-    rng, checked = np.random.default_rng(1), 0
-    for _ in range(60):
-        n, m = (float(value) for value in rng.integers(2, 300, 2))
-        one, two = np.sort(rng.random(2))[::-1]
-        if kind == "gaussian":
-            v, w = rng.exponential(0.05, 2)
-            found = gaussian_evidence(n, v, m, w, one - two)
-            logs: list[Callable[[float], float]] = [
-                lambda x, n=n, one=one, v=v: log_gaussian(n, one, x, v),  # type: ignore[misc]
-                lambda x, m=m, two=two, w=w: log_gaussian(m, two, x, w),  # type: ignore[misc]
-            ]
-        elif kind == "bounded":
-            if rng.random() < 0.5:
-                one, two = round(one * n) / n, round(two * m) / m
-            if one <= two:
-                continue
-            found = bounded_evidence(n, one, m, two, -math.inf)
-            logs = [
-                lambda x, n=n, one=one: log_bounded(n, n * one, min(max(x, 1e-9), 1 - 1e-9)),  # type: ignore[misc]
-                lambda x, m=m, two=two: log_bounded(m, m * two, min(max(x, 1e-9), 1 - 1e-9)),  # type: ignore[misc]
-            ]
-        else:
-            v, w = rng.exponential(0.05, 2)
-            logs = [
-                lambda x, n=n, one=one, v=v: float(log_student(n, (one - x) ** 2 / v)),  # type: ignore[arg-type, misc]
-                lambda x, m=m, two=two, w=w: float(log_student(m, (two - x) ** 2 / w)),  # type: ignore[arg-type, misc]
-            ]
-            found = 0.0
-        grid = np.linspace(0.0, 1.0, 201)
-        first, second = np.array([logs[0](x) for x in grid]), np.array([logs[1](x) for x in grid])
-        sums = np.minimum.accumulate(first) + second  # of each y, the best x <= y
-        least = float(sums.min())
-        if kind == "student":  # a threshold for the likelihood ratio: where it is reached, so is the level
-            ratios = [0.5 * n * math.log1p((one - x) ** 2 / v) + 0.5 * m * math.log1p((two - x) ** 2 / w) for x in grid]
-            level = least - 0.05
-            if min(ratios) >= student_threshold(n, m, max(level, 0.0)):
-                continue
-            assert min(ratios) <= student_threshold(n, m, max(least + 0.05, 0.0)), (n, m)
-            checked += least > 0
-            continue
-        assert found <= least + 1e-9, (kind, n, m, one, two)
-        if least > 0.5:  # the largest of the four terms of a sum may be a quarter of it
-            slack = math.log(4.0) if kind == "gaussian" else 0.05 + 0.01 * least
-            assert found == pytest.approx(least, abs=slack), (kind, n, m, one, two)
-            checked += 1
-    assert checked > 5
+def test_the_sums_are_the_least_of_a_grid() -> None:
+    grid = np.linspace(0.001, 0.999, 999)
+    for n, one, m, two in ((100.0, 0.6, 80.0, 0.375), (20.0, 0.9, 30.0, 0.5)):
+        bounded = min(log_bounded(n, n * one, x) + log_bounded(m, m * two, x) for x in grid)
+        assert bounded_evidence(n, one, m, two, -math.inf) == pytest.approx(bounded, abs=0.05)
+        gaussian = min(log_gaussian(n, one, x, 0.05) + log_gaussian(m, two, x, 0.08) for x in grid)
+        assert gaussian - math.log(4.0) <= gaussian_evidence(n, 0.05, m, 0.08, one - two) <= gaussian
 
 
 def test_a_bound_that_does_not_suffice_is_enough() -> None:
@@ -161,71 +118,17 @@ def test_intervals_end_where_the_evidence_suffices() -> None:
             assert log_bounded(n, n * mean, 1.0 - 1e-9) <= 4.0, (n, mean)
 
 
-def test_ends_are_the_same_compiled_and_never_fail_near_the_bounds() -> None:
-    compiled = jitted(bounded_upper_end)
-
-    @numba.njit
-    def ends(cases: np.ndarray) -> np.ndarray:
-        found = np.empty(len(cases))
-        for number in range(len(cases)):
-            found[number] = compiled(cases[number, 0], cases[number, 1], cases[number, 2])
-        return found
-
-    rng = np.random.default_rng(4)
+def test_ends_never_fail_near_the_bounds() -> None:
     # 0.91 with two arms, whose Kullback-Leibler bound is the number below 1, and the like; then extremes and others.
     cases = [(1.0, 0.91, math.log(20)), (1.0, 0.9046, math.log(20)), (2.0, 0.57, 30.0), (4663.0, 0.99994895326, 6.2378)]
-    cases += [(1.0, mean, math.log(20)) for mean in np.linspace(0.85, 0.95, 1001)]
+    cases += [(1.0, mean, math.log(20)) for mean in np.linspace(0.85, 0.95, 101)]
     near = [0.0, 5e-324, 1e-300, 1e-17, 1e-12, 1e-9, 0.01]
-    for n in (1.0, 2.0, 3.0, 50.0, 1e3, 1e6, 1e9, 1e12):
-        for level in (0.5, math.log(20), math.log(4000), 40.0):
+    for n in (1.0, 2.0, 50.0, 1e6, 1e12):
+        for level in (0.5, math.log(20), 40.0):
             cases += [(n, mean, level) for one in near for mean in (one, 1.0 - one)] + [(n, 1.0 - 2.0**-53, level)]
-    for _ in range(3000):
-        n = float(rng.choice([1, 2, 3, rng.integers(1, 50), rng.integers(1, 5000), 10 ** rng.integers(3, 10)]))
-        mean = float(rng.choice([rng.random(), 1.0 - 10.0 ** -rng.uniform(1, 17), rng.integers(0, n + 1) / n]))
-        cases.append((n, mean, float(rng.uniform(0.5, 40.0))))
     plain = np.array([bounded_upper_end(*case) for case in cases])
     means = np.array(cases)[:, 1]
     assert ((means <= plain) & (plain <= 1.0)).all()
-    np.testing.assert_allclose(ends(np.array(cases)), plain, rtol=0.0, atol=1e-9)
     for (n, mean, level), end in zip(cases, plain.tolist(), strict=True):
         if end == 1.0 and n <= 5000.0:  # nothing that the interval need not have is in it
             assert log_bounded(n, n * mean, 1.0 - 1e-11) <= level + 1e-6, (n, mean, level)
-
-
-@pytest.mark.slow
-@pytest.mark.each("kind", ["gaussian", "binary", "uniform", "rare", "student", "two"])
-def test_streams_rarely_reach_what_they_should_rarely_reach(kind: str) -> None:
-    """20,000 streams of 2,000 rewards; by Ville's inequality at most a share of 0.05 ever has evidence of log 20."""
-    rng, runs, mean = np.random.default_rng(3), 20_000, 0.3
-    sums, squares = np.zeros((2, runs)), np.zeros((2, runs))
-    largest = np.zeros((2, runs))
-    vector = np.vectorize(log_bounded)
-    for n in range(1, 2001):
-        draws = {
-            "gaussian": lambda: rng.standard_normal((1, runs)),
-            "binary": lambda: (rng.random((1, runs)) < mean) * 1.0,
-            "uniform": lambda: rng.random((1, runs)) * 2 * mean,
-            "rare": lambda: (rng.random((1, runs)) < 0.01) * 1.0,
-        }.get(kind, lambda: mean + 3 * rng.standard_normal((2, runs)))()
-        sums[: len(draws)] += draws
-        squares[: len(draws)] += draws**2
-        if n < 3 or (n > 50 and n % (100 if kind in ("binary", "uniform", "rare") else 10) != 0):
-            continue
-        m = sums / n
-        if kind == "gaussian":
-            narrow, wide = (n * n * m**2 / (2 * (n + rho)) - 0.5 * math.log(1 + n / rho) for rho in (20, 1))
-            now: Any = np.logaddexp(math.log(0.95) + narrow, math.log(0.05) + wide)
-        elif kind in ("student", "two"):
-            v = np.maximum(squares / n - m * m, 1e-300)
-            now = log_student(np.full(m.shape, float(n)), (m - mean) ** 2 / v)
-        else:
-            x = 0.01 if kind == "rare" else mean
-            now = np.broadcast_to(vector(float(n), sums[0], x), m.shape)
-        largest = np.maximum(largest, now)
-    if kind == "two":  # P(s_i + s_j >= L) <= (1 + L) exp(-L)
-        level = student_level(math.log(20))
-        share = float((largest.sum(axis=0) >= level).mean())
-    else:
-        share = float((largest[0] >= math.log(20)).mean())
-    least = -1.0 if kind == "uniform" else 0.004  # rewards inside the interval vary less: a strict supermartingale
-    assert least < share < 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs), share

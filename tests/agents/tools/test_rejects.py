@@ -47,18 +47,6 @@ def test_lengths_are_exact_and_fit_into_the_budget(num_arms: int, budget: int) -
         np.testing.assert_array_equal(ends[:-1], times[:-1])
 
 
-def test_a_whole_number_stays_what_it_is() -> None:
-    # n - K = 133 K logbar(K) / ... : all shares that are integers, for K up to 12.
-    for num_arms in range(2, 13):
-        logbar = Fraction(1, 2) + sum(Fraction(1, i) for i in range(2, num_arms + 1))
-        for left in range(2, num_arms + 1):
-            product = logbar * left
-            for factor in (1, 7, 1001):
-                budget = num_arms + product.numerator * factor
-                length = phase_lengths(num_arms, budget)[num_arms - left]
-                assert length == product.denominator * factor
-
-
 def test_lengths_below_a_cap_by_hand() -> None:
     # [6, 8, 12] with at most 10: the last two arms save 2 pulls each, 4 for the others' 14: 6 x 18 / 14 = 7.7 and
     # 8 x 18 / 14 = 10.3.

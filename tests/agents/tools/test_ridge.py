@@ -9,8 +9,6 @@ import pytest
 
 from bai_gym.agents import make
 from bai_gym.agents.structured.linear_models import longest, noise_deviation, shared_features
-from bai_gym.agents.tools.plain_ridge import RidgeState, product, start
-from bai_gym.agents.tools.plain_ridge import update_regression as update_plain
 from bai_gym.agents.tools.ridge import RegressionState, read_row, update_regression
 from bai_gym.agents.tools.ridge_fit import Ridge, coordinates, orthogonal_groups
 from bai_gym.bandits import FeatureBandit, GaussianBandit
@@ -35,15 +33,11 @@ WITH_HOLES = np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 0.0], [1.0, 2.0, 0.0], [0.0, 
 INVERSE, WHOLE, GROUPS = "inverse", "whole", "groups"
 CASES: list[tuple[str, np.ndarray]] = [
     (INVERSE, sphere(1, 40, 4)),
-    (INVERSE, sphere(3, 40, 4)),
     (INVERSE, sphere(3, 20, 1)),
     (WHOLE, sphere(1, 40, 33)),
-    (WHOLE, sphere(3, 40, 33)),
     (WHOLE, sphere(3, 30, 50)),  # more features than arms
     (WHOLE, np.repeat(sphere(3, 40, 7), 4, axis=2)),  # of rank 7
-    (GROUPS, adaptive(20)[None]),
     (GROUPS, np.stack([adaptive(20), 2.0 * adaptive(20)])),
-    (GROUPS, np.eye(6)[None]),
     (GROUPS, WITH_HOLES[None]),
     (GROUPS, np.zeros((1, 4, 2))),
 ]
@@ -108,38 +102,8 @@ def check(x: np.ndarray, ridge: Ridge, lam: float, played: Outcome, tolerance: f
     np.testing.assert_allclose(ridge.scores(statistics.pulls, statistics.means)[:, order], states["scores"], atol=1e-7)
 
 
-class PlainState(RidgeState):
-    between: float  # x_0^T A^-1 x_1
-
-
-def pull_in_turn(e: Episode, s: PlainState, w: PlainState, rng: np.random.Generator) -> int:
-    update_plain(e, s, w)
-    s.between = product(s, w, e.features[0], e.features[1])
-    return STOP if e.made == 60 else e.made * e.made % 7 % e.num_arms
-
-
-def test_the_plain_regression_follows_its_definition() -> None:
-    # From no pull on, and from two pulls of each arm.
-    x, lam = sphere(1, 5, 3), 0.3
-    for first in (0, 2):
-        begin = Statistics(np.full((2, 5), first), np.full((2, 5), 1.5 * (first > 0)), np.zeros((2, 5)))
-        rule = Rule(choose=pull_in_turn, state=PlainState)
-        request = Sequential(rule, 61, "first", np.random.default_rng(1), start(3, lam))
-        engine = Engine(request, begin, 5 * first, np.broadcast_to(x, (2, 5, 3)), variances=False)
-        bandit = GaussianBandit(np.full((2, 5), 2.0), 1.0)
-        engine.advance(bandit.draws(), np.random.default_rng(2), 61, lambda rows, slots: np.zeros(0))
-        states, statistics = engine.outcome.states, engine.outcome.statistics
-        for n in range(2):
-            scores, m, log_det = direct(x[0], lam, statistics.pulls[n], statistics.sums[n])
-            np.testing.assert_allclose(states["scores"][n], scores, rtol=1e-9)
-            assert states["between"][n] == pytest.approx(m[0, 1], rel=1e-9)
-            assert states["log_det"][n] == pytest.approx(log_det, rel=1e-9)
-            assert states["scale"][n] >= 1.5
-
-
-@pytest.mark.slow
 @pytest.mark.each(("name", "x"), CASES, ids=lambda v: str(v.shape) if isinstance(v, np.ndarray) else v)
-@pytest.mark.each("lam", [1.0, 1e-4, 50.0])
+@pytest.mark.each("lam", [1e-4, 50.0])
 @pytest.mark.each("swept", [False, True])
 def test_thousands_of_pulls_leave_no_error(name: str, x: np.ndarray, lam: float, swept: bool) -> None:
     batch, arms = 3 if len(x) == 1 else len(x), x.shape[1]
@@ -148,7 +112,7 @@ def test_thousands_of_pulls_leave_no_error(name: str, x: np.ndarray, lam: float,
     begin = Statistics.zeros((batch, arms))
     if swept:
         begin = Statistics(np.ones((batch, arms), np.int64), np.full((batch, arms), 1.5), np.zeros((batch, arms)))
-    for pulls in (arms, arms + 1, arms + 20, 3000):
+    for pulls in (arms, arms + 1, 3000):
         check(x, ridge, lam, play(x, ridge, lam, pulls, begin=begin), 1e-8)
 
 
@@ -203,12 +167,11 @@ def test_one_matrix_for_all_episodes_is_kept_once() -> None:
 def test_features_that_cannot_be_used() -> None:
     told = info(np.eye(3))
     told.features = np.full((3, 3, 2), np.nan)
-    with pytest.raises(InstanceError, match=r"^features: arm 0 has nan in dimension 0"):
+    with pytest.raises(InstanceError, match="arm 0 has nan"):
         shared_features(told, 1.0, "LinUCB")
-    with pytest.raises(InstanceError, match=r"^LinUCB cannot use features as large as these: divide them by a number$"):
+    with pytest.raises(InstanceError, match="as large as these"):
         shared_features(info(1e200 * np.eye(3)), 1.0, "LinUCB")
-    message = "^lam of LinUCB is 1e-12, too small for 100 pulls of arms of length 1: give at least 1.01e-10$"
-    with pytest.raises(ParameterError, match=message):
+    with pytest.raises(ParameterError, match="at least 1.01e-10"):
         shared_features(info(np.eye(3)), 1e-12, "LinUCB")
     shared_features(info(np.eye(3)), 1.01e-10, "LinUCB")
 

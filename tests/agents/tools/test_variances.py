@@ -12,7 +12,6 @@ from bai_gym.agents.tools.variances import ESTIMATES, VarianceState, estimated_v
 from bai_gym.statistics import Statistics
 
 PULLS, MEANS, VARIANCES = [2, 4, 3], [0.0, 0.5, 1.0], [0.0, 1.0 / 3.0, 0.0]
-DECIDE = ["OCBA", "OCBA-PCS", "VBR", "SHAdaVar", "SHAdaVar(ucb=False)", "GNA", "Rinott", "KN", "TTTS", "EB-TCI"]
 
 
 @pytest.mark.each(
