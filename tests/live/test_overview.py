@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -81,19 +80,13 @@ def test_a_journal_that_cannot_be_shown_is_an_error(tmp_path: Path) -> None:
     with bai_gym.Study(NAMES, 12, journal=journal) as study:
         study.optimize(reward, pulls=2)
     head, *lines = journal.read_text().splitlines(keepends=True)
-    facts = json.loads(head)
-    changes: list[dict[str, Any]] = [{"arms": 3}, {"arms": ["red", 3]}, {"costs": [1.0]}, {"earlier": 3}]
-    changes += [{"budget": "many"}, {"costs": "abc"}, {"earlier": [[1], [2.0], [3.0]]}]
-    for change in changes:
-        journal.write_text("".join([json.dumps(facts | change) + "\n", *lines]))
+    changes: list[dict[str, Any]] = [{"arms": ["red", 3]}, {"costs": [1.0]}, {"earlier": 3}, {"budget": "many"}]
+    changes += [{"earlier": [[1], [2.0], [3.0]]}]
+    contents = [[json.dumps(json.loads(head) | change) + "\n", *lines] for change in changes]
+    for content in (*contents, [head, '{"tell": 7, "reward": 1}\n'], [head, "rubbish\n", *lines]):
+        journal.write_text("".join(content))
         with pytest.raises(OutputError, match="damaged"):
             Overview.of(journal)
-    journal.write_text("".join([head, '{"tell": 7, "reward": 1}\n']))
-    with pytest.raises(OutputError, match="damaged"):
-        Overview.of(journal)
-    journal.write_text("".join([head, "rubbish\n", *lines]))
-    with pytest.raises(OutputError, match="damaged: line 2"):
-        Overview.of(journal)
     for place in ("/dev/zero", tmp_path, tmp_path / "missing", "a\0b"):
         with pytest.raises(OutputError, match="cannot be read"):
             Overview.of(place)
@@ -103,8 +96,7 @@ def test_a_journal_that_cannot_be_shown_is_an_error(tmp_path: Path) -> None:
 
 def test_the_command_shows_a_study_until_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = tmp_path / "journal.jsonl"
-    names = ("red", "gr\x1b[2Jeen", "blue")
-    with bai_gym.Study(names, 12, "Uniform", journal=journal) as study:
+    with bai_gym.Study(("red", "gr\x1b[2Jeen", "blue"), 12, "Uniform", journal=journal) as study:
         study.ask(2)
         done = CliRunner().invoke(app, ["study", str(journal)])
         assert done.output.splitlines() == ["Uniform: running, rewards 0 (real), outstanding pulls 2, budget 12"]
@@ -113,15 +105,6 @@ def test_the_command_shows_a_study_until_it_ends(tmp_path: Path, monkeypatch: py
         steps = iter([partial(play, pulls=5), lambda: None, play])
         monkeypatch.setattr(command.time, "sleep", lambda _: next(steps)())
         done = CliRunner().invoke(app, ["study", str(journal), "--watch"])
-        heads = [line for line in done.output.splitlines() if line.startswith("Uniform: ")]
-        assert [head.split(", ")[:2] for head in heads] == [
-            ["Uniform: running", "rewards 0 (real)"],
-            ["Uniform: running", "rewards 5 (real)"],
-            ["Uniform: ended", "rewards 12 (real)"],
-        ]
+        heads = re.findall(r"^Uniform: (\w+), rewards (\d+)", done.output, re.M)
+        assert heads == [("running", "0"), ("running", "5"), ("ended", "12")]
         assert "Uniform recommends arm gr?[2Jeen" in done.output and "\x1b" not in done.output
-        screen = io.StringIO()
-        screen.isatty = lambda: True  # type: ignore[method-assign]
-        monkeypatch.setattr(sys, "stdout", screen)
-        command.study(journal, watch=True)
-        assert screen.getvalue().startswith("\x1b[JUniform: ended") and screen.getvalue().count("\x1b") == 1

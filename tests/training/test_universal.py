@@ -157,16 +157,6 @@ def test_features_that_are_left_out_keep_weight_0_also_after_other_weights_and_a
             assert [name for name, is_used in zip(names, used, strict=True) if not is_used] == [feature], kind
 
 
-def test_families_of_one_kind_of_reward_leave_the_other_network_alone(tmp_path: Path) -> None:
-    first = train_universal(SMALL, tmp_path / "first", device="cpu")
-    more = UniversalRecipe(**{**json.loads(SMALL.to_json()), "seed": 1, "families": ["bernoulli", "bernoulli-prior"]})
-    second = train_universal(more, tmp_path / "second", device="cpu", start_from=first)
-    before, after = (agents.make("Universal", path=path).networks for path in (first, second))
-    for name in before["any"]:
-        np.testing.assert_array_equal(after["any"][name], before["any"][name])
-        assert (after["binary"][name] != before["binary"][name]).any(), name
-
-
 def test_a_network_learns_the_same_beside_the_other_and_alone(tmp_path: Path) -> None:
     both = Universal(path=train_universal(SMALL, tmp_path / "both", device="cpu")).networks
     for kind, names in (("any", ["gaussian"]), ("binary", ["bernoulli", "bernoulli-prior"])):
