@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from bai_gym.datasets import automobile_like, find, read_automobile
+from bai_gym.datasets import automobile_like, read_automobile
 from bai_gym.errors import DataError, ParameterError
 
 LEVEL = 0.001
@@ -87,27 +86,6 @@ def test_a_file_is_read_again_only_when_it_changes(tmp_path: Path) -> None:
     assert read_automobile(str(path)) is table
     write(tmp_path, "".join(FOUR[:3]))
     assert read_automobile(path).num_rows == 3
-
-
-@pytest.mark.skipif(
-    not os.environ.get("BAI_GYM_DATA") or find("automobile") is None,
-    reason="needs UCI Automobile: set BAI_GYM_DATA to a folder that has automobile/imports-85.data",
-)
-def test_the_real_cars_have_the_published_counts() -> None:
-    path = find("automobile")
-    assert path is not None
-    table = read_automobile(path)
-    values = table.values
-    assert values.shape == (205, 6)
-    assert (values.min(axis=0) == 0.0).all() and (values.max(axis=0) == 1.0).all()
-    assert table.notes == ("4 of 205 prices are missing in the data; they are the mean of the others",)
-    # The ranges are those in imports-85.names; the first car of the file costs 13495 and weighs 2548.
-    assert values[0, 5] == pytest.approx((13495 - 5118) / (45400 - 5118))
-    assert values[0, 0] == pytest.approx((2548 - 1488) / (4066 - 1488))
-    rows = path.read_text().splitlines()
-    unknown = [row for row, line in enumerate(rows) if line.endswith(",?")]
-    known = [int(line.rsplit(",", 1)[1]) for line in rows if not line.endswith(",?")]
-    assert values[unknown, 5] == pytest.approx([(np.mean(known) - 5118) / (45400 - 5118)] * 4)
 
 
 # The synthetic table

@@ -1,7 +1,6 @@
 import hashlib
 import http.server
 import io
-import sys
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -184,18 +183,6 @@ def test_what_can_only_be_had_by_hand_says_how(data: Path) -> None:
         assert str(data) in str(caught.value) and "kaggle.com" in str(caught.value)
     path = put(data, "measures_v2.csv")
     assert fetch("electric-motor") == path
-
-
-def test_fetch_shows_a_bar_on_a_terminal_and_nothing_elsewhere(
-    data: Path, server: Server, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    server.content = archive(one=CONTENT)
-    register(monkeypatch, toy(f"{server.address}/toy.zip", server.content))
-    fetch("toy").unlink()
-    assert capfd.readouterr() == ("", "")
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    fetch("toy")
-    assert "fetching Toy" in capfd.readouterr().err
 
 
 def test_what_is_not_the_published_file_is_not_kept(

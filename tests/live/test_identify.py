@@ -230,14 +230,6 @@ def test_a_reward_of_another_kind_is_a_failed_pull() -> None:
     assert found.failures[3] > 0 and found.means[3] == 0.0
 
 
-def test_nan_counts_as_the_worst() -> None:
-    found = bai_gym.identify(lambda arm: math.nan if arm == 3 else float(arm), 4, 40, on_error="worst", worst=-1)
-    assert found.recommendation == 2
-    assert found.failures.tolist() == [0, 0, 0, found.pulls[3]]
-    assert "failed and count as the worst reward" in found.notes[0]
-    assert found.log[0].error is None or "nan" in found.log[0].error
-
-
 def test_a_pull_that_hangs_counts_as_the_worst() -> None:
     def stuck(arm: int) -> float:
         time.sleep(3600 if arm == 3 else 0)
@@ -301,14 +293,6 @@ def test_what_is_no_reward_with_a_cost_is_a_failed_pull() -> None:
             bai_gym.identify(lambda arm, wrong=wrong: wrong, 2, 8, costs=[1.0, 2.0])
     with pytest.raises(PullError, match=r"it returned \(1.0, 2.0\), and not a finite number of at most"):
         bai_gym.identify(lambda arm: (1.0, 2.0), 2, 8)
-
-
-def test_a_finished_journal_holds_the_result(tmp_path: Path) -> None:
-    journal = tmp_path / "journal.jsonl"
-    found = bai_gym.identify(noisy, 4, 50, journal=journal)
-    again = bai_gym.identify(fails_at(1, lambda: 1 / 0), 4, 50, journal=journal)  # not called
-    same(found, again)
-    np.testing.assert_array_equal(found.means, again.means)
 
 
 def test_failures_are_kept(tmp_path: Path) -> None:

@@ -29,9 +29,8 @@ def reward(pull: PendingPull) -> float:
 @pytest.mark.each(
     "arguments",
     [
-        {"agent": "SR", "budget": 60},
         {"agent": "TTTS", "budget": 12, "earlier": {"arm": ["red", "red", "blue"], "reward": [0.5, 0.1, 7.0]}},
-        {"agent": "TTTS", "budget": 30.0, "costs": [1.0, 2.0, 3.0]},
+        {"agent": "SR", "budget": 60.0, "costs": [1.0, 2.0, 3.0]},
         {"agent": "LUCB(b=0.5)", "budget": 500},  # it stops early
         {"agent": "SH-Reuse", "budget": 60, "items": range(30)},
     ],
@@ -46,15 +45,16 @@ def test_the_journal_shows_what_the_study_knows(arguments: dict[str, Any], tmp_p
         study.ask()
         seen = Overview.of(journal)
         assert (seen.agent, seen.budget, seen.asked, seen.log) == (study.agent, arguments["budget"], 8, study.log)
-        assert seen.found is not None and not seen.ended
+        assert seen.found is not None and not seen.ended and seen.found.table == study.result().table
         alone = " chosen for ", "is proved for"  # what the agent alone knows
-        said = [note for note in study.result().notes if not any(words in note for words in alone)]
-        assert seen.found.table == study.result().table and list(seen.found.notes) == said
+        assert list(seen.found.notes) == [
+            note for note in study.result().notes if not any(words in note for words in alone)
+        ]
         study.release()
         found = study.optimize(reward)
         end = Overview.of(journal)
-        assert end.ended and end.found is not None and end.found.recommendation == found.recommendation
-        assert end.found.table == found.table and set(end.found.notes) <= set(found.notes) | set(end.found.notes[-1:])
+        assert end.ended and end.found is not None
+        assert (end.found.recommendation, end.found.table) == (found.recommendation, found.table)
         study.tell(1, 99.0)  # after the first reward, and after the end
         assert Overview.of(journal).log == end.log
     before = journal.read_bytes()

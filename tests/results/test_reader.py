@@ -99,23 +99,16 @@ def test_claims_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], mon
     assert table.claims_are and all(f"{claim.verdict:<10} {claim.text}" in written for claim in table.claims)
 
 
-@pytest.mark.slow
 def test_the_row_can_be_played_again_by_its_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    means = {"means": [0.9, 0.5], "distribution": "bernoulli"}
-    arguments: dict[str, Any] = {"budgets": [12], "runs": 70, "seed": 5, "env_kwargs": means, "checkpoints": [3]}
-    played = compare(
-        ["Uniform", "APT"],
-        "BAI-Custom-v0",
-        **{**arguments, "env_kwargs": {**means, "task": "thresholding", "threshold": 0.6}},
-    )
-    for row in played:
-        out = tmp_path / f"{row.agent}-{row.budget}"
+    keywords = {"means": [0.9, 0.5], "distribution": "bernoulli", "task": "thresholding", "threshold": 0.6}
+    arguments: dict[str, Any] = {"budgets": [12], "runs": 70, "seed": 5, "env_kwargs": keywords, "checkpoints": [3]}
+    for row in compare(["Uniform", "APT"], "BAI-Custom-v0", **arguments):
+        out = tmp_path / f"{row.agent}-{row.checkpoint}"
         assert row.rerun
         assert command([*shlex.split(row.rerun)[1:], "--out", str(out)], capsys, monkeypatch)[0] == 0
-        (table,) = read_results(out)
-        again = [other for other in table.results if other.checkpoint == row.checkpoint]
+        again = [other for other in read_results(out)[0].results if other.checkpoint == row.checkpoint]
         assert plain(again) == plain([row])
 
 
@@ -143,18 +136,6 @@ def test_pandas_and_polars_read_results_and_single_runs(tmp_path: Path) -> None:
     assert len(frame) == len(runs) == 4 * 1100
     by_polars = frame.group_by("agent", "budget").agg(1 - pl.col("correct").mean()).rows()
     assert {(agent, budget): error for agent, budget, error in by_polars} == pytest.approx(errors.to_dict())
-
-
-def test_a_folder_of_different_tasks_is_read_by_columns(tmp_path: Path) -> None:
-    """As docs/results.md says."""
-    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path)
-    compare(["Uniform"], ENV, budgets=[20], runs=30, out=tmp_path, checkpoints=10)
-    for m in (2, 3):
-        compare(["SAR"], "BAI-TopM-Bernoulli10-v0", budgets=[60], runs=30, out=tmp_path, env_kwargs={"m": m})
-    names = ["agent", "budget", "correct"]
-    assert pd.read_parquet(tmp_path / "chunks", columns=names).shape == (120, 3)
-    files = tmp_path / "chunks" / "**" / "*.parquet"
-    assert pl.scan_parquet(files, extra_columns="ignore").select(names).collect().shape == (120, 3)
 
 
 # --------------------------------------------------------------------------------------------- other versions

@@ -75,32 +75,20 @@ def test_by_hand(comparison: Comparison) -> None:
     assert math.isnan(single.simple_regret_se) and single.interval == wilson(0, 1)
 
 
-def test_as_text(comparison: Comparison) -> None:
-    low, high = wilson(5, 10)
-    assert str(comparison[0]) == (
-        "Alternating on BAI-Custom-v0(means=[1.0, 0.25, 0.5], variances=0.0), budget 6: "
-        f"error probability 0.5000 [{low:.4f}, {high:.4f}] in 10 runs (oracle knowledge: range)"
-    )
-    assert str(comparison).splitlines() == [str(row) for row in comparison]
-    assert "(oracle knowledge: none)" in str(comparison[1])
-
-
 def test_arms_of_a_log_have_names(tmp_path: Path) -> None:
-    """The first arm, a, is the worst, and Alternating recommends it in half of the runs, else b."""
+    """The first arm, a, is the worst, and Named recommends it in 4 of 10 runs, else b."""
     (tmp_path / "log.csv").write_text("page,bought\na,no\nb,yes\nc,yes\nc,yes\n")
     log = {"path": str(tmp_path / "log.csv"), "arm_column": "page", "reward_column": "bought"}
-    played = compare([Named, "Uniform"], "BAI-Table-v0", budgets=[6], runs=10, env_kwargs=log, out=tmp_path / "results")
+    played = compare([Named], "BAI-Table-v0", budgets=[6], runs=10, env_kwargs=log, out=tmp_path / "results")
     (table,) = read_results(tmp_path / "results")
     for row in (played[0], table.results[0]):
         assert row.arm_names == ("a", "b", "c") and row.arm_means == (0.0, 1.0, 1.0)
-        assert row.best_arms == ("b", "c") and row.recommended == (4, 6, 0)
-        assert row.most_recommended == ("b", 0.6)
+        assert (row.best_arms, row.recommended, row.most_recommended) == (("b", "c"), (4, 6, 0), ("b", 0.6))
         assert "60.0% of them recommend 'b'" in str(row)
     text = results_table(table.results).markdown()
-    assert "| most recommended |" in text and "| b (60 %) |" in text
-    assert f"\nBest of {played[0].env}: 'b' and 'c', with a mean of 1; the next mean is 0.\n" in text
+    assert "| b (60 %) |" in text and f"\nBest of {played[0].env}: 'b' and 'c', with a mean of 1" in text
     (arms,) = arms_tables(table.results)
-    # Of the arms b, c, a, the first two are equally good. Named pulls arm a three times of four, and c once.
+    # Named pulls arm a three times of four, and c once.
     assert [line.split("|")[1:4] for line in arms.markdown().splitlines()[-3:]] == [
         [" b ", " 1 ", " 60.0 %, 0.0 % "],
         [" c ", " 1 ", " 0.0 %, 25.0 % "],
@@ -108,7 +96,7 @@ def test_arms_of_a_log_have_names(tmp_path: Path) -> None:
     ]
     assert arms_tables(table.results, most=2) == []
     line = next(csv.DictReader(io.StringIO(results_table(table.results).csv())))
-    assert (line["agent"], line["arms"], line["best_arms"]) == ("Uniform", "a;b;c", "b;c")
+    assert (line["arms"], line["best_arms"]) == ("a;b;c", "b;c")
 
 
 class Named(Best):
@@ -159,10 +147,7 @@ def test_paired(comparison: Comparison) -> None:
 def test_against(comparison: Comparison) -> None:
     env = comparison[0].env
     rivals = comparison.against("best")
-    assert [(rival.agent, rival.env, rival.budget) for rival in rivals] == [
-        ("Alternating", env, 6),
-        ("Alternating", env, 10),
-    ]
+    assert [(rival.agent, rival.env, rival.budget) for rival in rivals] == [("Alternating", env, n) for n in (6, 10)]
     assert rivals[0].test == comparison.paired("best", "Alternating", 6, env)
     assert (rivals[0].test.only_a_errs, rivals[0].test.only_b_errs) == (0, 5)  # the reference errs less
     assert comparison.against("best", level=0.5)[0].test.level == 0.5

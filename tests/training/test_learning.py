@@ -91,28 +91,16 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_what_is_written(undisturbed: Path, tmp_path: Path) -> None:
     calls: list[tuple[str, int, int]] = []
-    threads = torch.get_num_threads()
-    torch.set_num_threads(2)
     trained = train(recipe(), tmp_path, device="cpu", on_part=lambda *given: calls.append(given))
-    assert torch.get_num_threads() == 2
-    torch.set_num_threads(threads)
-    assert calls == [
-        ("imitating A-GapE(b=1.0)", 1, 1),
-        *(("learning", done, 10) for done in (2, 4, 6, 8, 10)),
-    ]
+    assert calls == [("imitating A-GapE(b=1.0)", 1, 1), *(("learning", done, 10) for done in (2, 4, 6, 8, 10))]
     assert (trained.model, trained.weights) == (tmp_path / "model.zip", tmp_path / "weights.npz")
-    names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"recipe.json", "checkpoint.zip", "model.zip", "weights.npz", "tensorboard", "chunks"}
     assert (tmp_path / "recipe.json").read_text() == recipe().to_json() + "\n"
     assert same_files(tmp_path, undisturbed)  # whatever global generators hold
     learned, model = agents.make("Learned", path=trained.weights), PPO.load(trained.model, device="cpu")
-    assert isinstance(model.policy, ArmPolicy)
-    assert model.num_timesteps == 720
+    assert isinstance(model.policy, ArmPolicy) and model.num_timesteps == 720
     facts = learned.trained_on
     assert (facts["env"], facts["budget"], facts["num_arms"]) == (ENV, 8, 4)
     assert (facts["command"], facts["recipe"]) == (recipe().command(), json.loads(recipe().to_json()))
-    assert facts["versions"]["torch"] == torch.__version__
-    saved = agents.SB3Agent.load(trained.model)
     given = {
         "pulls": np.array([[3, 2, 2, 1]]),
         "means": np.array([[1 / 3, 0.5, 1.0, 0.0]]),
@@ -121,7 +109,8 @@ def test_what_is_written(undisturbed: Path, tmp_path: Path) -> None:
     }
     tensors = {name: torch.as_tensor(array).float() for name, array in given.items()}
     with torch.no_grad():
-        np.testing.assert_allclose(learned.network.logits(given), saved.policy.arm_logits(tensors).numpy(), atol=1e-4)
+        saved = model.policy.arm_logits(tensors).numpy()
+    np.testing.assert_allclose(learned.network.logits(given), saved, atol=1e-4)
 
 
 def test_events_for_tensorboard(undisturbed: Path) -> None:
@@ -172,15 +161,6 @@ def test_other_recipes_end_with_the_same_weights_after_interruptions(changes: di
     assert one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
     assert (whole.weights is None) == (mine.network == "mlp") != (tmp_path / "whole/weights.npz").exists()
     assert evaluate(agents.SB3Agent.load(whole.model), ENV, budget=8, runs=10).mean_pulls.sum() == 8
-
-
-def test_it_becomes_better_than_chance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imitation, "ROUND", 2000)
-    keywords = {"means": [0.0, 1.0, 0.5], "variances": 0.0, "budget": 7}
-    mine = recipe_for("BAI-Custom-v0", keywords, **{**SMALL, "imitated_steps": 40_000, "steps": 2000})
-    trained = train(mine, tmp_path, device="cpu")
-    agent = agents.make("Learned", path=trained.weights)
-    assert evaluate(agent, "BAI-Custom-v0", runs=20, env_kwargs=keywords).errors == 0  # chance: (1/3)^20
 
 
 # ------------------------------------------------------------------------------------------------ interrupted

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -146,11 +145,3 @@ def test_the_command_gives_the_recipe_again(
     assert given == [recipe]
     assert given[0].to_json() == recipe.to_json()
     assert given[0].command() == recipe.command()
-
-
-def test_the_text_is_json() -> None:
-    recipe = recipe_for("BAI-Custom-v0", {"means": np.array([0.5, 0.25]), "variances": np.float64(0.1)})
-    read = json.loads(recipe.to_json())
-    assert read["env_kwargs"] == {"means": [0.5, 0.25], "variances": 0.1}
-    assert Recipe(**read) == recipe
-    assert gym.make(read["env"], **read["env_kwargs"]).unwrapped.num_arms == 2  # type: ignore[attr-defined]
