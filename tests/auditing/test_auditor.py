@@ -30,11 +30,12 @@ def rule_with(bug: str = "") -> Rule:
 
     def rule(looks: Looks, delta: float) -> np.ndarray:
         rivals, n = looks.means.shape[-1] - 1, looks.pulls[..., :1]
-        noise = looks.sigma ** (4.0 if bug == "squared variance" else 2.0) / n
+        noise = np.broadcast_to(looks.sigma ** (4.0 if bug == "squared variance" else 2.0) / n, looks.means.shape)
         if bug == "pulls counted twice":
             noise = noise / 2.0
-        spread = noise if bug == "noise of the rival forgotten" else 2.0 * noise
         best = looks.means.argmax(axis=-1)
+        own = np.take_along_axis(noise, best[..., None], axis=-1)
+        spread = own + (0.0 if bug == "noise of the rival forgotten" else noise)
         z = (looks.means.max(axis=-1, keepdims=True) - looks.means) / np.sqrt(spread)
         boundary = POCOCK if rivals == 1 else -ndtri(delta / rivals / 5.0)
         if bug == "level of one look":

@@ -181,6 +181,11 @@ def test_an_arm_that_was_dropped_is_not_recommended_for_its_first_items() -> Non
 # ------------------------------------------------------------------------------------------------ differences
 
 
+def paired() -> None:
+    """Skip a test of common items where the wing of paired pulls is not there."""
+    pytest.importorskip("bai_gym.paired", reason="differences are of that wing")
+
+
 class Pairs:
     """Pulls the arms in a given order, and keeps what it sees of common items."""
 
@@ -200,6 +205,7 @@ class Pairs:
 
 
 def test_an_agent_that_uses_pairs_sees_the_differences_on_common_items() -> None:
+    paired()
     agent = Pairs((0, 0, 1, 2, 0, 1, 2, 2, 1, 1, 0, 1, 2, 0, 1))
     study = bai_gym.Study(NAMES, 15, agent, items=QUESTIONS)
     order = list(dict.fromkeys(pull.item_number for pull in finished(study)))
@@ -220,6 +226,8 @@ def test_an_agent_that_uses_pairs_sees_the_differences_on_common_items() -> None
 
 
 def test_rewards_that_arrive_in_any_order_give_the_same_differences() -> None:
+    paired()
+
     class Blocks:
         """Pulls every arm five times, in one block."""
 
@@ -243,7 +251,7 @@ def test_rewards_that_arrive_in_any_order_give_the_same_differences() -> None:
 
 def test_a_race_ends_once_one_arm_is_left(tmp_path: Path) -> None:
     """Arms are 2 apart, items 15, and rewards differ from that by .3 at most: only differences show it at once."""
-    pytest.importorskip("bai_gym.paired", reason="tests agents of that wing")
+    paired()
     rng = np.random.default_rng(4)
     rewards = rng.normal(0.0, 15.0, (60, 1)) + rng.uniform(-0.3, 0.3, (60, 3)) + [0.0, 4.0, 2.0]
     for agent, tests in (("PairedRace", 7), ("FRace", 5)):
