@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from bai_gym.bandits import GaussianBandit, SampleTable
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.planning.advice import SPLIT_BY_COST
-from bai_gym.planning.goals import ERROR, REGRET, Goal, quantile
+from bai_gym.planning.goals import ERROR, REGRET, Goal, most_certain, quantile
 from bai_gym.planning.now import NOW, DecideNow
 from bai_gym.problems import Problem
 from bai_gym.problems.pilot import PilotProblem
@@ -58,6 +59,9 @@ def test_the_same_seed_gives_the_same_plan_and_chunks_are_reused(tmp_path: Path)
     assert [(p.agent, p.budget) for p in first] == [(p.agent, p.budget) for p in again]
     assert sorted(path for path in tmp_path.rglob("*.parquet")) == files
     assert first[0].budget in played
+    other = plan("SH", "BAI-Custom-v0", env_kwargs=TWO_ARMS, error=0.2, seed=1)[0].confirmed
+    assert other is not None and first[0].confirmed is not None
+    assert other.result.seed != first[0].confirmed.result.seed
     assert first.advice.startswith(f"Take {first[0].agent} with {first[0].budget}")
 
 
@@ -125,6 +129,7 @@ def test_ends_of_measurements_are_one_sided_bounds_at_95_percent() -> None:
 
 def test_quantiles_and_their_intervals_by_hand() -> None:
     ten = np.arange(1.0, 11.0)
+    assert most_certain(200) == pytest.approx(0.05 ** (1 / 200))  # all 200 are below it with a probability of 5 %
     assert (quantile(ten, 0.8), quantile(ten, 0.81), quantile(ten, 1.0)) == (8.0, 9.0, 10.0)
     # P(at least 2 and at most 8 of 10 lie below the median) = 1 - 2 * 11 / 1024; with 3 and 7 it would be 1 - 2 * 56 /
     # 1024 < 0.9.
@@ -218,6 +223,8 @@ def test_the_first_plan_is_to_decide_now_and_the_second_to_collect_equally(tmp_p
     assert [row.agent for row in enough][:2] == [NOW, "Uniform"] and enough[0].budget == 0
     assert enough[0].confirmed is not None and enough[0].reached and enough.advised is enough[0]
     assert abs(enough[0].confirmed.value - exact) < 4 * np.sqrt(exact / enough[0].confirmed.runs)
+    close = replace(enough[0], goal=replace(enough[0].goal, target=enough[0].confirmed.value))
+    assert not close.reached  # the estimate is no bound
     assert enough.advice.startswith("The target is met without further pulls: decide now, for arm 0")
     assert "collect equally" in plans_table(enough).markdown() and "without further pulls" in plan_page(enough)
     assert plan_curves(enough, tmp_path / "plan.svg").exists()
