@@ -93,7 +93,8 @@ def test_parameters_can_replace_oracle_knowledge() -> None:
 
 
 def test_agents_with_a_prior_take_it_from_their_parameters() -> None:
-    pytest.importorskip("bai_gym.gaussian_process", reason="tests agents of that wing")
+    if "BayesGap" not in agents.names():
+        pytest.skip("the wing of Gaussian processes is not there")
     for agent, offer in (
         (agents.make("BayesGap", kernel=np.eye(4)), r"variances; give it noise_variance=\.\.\."),
         ("BayesGap(noise_variance=0.02)", "no prior here"),
