@@ -98,6 +98,8 @@ def test_trained_twice_and_killed_between_gives_the_same_bytes(tmp_path: Path) -
         train_universal(SMALL, tmp_path / "two", device="cpu", on_step=kill)
     assert agents.make("Universal", path=tmp_path / "two" / "weights.npz").trained_on["steps"] == 2
     assert train_universal(SMALL, tmp_path / "two", device="cpu").read_bytes() == whole
+    stored = torch.load(tmp_path / "one" / "checkpoint.pt")
+    assert any((stored["average"][name] != value).any() for name, value in stored["networks"].items())
     for name in ("checkpoint.pt", "curve.jsonl", "recipe.json"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     other = replace(SMALL, seed=1)
