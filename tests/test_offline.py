@@ -28,12 +28,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.each(
     ("agent", "env", "keywords"),
     [
-        ("TTTS", "BAI-Gaussian8-v0", {"budget": 30}),
         ("SH", "BAI-Gaussian8-v0", {"budget": 30}),
         ("UCB1", "BAI-Gaussian8-v0", {"budget": 40, "batch_size": 8, "delay": 1}),
         ("LUCB(delta=0.2)", "BAI-FC-GK2-v0", {"budget": 300}),
         ("SAR", "BAI-TopM-Bernoulli10-v0", {"budget": 100}),
-        ("PairedRace", "BAI-PairedGaussian10-v0", {"budget": 100}),
     ],
 )
 def test_the_environment_plays_the_episodes_again(agent: str, env: str, keywords: dict[str, Any]) -> None:

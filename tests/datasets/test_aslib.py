@@ -22,7 +22,7 @@ HEAD = """% a comment
 @DATA
 """
 RUNTIME = HEAD.format("runtime") + "p1,1,fast,20,ok\np1,1,'slow, sure',80,ok\n\n% half way\np2,1,fast,100,timeout\n"
-RUNTIME += "p2,1,'slow, sure',?,memout\np3,1,fast,1,ok\np3,2,fast,3,ok\n"
+RUNTIME += "p2,1,'slow, sure',?,memout\np3,1,fast,1,ok\np3,2,fast,3,ok\np3,1,'slow, sure',150,ok\n"
 QUALITY = (
     HEAD.format("predictive_accuracy") + "d1,1,tree,0.75,ok\nd1,1,forest,1,ok\nd2,1,tree,?,crash\nd2,1,forest,0.5,ok\n"
 )
@@ -41,7 +41,7 @@ def scenario(folder: Path, runs: str, description: str) -> Path:
 def test_runtimes_are_penalised_and_in_cut_off_times(tmp_path: Path) -> None:
     matrix = read_aslib(scenario(tmp_path, RUNTIME, DESCRIPTION))
     assert matrix.names == ("fast", "slow, sure") and matrix.rewards == RUNTIMES
-    np.testing.assert_allclose(matrix.scores, [[-0.2, -10, -0.02], [-0.8, -10, np.nan]])  # a mean of two repetitions
+    np.testing.assert_allclose(matrix.scores, [[-0.2, -10, -0.02], [-0.8, -10, -10]])  # a mean of two repetitions
 
 
 def test_qualities_are_scores(tmp_path: Path) -> None:

@@ -32,14 +32,10 @@ def write(folder: Path, content: str | bytes, name: str = "measures_v2.csv") -> 
 def test_every_measurement_is_rescaled_and_the_session_left_out(tmp_path: Path) -> None:
     table = read_motor(write(tmp_path, text()))
     assert ",".join((*table.columns, "profile_id")) == NAMES
-    assert table.values.shape == (3, 12)
-    for position, name in enumerate(table.columns):
-        raw = np.array([row[position] for row in ROWS])
-        expected = (raw - raw.min()) / (np.ptp(raw) or 1.0)  # the coolant never changes
-        np.testing.assert_allclose(table.values[:, position], expected, atol=1e-15, err_msg=name)
-    assert not table.values[:, 1].any()
-    assert table.values[:, 8].tolist() == [0.0, pytest.approx(0.25), 1.0]
-    assert table.notes == ()
+    assert table.values.shape == (3, 12) and table.notes == ()
+    assert not table.values[:, 1].any()  # the coolant never changes
+    assert table.values[:, 8].tolist() == [0.0, pytest.approx(0.25), 1.0]  # 24.5, 24.6 and 24.9 degrees
+    assert MOTOR_TARGETS[0] == "pm" and set(MOTOR_TARGETS) <= set(table.columns)
 
 
 def test_columns_go_by_name(tmp_path: Path) -> None:
@@ -49,19 +45,6 @@ def test_columns_go_by_name(tmp_path: Path) -> None:
     turned = text(",".join(f'"{names[i]}"' for i in order), [[row[i] for i in order] for row in ROWS])
     packed = write(tmp_path, gzip.compress(turned.replace("\n", "\r\n").encode(), mtime=0), "measures.csv.gz")
     np.testing.assert_array_equal(read_motor(packed).values, table.values)
-
-
-def test_targets_are_columns(tmp_path: Path) -> None:
-    assert set(MOTOR_TARGETS) <= set(read_motor(write(tmp_path, text())).columns)
-    assert MOTOR_TARGETS[0] == "pm"
-
-
-def test_a_file_is_read_once_per_process(tmp_path: Path) -> None:
-    path = write(tmp_path, text())
-    table = read_motor(path)
-    assert read_motor(str(path)) is table
-    write(tmp_path, text(rows=ROWS[:2]))
-    assert read_motor(path).num_rows == 2
 
 
 @pytest.mark.each(

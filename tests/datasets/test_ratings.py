@@ -58,6 +58,13 @@ def test_every_movielens_format_gives_the_same_ratings(tmp_path: Path, name: str
 
 def test_the_official_archive_is_read_as_it_is(tmp_path: Path) -> None:
     check(read_ratings(archive(tmp_path, "ml-1m/README", "ml-1m/movies.dat", "ml-1m/ratings.dat")))
+    for members, complaint in ((["ml-1m/movies.dat"], "has 0"), (["a/ratings.dat", "b/ratings.dat"], "has 2")):
+        with pytest.raises(DataError, match=f"exactly one member named .*, but {complaint}"):
+            read_ratings(archive(tmp_path, *members))
+    with pytest.raises(MissingDataError, match="absent"):
+        read_ratings(tmp_path / "absent.dat")
+    with pytest.raises(DataError, match="cannot be read"):
+        read_ratings(tmp_path)
 
 
 def test_half_stars_and_the_order_of_lines_are_kept(tmp_path: Path) -> None:
@@ -94,26 +101,6 @@ def test_a_malformed_file_is_named_with_what_was_expected(tmp_path: Path, conten
         read_ratings(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_an_archive_without_ratings_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"exactly one member named ratings\.dat, ratings\.csv or u\.data, but has 0"):
-        read_ratings(archive(tmp_path, "ml-1m/movies.dat"))
-
-
-def test_an_archive_with_two_ratings_files_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="but has 2"):
-        read_ratings(archive(tmp_path, "a/ratings.dat", "b/ratings.dat"))
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MissingDataError, match=r"there is no ratings file .*absent\.dat"):
-        read_ratings(tmp_path / "absent.dat")
-
-
-def test_a_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot be read"):
-        read_ratings(tmp_path)
 
 
 @pytest.mark.each(

@@ -22,33 +22,29 @@ ROWS = "61.5,60,3\n62,59.25,2\n60,1,1\n"
 
 def written(folder: Path, kind: str) -> Path:
     path = folder / "signals.bin"  # the content says what it is
-    if kind == "csv":
-        path.write_text("a,b,c\n" + ROWS)
+    timed = [f"2012-03-0{day} 00:00,{row}" for day, row in enumerate(ROWS.splitlines(), 1)]
+    texts = {
+        "csv": "a,b,c\n" + ROWS,
+        "csv without names": ROWS,
+        "csv with times": "\n".join(["time,a,b,c", *timed]),
+    }
+    if kind in texts:
+        path.write_text(texts[kind])
     elif kind == "csv.gz":
-        path.write_bytes(gzip.compress(("a,b,c\r\n" + ROWS.replace("\n", "\r\n")).encode()))
-    elif kind == "csv without names":
-        path.write_text(ROWS)
-    elif kind == "csv with times":
-        lines = ("time,a,b,c\n" + ROWS).splitlines()
-        path.write_text("\n".join([lines[0], *(f"2012-03-01 00:0{i}:00,{line}" for i, line in enumerate(lines[1:]))]))
+        path.write_bytes(gzip.compress(texts["csv"].replace("\n", "\r\n").encode()))
     elif kind == "parquet":
         times = [datetime.datetime(2012, 3, day) for day in (1, 2, 3)]
-        columns = {"time": times, **dict(zip("abc", VALUES.T.astype(np.float32), strict=True))}
-        pq.write_table(pa.table(columns), path)
+        pq.write_table(pa.table({"time": times, **dict(zip("abc", VALUES.T.astype(np.float32), strict=True))}), path)
     else:
         with path.open("wb") as file:
             if kind == "npy":
                 np.save(file, VALUES)
-            elif kind == "npz":
-                np.savez(file, speeds=VALUES)
             else:
                 np.savez(file, signals=VALUES, places=np.ones(3))
     return path
 
 
-@pytest.mark.each(
-    "kind", ["csv", "csv.gz", "csv without names", "csv with times", "parquet", "npy", "npz", "npz with more"]
-)
+@pytest.mark.each("kind", ["csv", "csv.gz", "csv without names", "csv with times", "parquet", "npy", "npz"])
 def test_files_of_every_kind(tmp_path: Path, kind: str) -> None:
     signals = read_signals(written(tmp_path, kind))
     np.testing.assert_array_equal(signals.values, VALUES)

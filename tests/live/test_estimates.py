@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
+import itertools
 import math
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -35,74 +33,23 @@ def test_ends_are_where_the_evidence_is_twenty_to_one_for_each_arm() -> None:
 
 
 def test_constant_rewards_at_and_near_the_bounds_have_intervals() -> None:
-    for low, width in ((0.0, 1.0), (0.0, 100.0), (-3.0, 0.5)):
+    shares = (0.0, 1e-300, 1e-12, 0.09, 0.905, 0.92, 1.0 - 2.0**-53, 1.0)
+    for (low, width), share, pulls, arms in itertools.product(
+        ((0.0, 100.0), (-3.0, 0.5)), shares, (1, 3, 1000), (2, 200)
+    ):
+        value, slack = min(low + width * share, low + width), 1e-12 * width
         rewards = Rewards.of(f"bounded({low}, {low + width})")
-        for share in (0.0, 1e-300, 1e-12, 0.09, 0.5, 0.905, 0.91, 0.92, 1.0 - 1e-12, 1.0 - 2.0**-53, 1.0):
-            value = min(low + width * share, low + width)
-            for pulls in (1, 2, 3, 1000):
-                for arms in (2, 20, 200):
-                    log = [Pull(0, value)] * pulls
-                    lower, upper = Estimates.of(log, arms, rewards=rewards).lasting[0]
-                    slack = 1e-12 * width
-                    assert low - slack <= lower <= value + slack, (rewards, share, pulls)
-                    assert value - slack <= upper <= low + width + slack, (rewards, share, pulls)
-                    assert pulls < 1000 or upper - lower < 0.3 * width, (rewards, share)
-
-
-def benchmark() -> Any:
-    spec = importlib.util.spec_from_file_location("lasting", Path(__file__).parents[2] / "benchmarks" / "lasting.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_limits_of_the_simulation_are_those_of_the_intervals() -> None:
-    module, rng, inside = benchmark(), np.random.default_rng(2), 0
-    for name, (kind, mean) in module.REWARDS.items():
-        if kind == module.NORMAL:  # agents alone use it
-            continue
-        rewards = REAL if kind == module.UNKNOWN else BINARY if kind == module.BINARY else Rewards.of("bounded(0, 1)")
-        ends = module.limits(kind, mean, 60, math.log(4 / 0.05))
-        for _ in range(150):
-            n = int(rng.integers(1, 61))
-            if kind == module.UNKNOWN:
-                values = rng.normal(2.0 * rng.random(), 1.0, n)
-            else:
-                values = np.where(rng.random(n) < rng.random(), 1.0, 0.0)
-                values[: n // 4] = values[: n // 4] if kind == module.BINARY else rng.random(n // 4)
-            lower, upper = Estimates.of([Pull(0, float(value)) for value in values], 4, rewards=rewards).lasting[0]
-            missed = module.is_out(kind, n, values.sum(), (values**2).sum(), ends, mean, math.log(80))
-            assert missed == (mean < lower or upper < mean), (name, values)
-            inside += not missed
-    assert 150 < inside < 450
-
-
-@pytest.mark.each(
-    ("name", "arms", "runs"), [("Gaussian, unknown variances", 20, 400), ("Bernoulli, mean 0.5", 20, 400)]
-)
-def test_intervals_of_all_arms_rarely_miss_at_any_time_also_that_of_the_chosen_one(
-    name: str, arms: int, runs: int
-) -> None:
-    joint, single = benchmark().misses(name, arms, 300, runs, np.random.default_rng(5))
-    assert joint.max() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs)
-    assert single.max() > 0.25  # of intervals that hold for each arm alone, at level 95 %
-
-
-@pytest.mark.slow
-def test_intervals_of_all_arms_at_full_size() -> None:
-    module = benchmark()
-    for name in module.REWARDS:
-        for arms in module.ARMS:
-            joint, _ = module.misses(name, arms, 1000, 2000, np.random.default_rng(arms))
-            assert joint.max() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 2000), (name, arms)
+        lower, upper = Estimates.of([Pull(0, value)] * pulls, arms, rewards=rewards).lasting[0]
+        case = rewards, share, pulls, arms
+        assert low - slack <= lower <= value + slack and value - slack <= upper <= low + width + slack, case
+        assert pulls < 1000 or upper - lower < 0.3 * width, case
 
 
 def test_whoever_watches_rarely_sees_a_lasting_interval_miss() -> None:
-    rng, missed, fixed, streams = np.random.default_rng(1), 0, 0, 150
-    for _ in range(streams):
+    rng, missed, fixed = np.random.default_rng(1), 0, 0
+    for _ in range(100):
         log = [Pull(0, float(value)) for value in rng.random(300) < 0.2]
-        looks = [Estimates.of(log[:end], 2, rewards=BINARY) for end in range(5, 301, 10)]
+        looks = [Estimates.of(log[:end], 2, rewards=BINARY) for end in range(5, 301, 15)]
         missed += any(not look.lasting[0, 0] <= 0.2 <= look.lasting[0, 1] for look in looks)
         fixed += any(not look.intervals[0, 0] <= 0.2 <= look.intervals[0, 1] for look in looks)
-    assert missed <= 15 < fixed  # at most 5 % are expected of one kind, and about 20 % of the other
+    assert missed <= 8 < fixed  # at most 2.5 % are expected of one kind, and about 20 % of the other

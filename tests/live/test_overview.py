@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,9 +29,8 @@ def reward(pull: PendingPull) -> float:
 @pytest.mark.each(
     "arguments",
     [
-        {"agent": "SR", "budget": 60},
         {"agent": "TTTS", "budget": 12, "earlier": {"arm": ["red", "red", "blue"], "reward": [0.5, 0.1, 7.0]}},
-        {"agent": "TTTS", "budget": 30.0, "costs": [1.0, 2.0, 3.0]},
+        {"agent": "SR", "budget": 60.0, "costs": [1.0, 2.0, 3.0]},
         {"agent": "LUCB(b=0.5)", "budget": 500},  # it stops early
         {"agent": "SH-Reuse", "budget": 60, "items": range(30)},
     ],
@@ -47,15 +45,16 @@ def test_the_journal_shows_what_the_study_knows(arguments: dict[str, Any], tmp_p
         study.ask()
         seen = Overview.of(journal)
         assert (seen.agent, seen.budget, seen.asked, seen.log) == (study.agent, arguments["budget"], 8, study.log)
-        assert seen.found is not None and not seen.ended
+        assert seen.found is not None and not seen.ended and seen.found.table == study.result().table
         alone = " chosen for ", "is proved for"  # what the agent alone knows
-        said = [note for note in study.result().notes if not any(words in note for words in alone)]
-        assert seen.found.table == study.result().table and list(seen.found.notes) == said
+        assert list(seen.found.notes) == [
+            note for note in study.result().notes if not any(words in note for words in alone)
+        ]
         study.release()
         found = study.optimize(reward)
         end = Overview.of(journal)
-        assert end.ended and end.found is not None and end.found.recommendation == found.recommendation
-        assert end.found.table == found.table and set(end.found.notes) <= set(found.notes) | set(end.found.notes[-1:])
+        assert end.ended and end.found is not None
+        assert (end.found.recommendation, end.found.table) == (found.recommendation, found.table)
         study.tell(1, 99.0)  # after the first reward, and after the end
         assert Overview.of(journal).log == end.log
     before = journal.read_bytes()
@@ -81,19 +80,13 @@ def test_a_journal_that_cannot_be_shown_is_an_error(tmp_path: Path) -> None:
     with bai_gym.Study(NAMES, 12, journal=journal) as study:
         study.optimize(reward, pulls=2)
     head, *lines = journal.read_text().splitlines(keepends=True)
-    facts = json.loads(head)
-    changes: list[dict[str, Any]] = [{"arms": 3}, {"arms": ["red", 3]}, {"costs": [1.0]}, {"earlier": 3}]
-    changes += [{"budget": "many"}, {"costs": "abc"}, {"earlier": [[1], [2.0], [3.0]]}]
-    for change in changes:
-        journal.write_text("".join([json.dumps(facts | change) + "\n", *lines]))
+    changes: list[dict[str, Any]] = [{"arms": ["red", 3]}, {"costs": [1.0]}, {"earlier": 3}, {"budget": "many"}]
+    changes += [{"earlier": [[1], [2.0], [3.0]]}]
+    contents = [[json.dumps(json.loads(head) | change) + "\n", *lines] for change in changes]
+    for content in (*contents, [head, '{"tell": 7, "reward": 1}\n'], [head, "rubbish\n", *lines]):
+        journal.write_text("".join(content))
         with pytest.raises(OutputError, match="damaged"):
             Overview.of(journal)
-    journal.write_text("".join([head, '{"tell": 7, "reward": 1}\n']))
-    with pytest.raises(OutputError, match="damaged"):
-        Overview.of(journal)
-    journal.write_text("".join([head, "rubbish\n", *lines]))
-    with pytest.raises(OutputError, match="damaged: line 2"):
-        Overview.of(journal)
     for place in ("/dev/zero", tmp_path, tmp_path / "missing", "a\0b"):
         with pytest.raises(OutputError, match="cannot be read"):
             Overview.of(place)
@@ -103,8 +96,7 @@ def test_a_journal_that_cannot_be_shown_is_an_error(tmp_path: Path) -> None:
 
 def test_the_command_shows_a_study_until_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = tmp_path / "journal.jsonl"
-    names = ("red", "gr\x1b[2Jeen", "blue")
-    with bai_gym.Study(names, 12, "Uniform", journal=journal) as study:
+    with bai_gym.Study(("red", "gr\x1b[2Jeen", "blue"), 12, "Uniform", journal=journal) as study:
         study.ask(2)
         done = CliRunner().invoke(app, ["study", str(journal)])
         assert done.output.splitlines() == ["Uniform: running, rewards 0 (real), outstanding pulls 2, budget 12"]
@@ -113,15 +105,6 @@ def test_the_command_shows_a_study_until_it_ends(tmp_path: Path, monkeypatch: py
         steps = iter([partial(play, pulls=5), lambda: None, play])
         monkeypatch.setattr(command.time, "sleep", lambda _: next(steps)())
         done = CliRunner().invoke(app, ["study", str(journal), "--watch"])
-        heads = [line for line in done.output.splitlines() if line.startswith("Uniform: ")]
-        assert [head.split(", ")[:2] for head in heads] == [
-            ["Uniform: running", "rewards 0 (real)"],
-            ["Uniform: running", "rewards 5 (real)"],
-            ["Uniform: ended", "rewards 12 (real)"],
-        ]
+        heads = re.findall(r"^Uniform: (\w+), rewards (\d+)", done.output, re.M)
+        assert heads == [("running", "0"), ("running", "5"), ("ended", "12")]
         assert "Uniform recommends arm gr?[2Jeen" in done.output and "\x1b" not in done.output
-        screen = io.StringIO()
-        screen.isatty = lambda: True  # type: ignore[method-assign]
-        monkeypatch.setattr(sys, "stdout", screen)
-        command.study(journal, watch=True)
-        assert screen.getvalue().startswith("\x1b[JUniform: ended") and screen.getvalue().count("\x1b") == 1

@@ -252,7 +252,6 @@ def test_arguments_that_do_not_fit_are_refused(path: Path, monkeypatch: pytest.M
         ({"storage": "sqlite://"}, "in memory"),
         ({"storage": "sqlite:///:memory:"}, "in memory"),
         ({"storage": str(path)}, "must be the address of a database"),
-        ({"storage": 5}, "must be the address of a database"),
         ({"storage": "mysql://root:secret@host/x"}, "PostgreSQL or SQLite.*not mysql"),
         *(({"storage": good, "name": name}, "name must be") for name in ("", " ", 3, "a\0b", "\ud800")),
     ):
@@ -260,13 +259,12 @@ def test_arguments_that_do_not_fit_are_refused(path: Path, monkeypatch: pytest.M
             bai_gym.Study(2, 12, **arguments)
         assert "secret" not in str(caught.value)
     assert not path.exists()
-    with pytest.raises(OutputError, match="cannot be read or written .unable to open"):
+    with pytest.raises(OutputError, match="unable to open"):
         bai_gym.Study(2, 12, storage=f"sqlite:///{path}/x.db")
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
-    with pytest.raises(MissingPackageError, match=r"bai-gym\[sql\]"):
-        bai_gym.Study(2, 12, storage=good)
-    with pytest.raises(MissingPackageError, match=r"bai-gym\[sql\]"):
-        Overview.of(good)
+    for open_ in (lambda: bai_gym.Study(2, 12, storage=good), lambda: Overview.of(good)):
+        with pytest.raises(MissingPackageError, match=r"bai-gym\[sql\]"):
+            open_()
 
 
 def test_a_server_that_does_not_answer_is_an_error_without_the_password(monkeypatch: pytest.MonkeyPatch) -> None:

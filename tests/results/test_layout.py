@@ -65,11 +65,6 @@ def test_html_in_full() -> None:
     )
 
 
-def test_nothing_is_below_a_table_without_notes() -> None:
-    plain: Table[Row] = Table([("b", "", ())], [AGENT])
-    assert plain.latex().endswith("\\end{tabular}\n") and plain.markdown().endswith("| b |\n")
-
-
 @pytest.mark.parametrize(
     ("text", "escaped"),
     [
@@ -91,23 +86,15 @@ def test_every_special_character_of_latex_is_escaped() -> None:
     assert not set("&%$#_{}~^\\<>|") & set(bare)
 
 
-def test_the_terminal_shows_marks_and_notes() -> None:
+def test_the_terminal_shows_marks_and_notes_and_columns_of_its_own() -> None:
     console = Console(file=io.StringIO(), width=80, color_system=None)
     console.print(SHEET.rich())
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert "A sentence." in text and "d|e [1] [2]" in text and "[2] another" in text and "A remark #1." in text
-
-
-def test_marks_may_stand_elsewhere() -> None:
-    table = Table([("a", "1", ("n",))], [ERROR, AGENT], notes=lambda row: row[2], marked=1)
-    assert "| 1 | a <sup>1</sup> |" in table.markdown()
-    assert "1 & a\\textsuperscript{1} \\\\" in table.latex()
-
-
-def test_some_columns_are_for_the_terminal() -> None:
-    table: Table[Row] = Table([("a", "1", ())], [AGENT, Column("seconds", lambda _: "9", terminal=True)])
-    assert str(table.rich().columns[1].header) == "seconds"
-    assert "9" not in table.markdown() + table.latex()
+    columns = [ERROR, AGENT, Column("seconds", lambda _: "0.8", terminal=True)]
+    table = Table([("a", "1", ("n",))], columns, notes=lambda row: row[2], marked=1)
+    assert str(table.rich().columns[2].header) == "seconds"
+    assert "| 1 | a <sup>1</sup> |" in table.markdown() and "0.8" not in table.markdown() + table.latex()
 
 
 def test_csv_quotes_what_needs_it() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -141,29 +142,16 @@ def test_files_of_others_are_left_alone(tmp_path: Path, dead: int) -> None:
 # ------------------------------------------------------------------------------------------------ folders
 
 
-@pytest.mark.each("below", [".", "deep/down"])
-def test_a_folder_that_cannot_be_written(tmp_path: Path, below: str) -> None:
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     # A file in the way stops every user, even root, whom permissions do not.
     taken = tmp_path / "taken"
     taken.write_text("mine")
-    folder = taken / below
-    with pytest.raises(OutputError) as caught:
-        ResultsWriter(folder)
-    assert str(caught.value).startswith(f"cannot write to the output folder {folder}: ")
-    assert str(caught.value).endswith("; choose another one")
-    assert taken.read_text() == "mine"
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root can write anywhere")
-def test_a_folder_without_permission(tmp_path: Path) -> None:
-    folder = tmp_path / "locked"
-    (folder / "chunks").mkdir(parents=True)
-    folder.chmod(0o500)
-    try:
-        with pytest.raises(OutputError, match="Permission denied"):
+    for folder in (taken, taken / "deep" / "down"):
+        with pytest.raises(OutputError, match=f"cannot write to the output folder {folder}: .*; choose another one$"):
             ResultsWriter(folder)
-    finally:
-        folder.chmod(0o700)
+    assert taken.read_text() == "mine"
+    path = ResultsWriter(tmp_path).save_text("notes.txt", "± 1\n")
+    assert path.read_bytes() == b"\xc2\xb1 1\n"
 
 
 # ------------------------------------------------------------------------------------------------ chunks
@@ -176,19 +164,17 @@ def test_a_chunk_comes_back_as_it_was(tmp_path: Path) -> None:
     read = ResultsWriter(tmp_path).load(cell().key, 1, 70)
     assert read is not None
     for name in ("recommendation", "correct_recommendation", "correct", "simple_regret", "spent", "pulls"):
-        wrote, found = getattr(played, name), getattr(read, name)
-        np.testing.assert_array_equal(found, wrote, strict=True)
-    assert played.seconds > 0 == read.seconds
-    assert drafts(tmp_path) == []
+        np.testing.assert_array_equal(getattr(read, name), getattr(played, name), strict=True)
+    assert played.seconds > 0 == read.seconds and drafts(tmp_path) == []
+    table = pq.read_table(store.chunk_path(cell().key, 1, 70))
+    assert table["run"].to_pylist() == list(range(1000, 1070))
 
 
-@pytest.mark.each(
-    ("agent", "seed", "chunk", "runs"), [("SH", 0, 0, 70), ("SH", 0, 1, 71), ("SH", 5, 1, 70), ("VBR", 0, 1, 70)]
-)
-def test_only_the_very_chunk_is_found(tmp_path: Path, agent: str, seed: int, chunk: int, runs: int) -> None:
+def test_only_the_very_chunk_is_found(tmp_path: Path) -> None:
     store = ResultsWriter(tmp_path)
     store.save(cell().key, 1, play_chunk(cell(), 1, 70))
-    assert store.load(cell(agent, seed).key, chunk, runs) is None
+    for agent, seed, chunk, runs in (("SH", 0, 0, 70), ("SH", 0, 1, 71), ("SH", 5, 1, 70), ("VBR", 0, 1, 70)):
+        assert store.load(cell(agent, seed).key, chunk, runs) is None
 
 
 def test_a_chunk_with_other_checkpoints_is_not_found(tmp_path: Path) -> None:
@@ -209,26 +195,7 @@ def test_the_same_work_gives_the_same_bytes(tmp_path: Path, contents: Callable[[
 def test_chunks_have_names_for_people_that_every_system_allows(tmp_path: Path) -> None:
     strange = make_cells(["SH(tie=first)"], "BAI-Custom-v0", [60], 0, {"means": [0.5] * 60})[0]
     path = ResultsWriter(tmp_path).chunk_path(strange.key, 7, 1000)
-    assert path.name == "000007-1000.parquet"
     folder = path.parent.name
+    assert path.name == "000007-1000.parquet" and len(folder) <= 100
     assert folder.startswith("BAI-Custom-v0_means_0.5_0.5_") and folder.endswith(f"_{strange.fingerprint}")
-    assert len(folder) <= 100
-    assert set(folder) <= set(
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
-    )  # no =: pyarrow would read columns out of it
-
-
-def test_rows_are_numbered_by_run(tmp_path: Path) -> None:
-    store = ResultsWriter(tmp_path)
-    episodes = play_chunk(cell(), 2, 40)
-    store.save(cell().key, 2, episodes)
-    table = pq.read_table(store.chunk_path(cell().key, 2, 40))
-    assert table["run"].to_pylist() == list(range(2000, 2040))
-    assert table["recommendation"].to_pylist() == episodes.recommendation.tolist()
-
-
-def test_text_is_written_as_it_is(tmp_path: Path) -> None:
-    path = ResultsWriter(tmp_path).save_text("notes.txt", "± 1\n")
-    assert path.read_bytes() == b"\xc2\xb1 1\n"
-    assert ResultsWriter(tmp_path).save_text("notes.txt", "") == path
-    assert path.read_bytes() == b""
+    assert re.fullmatch(r"[\w.-]+", folder, re.ASCII)  # no =: pyarrow would read columns out of it
