@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -202,13 +201,6 @@ def test_a_page_of_facts_says_them(pages: dict[str, Page]) -> None:
     assert "MultiDiscrete([6, 2, ..., 2])" in page.sections["action-space"]
 
 
-def test_tables_list_everything(pages: dict[str, Page]) -> None:
-    listed = [row[0] for row in pages["environments/index.html"].rows[""][1:]]
-    assert listed == [entry.id for entry in IDS]
-    listed = [row[0] for row in pages["agents/index.html"].rows[""][1:]]
-    assert listed == list(agents.names())
-
-
 def internal(links: list[str]) -> Iterator[str]:
     return (link for link in links if not re.match(r"[a-z][a-z0-9+.-]*:", link))
 
@@ -249,27 +241,6 @@ def test_docstrings_have_no_roles_left(pages: dict[str, Page]) -> None:
             assert not re.search(r":(?:class|func|meth|mod|data|attr):", text), (name, section)
 
 
-def test_the_search_knows_the_pages(site: Path) -> None:
-    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
-    found = {entry["location"].partition("#")[0] for entry in index["docs"]}
-    assert {"index.html", "agents/sh.html", "environments/BAI-Gaussian64-v0.html", "api/bai_gym.theory.html"} <= found
-
-
-def test_the_reference_has_the_front_door(pages: dict[str, Page]) -> None:
-    anchors = pages["api/bai_gym.html"].anchors
-    assert {"bai_gym.evaluate", "bai_gym.compare", "bai_gym.live.identify.identify"} <= anchors
-    assert {"bai_gym.leaderboards", "bai_gym.aggregate"} <= anchors
-    assert {"bai_gym.agents.Agent", "bai_gym.agents.make"} <= pages["api/bai_gym.agents.html"].anchors
-
-
-def test_what_remains_is_said_by_the_setting(pages: dict[str, Page]) -> None:
-    for env, what in {"BAI-Custom-v0": "next action is the recommendation", "BAI-FC-Custom-v0": "cap"}.items():
-        meaning = next(
-            row[-1] for row in pages[f"environments/{env}.html"].rows["observation-space"] if row[0] == "remaining"
-        )
-        assert what in meaning
-
-
 def test_lessons_are_pages_from_which_the_notebooks_are_downloaded(site: Path, pages: dict[str, Page]) -> None:
     for notebook in [*(ROOT / "examples").glob("*.ipynb"), *(ROOT / "examples" / "lessons").glob("*.ipynb")]:
         place = notebook.relative_to(ROOT)
@@ -279,24 +250,6 @@ def test_lessons_are_pages_from_which_the_notebooks_are_downloaded(site: Path, p
         if place.parent.name == "lessons":
             assert f"{place.stem}.html" in pages["examples/lessons/index.html"].links
             assert any(section.startswith("exercise-1") for section in page.sections), place
-
-
-def test_formulas_are_drawn(site: Path, pages: dict[str, Page]) -> None:
-    for name in ("agents/sh.html", "agents/ttei.html", "examples/lessons/4_structure_pays.html"):
-        text = (site / name).read_text(encoding="utf-8")
-        assert re.search(r'<svg class="formula" role="img" aria-label="[^"]+"', text), name
-        assert not any("$" in text for text in pages[name].sections.values()), name
-
-
-def test_a_page_is_about_its_own_agent(pages: dict[str, Page]) -> None:
-    """Of several agents that share a text each has its own paragraphs."""
-    ideas = {name: pages[f"agents/{name}.html"].sections["idea"] for name in ("ttei", "eb-tc", "t3c", "ttucb")}
-    for name, said in {
-        "ttei": "exceed the largest mean",
-        "eb-tc": "wait for thousands",
-        "t3c": "leader from the",
-    }.items():
-        assert [page for page, idea in ideas.items() if said in idea] == [name]
 
 
 @pytest.mark.slow
