@@ -45,12 +45,15 @@ def test_costs_are_read_by_name_in_order_and_from_a_log(command: Command) -> Non
     assert verdict < out.index("against the chosen one")
 
 
-def test_targets_out_of_range_are_refused(refused: Callable[..., None]) -> None:
-    for words, part in (
+@pytest.mark.each(
+    ("words", "part"),
+    [
         (("--zone", "1e-300"), "zone must be"),
         (("--zone", "1e300"), "zone must be"),
         (("--zone", "1", "--deviation", "1e200"), "deviation must be"),
         (("--zone", "1e-20"), "give a larger zone"),
         (("--zone", "0.5", "--costs", "1,2"), "--costs"),
-    ):
-        refused("plan", *words, part=part)
+    ],
+)
+def test_targets_out_of_range_are_refused(refused: Callable[..., None], words: tuple[str, ...], part: str) -> None:
+    refused(("plan", *words), part)

@@ -15,6 +15,7 @@ import pytest
 from bai_gym.cli import console, reproduce
 from bai_gym.cli.main import app
 from bai_gym.envs.registration import IDS
+from bai_gym.errors import OutputError, ParameterError
 from bai_gym.experiments import Claim, Experiment, Panel, Setting
 from bai_gym.experiments.model import Lower
 from bai_gym.sampling import compiler
@@ -114,18 +115,19 @@ def test_other_pictures_are_drawn(reproduced: Reproduce) -> None:
     """Stopping times, simple regrets, pulls of a fixed instance, and curves over the pulls of a run."""
     pytest.importorskip("matplotlib")
     fixed, stops = ((Setting(env, 500, 500, BERNOULLI),) for env in ("BAI-Custom-v0", "BAI-FC-Custom-v0"))
+    within = (Setting("BAI-CustomThresholding-v0", 60, 60),)
     variants = {"LUCB": "LUCB(delta=0.01)"}
     made = {
         "stopping": (Panel("", "p", stops, picture="stopping", variants=variants), ("UGapEc", "LUCB")),
         "regrets": (Panel("", "p", fixed, picture="regrets"), ("SH", "SR")),
         "arms": (Panel("", "p", fixed, picture="arms"), ("SH", "SR")),
-        "within": (Panel("", "p", fixed, "checkpoint", 250), ("APT", "SR")),
+        "within": (Panel("", "p", within, "checkpoint", 30), ("APT", "CSAR")),
     }
     for name, (panel, agents) in made.items():
         out, err = reproduced(Experiment(name, "title", "nowhere", (panel,), agents), "--runs", "20")
         assert err == "" and Path(f"results/{name}/{name}.png").read_bytes().startswith(b"\x89PNG")
         rows = pq.read_table(f"results/{name}/{name}.parquet").to_pylist()
-        assert [row["checkpoint"] for row in rows[:2]] == ([250, 500] if name == "within" else [None, None])
+        assert [row["checkpoint"] for row in rows[:2]] == ([30, 60] if name == "within" else [None, None])
         if name == "stopping":
             assert "Lower bound: kl(delta" in out
             assert [(row["agent"], row["delta"]) for row in rows] == [("UGapEc", 0.1), ("LUCB(delta=0.01)", 0.01)]
@@ -179,3 +181,15 @@ def test_what_data_are_played_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
         panel, sentence = reproduce._with_available_data(Panel("", "p", (Setting(env, 9, 9, keywords),)))
         assert sentence.startswith(said) and bool(sentence) == bool(said)
         assert [setting.env for setting in (panel.settings if panel else ())] == ([played] if played else [])
+
+
+def test_mistakes_are_found_before_the_work(reproduced: Reproduce, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="runs must be"):
+        reproduced(MADE, "--runs", "0")
+    assert list(tmp_path.iterdir()) == []
+    for name in ("made-1-other.png", "made-1-other-claims.txt", "made-1-paired.md"):
+        taken = tmp_path / name / "made-1" / name
+        taken.mkdir(parents=True)
+        with pytest.raises(OutputError, match=f"{name}: it is a folder"):
+            reproduced(MADE, "--runs", "3", "--out", name)
+        assert [path.name for path in taken.parent.iterdir()] == [name]
