@@ -6,7 +6,6 @@ The latter is tested in fresh interpreters, because this one has imported the li
 from __future__ import annotations
 
 import fnmatch
-import itertools
 import json
 import re
 import shutil
@@ -70,15 +69,6 @@ def test_the_project_is_described_the_same_everywhere() -> None:
     repeated = {citation.get("repository-code"), recipe["about"].get("repository")}
     repeated |= set(re.findall(r"^repo_url: (\S+)$", settings, re.MULTILINE))
     assert repeated <= ({*project["urls"].values()} or {None})
-
-
-def test_every_requirement_is_pinned_once() -> None:
-    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    pinned = [line.split("==")[0] for line in lines if not line.startswith("#")]
-    extras = {name: lines for name, lines in SETTINGS["project"]["optional-dependencies"].items() if name != "all"}
-    wanted = [*SETTINGS["project"]["dependencies"], *itertools.chain.from_iterable(extras.values())]
-    assert {re.split(r"[^\w-]", line)[0] for line in wanted} <= set(pinned)
-    assert len(pinned) == len(set(pinned))
 
 
 # The ids

@@ -309,12 +309,6 @@ def test_thresholds_and_margins(statement: Statement, errors: int, expected: Ver
     assert len(judged.open) == 3 * (expected is UNDECIDED)
 
 
-@pytest.mark.each("statement", [Lower("a", "b", (100, 300)), Close("a", "b", 0.001, (100, 300))])
-def test_only_the_named_points_count(statement: Statement) -> None:
-    assert verdict(claim(statement), a=(5, 200, 5), b=(90, 10, 90)).verdict is CONFIRMED
-    assert verdict(claim(statement), a=(5, 5, 200), b=(90, 90, 10)).against[0].endswith(" at budget 300")
-
-
 @pytest.mark.each(
     ("statement", "a", "b"),
     [
@@ -376,15 +370,6 @@ def within_a_run() -> Comparison:
 def test_claims_within_a_run(statement: Statement, expected: Verdict, against: tuple[str, ...]) -> None:
     judged = judged_on(within_a_run(), claim(statement), WITHIN)
     assert (judged.verdict, judged.against) == (expected, against)
-
-
-def test_runs_of_a_comparison() -> None:
-    results = within_a_run()
-    assert results.regrets("b")[:2] == pytest.approx([0.54, 1.54])
-    assert results.regrets("b", checkpoint=50)[:2].tolist() == [-0.5, 0.5]
-    assert results.recommendations("a").tolist() == [0] * RUNS and results.recommendations("b").tolist() == [1] * RUNS
-    with pytest.raises(UnknownNameError, match="result"):
-        results.regrets("c")
 
 
 def test_the_best_of_several() -> None:

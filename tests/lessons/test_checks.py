@@ -376,21 +376,3 @@ def test_a_loop_that_never_ends_is_interrupted(
         "number_of_rounds(8) had not ended after 0.2 seconds; is there a loop that never ends?"
         in capsys.readouterr().out
     )
-
-
-def test_halving_may_pull_one_by_one(checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    """Round by round, but the arms in turn: another order of the same pulls is right, too."""
-
-    def sequential_halving(pull: Any, num_arms: int, budget: int, rng: np.random.Generator) -> int:
-        active, rounds = list(range(num_arms)), math.ceil(math.log2(num_arms))
-        for _ in range(rounds):
-            sums = dict.fromkeys(active, 0.0)
-            for _ in range(budget // (rounds * len(active))):
-                for arm in active:
-                    sums[arm] += pull(arm, 1)[0]
-            rng.shuffle(active)
-            active = sorted(active, key=lambda arm: -sums[arm])[: (len(active) + 1) // 2]
-        return active[0]
-
-    checks.sequential_halving(sequential_halving)
-    assert capsys.readouterr().out.startswith("Right: ")

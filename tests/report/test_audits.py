@@ -30,7 +30,8 @@ def audited(rule: object, plan: Plan, **options: object) -> Audit:
 def test_a_page_shows_the_audit_and_loads_nothing() -> None:
     pytest.importorskip("matplotlib")
     never.__name__ = "<b>"
-    for found, verdict in ((audited("gk16-plugin", PLAN), "refuted"), (audited(never, Plan(4, 2, 10, 20, 50), arrays=True), "not refuted")):
+    unknown = audited(never, Plan(4, 2, 10, 20, 50), arrays=True)
+    for found, verdict in ((audited("gk16-plugin", PLAN), "refuted"), (unknown, "not refuted")):
         page = audit_page(found)
         assert found.verdict == verdict and f"<h1>{html.escape(str(found).splitlines()[0])}</h1>" in page
         assert all(html.escape(line) in page for line in str(found).splitlines())

@@ -123,14 +123,6 @@ def test_curves_over_the_pulls_of_a_run(tmp_path: Path) -> None:
     assert bands == [True, False]  # where there are many points
 
 
-def test_curves_against_the_number_of_arms(tmp_path: Path) -> None:
-    rows = [Row("SH", 1000, 100 * k, env=f"BAI-Gaussian{k}-v0", mean_pulls=np.full(k, 1000 / k)) for k in (2, 4, 8, 16)]
-    text = text_of(error_curves(rows, tmp_path / "figure.svg", x="num_arms"))
-    assert "number of arms K" in text
-    assert "dashed: a random guess, 1 − 1/K." in text
-    assert "BAI-Gaussian" not in text  # several environments, no common title
-
-
 def test_curves_and_intervals_are_drawn_where_they_belong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: dict[str, Any] = {}
     monkeypatch.setattr(canvas, "write", lambda figure, target: drawn.setdefault("figure", figure))
