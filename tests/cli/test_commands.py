@@ -16,7 +16,6 @@ from bai_gym import compare
 from bai_gym.api import agent_source
 from bai_gym.cli import console
 from bai_gym.cli.defaults import default_agents
-from bai_gym.datasets import registry
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import ParameterError
 from bai_gym.theory import optimal_value
@@ -146,17 +145,6 @@ def test_progress_is_shown_to_who_watches_and_only_there(command: Command, monke
 # ------------------------------------------------------------------------------------------------ listings
 
 
-def test_list_envs_says_what_is_missing(command: Command, tmp_path: Path) -> None:
-    missing = "missing: bai-gym data fetch movielens-1m"
-    assert command("list", "envs")[0].count(missing) == 2
-    ratings = tmp_path / "data" / "ml-1m" / "ratings.dat"
-    ratings.parent.mkdir(parents=True)
-    ratings.write_text("1::1::5::0\n")
-    out, _ = command("list", "envs")
-    assert missing not in out
-    assert sum("MovieLens" in line and "│ here" in line for line in out.splitlines()) == 2
-
-
 def test_list_agents_says_what_they_know(command: Command) -> None:
     rows = [line.split("│") for line in command("list", "agents")[0].splitlines() if line.startswith("│")]
     found = {row[1].strip(): [cell.strip() for cell in row[3:6]] for row in rows if row[1].strip()}
@@ -164,28 +152,9 @@ def test_list_agents_says_what_they_know(command: Command) -> None:
     assert found["SHVar"][1] == "variances" and found["APT"][0] == "Thresholding" and found["NA-AIPW"][2] == "2 arms"
 
 
-def test_data_says_where_and_how(command: Command, tmp_path: Path) -> None:
-    out, _ = command("data")
-    cells = [line.split("│")[1].strip() for line in out.splitlines() if line.startswith("│")]
-    assert set(cells) == set(registry.names())
-    assert f"data directory: {tmp_path / 'data'} " in out and f"derived files:  {tmp_path / 'derived'} " in out
-    for name in registry.names():
-        entry = registry.get(name)
-        by_hand = f"download {Path(entry.archive_path).name} from" if name == "los-loop" else "download measures_v2.csv"
-        way_out = f"run `bai-gym data fetch {name}`" if entry.archive is not None else by_hand
-        assert f"missing: data set '{name}' is not in {tmp_path / 'data'}: {way_out}" in out
-        for file in entry.files:
-            path = tmp_path / "data" / file.paths[0]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("12345")
-    assert "missing: " not in command("data")[0] + command("list", "envs")[0]
-    # What is there is not fetched again.
-    assert command("data", "fetch", name)[0].startswith(f"{name}: {tmp_path / 'data'}")
-
-
 def test_version_and_help(command: Command) -> None:
     assert command("--version") == (f"{version('bai-gym')}\n", "")
-    for words, shown in (("run", "--set"), ("list", "envs"), ("data", "fetch")):
+    for words, shown in (("run", "--set"), ("list", "envs")):
         out, _ = command(words, "--help")
         assert out.startswith("Usage: ") and shown in out
 

@@ -28,7 +28,6 @@ Refused = Callable[..., None]
         # Names.
         (("run", "BAI-Gausian64-v0"), ("'BAI-Gausian64-v0'", "Did you mean BAI-Gaussian64-v0", "bai-gym list envs")),
         ((*RUN, "--agent", "SHvr"), ("unknown agent 'SHvr'", "Did you mean SHVar", "bai-gym list agents")),
-        (("data", "fetch", "movielens"), ("unknown data set 'movielens'", "Did you mean movielens-1m")),
         # Shards.
         *(
             ((*RUN, "--out", "shards", "--shard", text), (f"--shard '{text}' is no part", "3/16"))

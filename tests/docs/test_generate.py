@@ -23,6 +23,7 @@ from bai_gym.bandits import BernoulliBandit  # noqa: E402
 from bai_gym.envs.registration import IDS  # noqa: E402
 from bai_gym.errors import BaiGymError  # noqa: E402
 from bai_gym.problems import FAMILIES, BernoulliPriorProblem, FixedProblem, build  # noqa: E402
+from bai_gym.problems.open_bandit import CAMPAIGNS  # noqa: E402
 from bai_gym.sampling import Rule  # noqa: E402
 from bai_gym.tasks import BestArm, Thresholding  # noqa: E402
 from generate.agents import Written, agent_text, written_pages  # noqa: E402
@@ -129,11 +130,10 @@ def test_every_keyword_of_every_family_has_a_meaning(family: str) -> None:
 
 
 def test_stand_ins_have_the_shape_of_the_data(small_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    open_bandit = pytest.importorskip("bai_gym.problems.open_bandit", reason="data sets are a wing")
     monkeypatch.setenv("BAI_GYM_DATA", str(small_data))
     for family, features in FEATURES_OF_DATA.items():
         assert build(family, num_arms=8).num_features == features
-    for campaign, items in open_bandit.CAMPAIGNS.items():
+    for campaign, items in CAMPAIGNS.items():
         assert build("open-bandit", campaign=campaign).num_arms == items
     assert {entry.family for entry in IDS if entry.data} == {*FEATURES_OF_DATA, "movielens", "open-bandit"}
 

@@ -10,8 +10,6 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-pytest.importorskip("bai_gym.linear", reason="linear arms are a wing")
-
 FILE = Path(__file__).parents[2] / "benchmarks" / "gse_overspending.py"
 RUNS = 1_000
 
