@@ -26,6 +26,7 @@ from bai_gym.problems import FAMILIES, BernoulliPriorProblem, FixedProblem, buil
 from bai_gym.problems.open_bandit import CAMPAIGNS  # noqa: E402
 from bai_gym.sampling import Rule  # noqa: E402
 from bai_gym.tasks import BestArm, Thresholding  # noqa: E402
+from bai_gym.theory import best_arm_h1  # noqa: E402
 from generate.agents import Written, agent_text, written_pages  # noqa: E402
 from generate.complexities import complexity_rows, number  # noqa: E402
 from generate.docstrings import code_table, oneline, parse  # noqa: E402
@@ -106,8 +107,10 @@ def test_complexities_of_a_bandit_by_hand() -> None:
     # Distances to 0.35: 0.15, 0.05, 0.05; 44.4 + 400 + 400, and max(400, 2 x 400, 3 x 44.4).
     values = [value for _, value in complexity_rows(problem, Thresholding(0.35), drawn=False)]
     assert values == ["844", "800"]
-    median = complexity_rows(BernoulliPriorProblem(3), BestArm(), drawn=True)[0][1]
-    assert " to " in median
+    problem = BernoulliPriorProblem(3)
+    drawn = np.sort(best_arm_h1(problem.draw(500, np.random.default_rng(0)).means))
+    middle, low, high = (number(float(drawn[place])) for place in (249, 49, 449))
+    assert complexity_rows(problem, BestArm(), drawn=True)[0][1] == f"{middle} ({low} to {high})"
 
 
 def test_a_picture_is_the_same_every_time() -> None:

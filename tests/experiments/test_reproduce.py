@@ -104,11 +104,13 @@ def test_a_figure_is_played_judged_and_saved(reproduced: Reproduce) -> None:
 def test_more_runs_settle_what_is_undecided(reproduced: Reproduce, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)  # figures would take most of the time
     few = replace(MADE, panels=MADE.panels[:1])
+    cells, seeds = reproduce._cells, set()
+    monkeypatch.setattr(reproduce, "_cells", lambda *given: (seeds.add(given[-1]), cells(*given))[1])
     before, after = (verdicts(reproduced(few, "--runs", "20", *more)[0]) for more in ((), ("--settle", "200")))
     changed = [(one, two) for one, two in zip(before, after, strict=True) if one != two]
     assert changed and all(one == "undecided" for one, _ in changed)
     assert "with 4,000 runs: " in reproduced(few, "--runs", "20", "--settle", "200")[0]  # all of it is there already
-    assert Path("results/made-1/settled/chunks").is_dir()
+    assert Path("results/made-1/settled/chunks").is_dir() and seeds == {0}
 
 
 def test_other_pictures_are_drawn(reproduced: Reproduce) -> None:

@@ -117,6 +117,9 @@ THREE = np.array([0.0, -1.0, -2.0])
     ("differences", "level", "parts", "expected"),
     [
         (THREE, 0.95, 1, UNDECIDED),
+        # t = -1.732 with two degrees of freedom has the p-value 0.2254.
+        (THREE, 0.77, 1, CONFIRMED),
+        (THREE, 0.78, 1, UNDECIDED),
         (THREE, 0.75, 1, CONFIRMED),
         (-THREE, 0.75, 1, REFUTED),
         (THREE, 0.75, 5, UNDECIDED),  # each at level 0.95

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from bai_gym.parallel import memory
 
 GAUSSIAN = "BAI-Gaussian8-v0"
 
+LINEAR = pytest.mark.skipif(find_spec("bai_gym.linear") is None, reason="linear arms are a wing")  # pairs of arms
+
 
 @pytest.mark.each(
     ("env", "arguments", "name"),
@@ -25,7 +28,7 @@ GAUSSIAN = "BAI-Gaussian8-v0"
         (GAUSSIAN, {"runs": 10**400}, "runs"),
         (GAUSSIAN, {"runs": 2, "env_kwargs": {"num_arms": 10**10}}, "num_arms"),
         (GAUSSIAN, {"runs": 1000, "env_kwargs": {"num_arms": 10**9}}, "num_arms"),
-        ("BAI-LinearSphere64-v0", {"runs": 2, "env_kwargs": {"num_arms": 10**5}}, "num_arms"),  # pairs of arms
+        pytest.param("BAI-LinearSphere64-v0", {"runs": 2, "env_kwargs": {"num_arms": 10**5}}, "num_arms", marks=LINEAR),
         ("BAI-GP10-v0", {"runs": 2, "env_kwargs": {"num_arms": 10**5}}, "num_arms"),
         ("BAI-LinearAdaptive64-v0", {"runs": 2, "env_kwargs": {"num_arms": 10**5}}, "num_arms"),
         (GAUSSIAN, {"runs": 10, "budget": 10**9, "checkpoints": 1}, "number of checkpoints"),

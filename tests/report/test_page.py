@@ -266,6 +266,8 @@ def test_the_answer_of_one_environment_is_the_lowest_error() -> None:
     ]
     text = answer(*budgets)
     assert ", averaged over 2 budgets. It cannot be told apart from others with 400 pulls (SR)." in text
+    # Three runs that only one of them loses: p = 0.25.
+    assert "but cannot be told apart from SR." in answer(*rows_of(SH=[20], SR=[23]))
 
 
 def test_the_answer_without_single_runs_counts_the_cases() -> None:
