@@ -29,6 +29,7 @@ def test_a_plan_is_a_page_tables_and_a_figure(command: Command) -> None:
     assert "[90 %]" in out
 
 
+@pytest.mark.slow
 def test_costs_are_read_by_name_in_order_and_from_a_log(command: Command) -> None:
     rows = [("A", 1, 0.5), ("B", 0, 2), ("A", 0, 1.5), ("B", 1, 3), ("A", 1, 1)]
     lines = ["page,sale,dollars", *(f"{page},{sale},{price}" for page, sale, price in rows)]

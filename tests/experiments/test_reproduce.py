@@ -101,6 +101,7 @@ def test_a_figure_is_played_judged_and_saved(reproduced: Reproduce) -> None:
             assert row["reference"] == "BayesOptimal" and float(row["difference"]) == pytest.approx(difference)
 
 
+@pytest.mark.slow
 def test_more_runs_settle_what_is_undecided(reproduced: Reproduce, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)  # figures would take most of the time
     few = replace(MADE, panels=MADE.panels[:1])

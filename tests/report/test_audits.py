@@ -27,6 +27,7 @@ def audited(rule: object, plan: Plan, **options: object) -> Audit:
     return audit(rule, cap=60, arms=(2, 2), plan=plan, progress=False, **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_page_shows_the_audit_and_loads_nothing() -> None:
     pytest.importorskip("matplotlib")
     never.__name__ = "<b>"
