@@ -48,9 +48,9 @@ def mine(tmp_path: Path, reset: str = "pass", act: str = "pass") -> str:
 
 
 def test_plays_as_the_agent_itself(tmp_path: Path) -> None:
-    """An agent with stages (which leaves pulls unspent), one with a rule, and a plain class."""
+    """An agent with stages (which leaves pulls unspent), and a plain class."""
     halving = Path(__file__).resolve().parents[1] / "leaderboard" / "numpy_halving.py"
-    for agent in ("SHVar", "TTTS", f"{halving}:Halving"):
+    for agent in ("SHVar", f"{halving}:Halving"):
         with Apart(agent) as apart:
             there, here = play(apart), play(agent, path="steps")
         assert runs_of(there) == runs_of(here)
@@ -60,10 +60,10 @@ def test_plays_as_the_agent_itself(tmp_path: Path) -> None:
 def test_an_agent_of_one_episode_plays_all_at_once(tmp_path: Path) -> None:
     """It pulls arms at random: other random numbers, the same distribution, within five standard errors."""
     with Apart(mine(tmp_path)) as apart:
-        there, again = (compare([apart], "BAI-Gaussian8-v0", budgets=[60], runs=400, progress=False) for _ in range(2))
+        there, again = (compare([apart], "BAI-Gaussian8-v0", budgets=[60], runs=100, progress=False) for _ in range(2))
     assert runs_of(there) == runs_of(again)
-    here = compare([mine(tmp_path)], "BAI-Gaussian8-v0", budgets=[60], runs=400, seed=1, progress=False)
-    assert abs(there[0].error_probability - here[0].error_probability) < 5 * np.sqrt(2 * 0.25 / 400)
+    here = compare([mine(tmp_path)], "BAI-Gaussian8-v0", budgets=[60], runs=100, seed=1, progress=False)
+    assert abs(there[0].error_probability - here[0].error_probability) < 5 * np.sqrt(2 * 0.25 / 100)
 
 
 class First:
@@ -78,21 +78,27 @@ class First:
 
 def test_shuffled_arms_are_named_back() -> None:
     """The first of 20 arms of this environment is the best; by chance, 95 % are wrong, plus and minus five errors."""
-    with Apart(First) as plain, Apart(First, shuffled=True) as shuffled, Apart("SHVar", shuffled=True) as halving:
+    with Apart(First) as plain, Apart(First, shuffled=True) as shuffled:
         first, other, again = (
             compare([agent], "BAI-Bernoulli-Setup1-v0", budgets=[20], runs=300, progress=False)
             for agent in (plain, shuffled, shuffled)
         )
-        assert first[0].errors == 0 and abs(other[0].error_probability - 19 / 20) < 0.063
-        assert runs_of(again) == runs_of(other)
+    assert first[0].errors == 0 and abs(other[0].error_probability - 19 / 20) < 0.063
+    assert runs_of(again) == runs_of(other)
+
+
+@pytest.mark.slow
+def test_what_is_known_is_shuffled_too() -> None:
+    with Apart("SHVar", shuffled=True) as halving:
         (easy,) = compare([halving], "BAI-Gaussian8-v0", budgets=[800], runs=50, progress=False)
-        assert easy.errors <= 10 and easy.knows == ("variances",)
+    assert easy.errors <= 10 and easy.knows == ("variances",)
 
 
 def test_the_instance_is_not_in_the_process(tmp_path: Path) -> None:
     """Nothing that Python's garbage collector knows there is a bandit, nor has the problem info what is not granted."""
     search = "import gc; held = [x for x in gc.get_objects() if type(x).__name__.endswith('Bandit')]"
-    reset = f"{search}; assert not held, held; assert info._truth is None; self.found = info.variances"
+    told = "print('no answer'); os.write(1, b'nor this')"
+    reset = f"{told}; {search}; assert not held, held; assert info._truth is None; self.found = info.variances"
     with Apart(mine(tmp_path, reset=reset)) as agent, pytest.raises(AgentError, match="'variances' without declaring"):
         play(agent)
     code = (
@@ -116,9 +122,8 @@ def check_errors(tmp_path: Path, cases: dict[str, dict[str, str]]) -> None:
 
 
 def test_what_goes_wrong_ends_in_one_line(tmp_path: Path) -> None:
-    """A hang, a crash of the process, an exception, and rubbish; afterwards there is no process."""
+    """A crash of the process, an exception and rubbish; afterwards there is no process."""
     cases = {
-        "took longer than the time limit of 0.5 seconds (asked to act)": {"act": "while True: pass"},
         "the agent's process ended by itself, with exit code 3 (asked to act)": {"act": "os._exit(3)"},
         "act raised ZeroDivisionError: division by zero (line 8 of mine.py: 1 / 0)": {"act": "1 / 0"},
         "act: actions must be": {"act": "return 'left'"},
@@ -129,6 +134,7 @@ def test_what_goes_wrong_ends_in_one_line(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_other_things_that_go_wrong_do_so_too(tmp_path: Path) -> None:
     cases = {
+        "took longer than the time limit of 0.5 seconds (asked to act)": {"act": "while True: pass"},
         "took longer than the time limit of 0.5 seconds (asked to reset)": {"reset": "import time; time.sleep(100)"},
         "act raised SystemExit": {"act": "raise SystemExit"},
         "act: actions must": {"act": "return None"},
@@ -140,25 +146,17 @@ def test_other_things_that_go_wrong_do_so_too(tmp_path: Path) -> None:
         Apart(f"{tmp_path / 'none.py'}:Mine")
 
 
-def test_prints_are_no_answers(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with Apart(mine(tmp_path, reset="print('hello'); os.write(1, b'there')")) as agent:
-        assert play(agent)[0].runs == 20
-    assert "hello" in capfd.readouterr().err
-
-
 def test_the_time_limit_is_for_all_answers_until_it_is_renewed(tmp_path: Path) -> None:
     """Each episode takes 0.1 seconds, 20 take too long."""
-    with Apart(mine(tmp_path, reset="import time; time.sleep(0.1)"), seconds=1.0) as agent:
-        with pytest.raises(AgentError, match="time limit of 1 seconds"):
+    with Apart(mine(tmp_path, reset="import time; time.sleep(0.1)"), seconds=0.6) as agent:
+        with pytest.raises(AgentError, match="time limit of 0.6 seconds"):
             play(agent)
-    with Apart("SH", seconds=5.0) as agent:
-        play(agent)
-        spent = agent._process.left
-        assert spent < 5.0
+        assert agent._process.left < 0.5
         agent.renew()
-        assert agent._process.left == 5.0
+        assert agent._process.left == 0.6
 
 
+@pytest.mark.slow
 def test_copies_share_the_process_and_workers_have_their_own() -> None:
     with Apart("SH") as agent:
         assert copy.deepcopy(agent)._process is agent._process

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +9,7 @@ import pytest
 
 import bai_gym
 from bai_gym import agents
-from bai_gym.api import agent_source, parse_agent
-from bai_gym.benchmark.protocol import describe
+from bai_gym.api import parse_agent
 from bai_gym.errors import BaiGymError, ParameterError, UnknownNameError
 
 
@@ -38,11 +35,6 @@ def test_words_need_no_quotes(text: str, expected: tuple[str, dict[str, Any]]) -
 def test_what_cannot_be_read(text: str) -> None:
     with pytest.raises(ParameterError, match=r"cannot be read; write NAME or NAME\(parameter=value, ...\)"):
         parse_agent(text)
-
-
-def test_what_a_table_shows_can_be_typed() -> None:
-    shown = "Learned(env=BAI-Gaussian8-v0)"
-    assert describe(agent_source(shown).make()) == shown
 
 
 # ------------------------------------------------------------------------------------------------ misuse
@@ -103,29 +95,8 @@ def test_misuse_is_told_in_one_line(arguments: dict[str, Any], names: str) -> No
     assert "\n" not in str(caught.value)
 
 
-def test_knowledge_is_a_set_of_words() -> None:
-    class Text:
-        knows = "variances"
-
-        def act(self, observation: Any) -> int:
-            return 0
-
-    with pytest.raises(ParameterError, match="knows must be a set"):
-        bai_gym.evaluate(Text, "BAI-Bernoulli3-v0", budget=9, runs=2)
-
-
 @pytest.mark.each(("name", "agent"), [("", object), ("Mine", 5), ("a(b", object), (7, object)])
 def test_agents_are_registered_by_names(name: Any, agent: Any) -> None:
     with pytest.raises(ParameterError):
         agents.register(name, agent)
     assert name not in agents.names()
-
-
-def test_means_and_variances_of_different_lengths() -> None:
-    with pytest.raises(BaiGymError, match="2 means and 3 variances"):
-        bai_gym.evaluate("SH", "BAI-Custom-v0", runs=2, env_kwargs={"means": [0, 1], "variances": [1, 1, 1]})
-
-
-def test_packages_need_no_import_of_their_own() -> None:
-    code = "import bai_gym; bai_gym.report.error_curves, bai_gym.agents.make"
-    subprocess.run([sys.executable, "-c", code], check=True)

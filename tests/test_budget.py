@@ -10,7 +10,7 @@ import pytest
 from bai_gym import agents
 from bai_gym.agents.tools.rejects import Schedule
 from bai_gym.agents.tools.spending import buys, shares
-from bai_gym.bandits import GaussianBandit, PairedFiniteBandit
+from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.budget import Budget, Money
 from bai_gym.errors import AgentError, BudgetError
@@ -99,7 +99,7 @@ def test_a_priced_schedule_of_rejects_keeps_to_the_items() -> None:
 
 
 def test_the_unit_of_money_does_not_matter() -> None:
-    for name in ("SH", "SR", "Uniform", "OCBA", "Universal"):
+    for name in ("SH", "SR", "Uniform", "OCBA"):
         pulls = []
         for unit in (1.0, 2.0**-10):
             info = ProblemInfo(3, 100.0 * unit, 20, costs=(3.0 * unit, unit, 2.0 * unit))
@@ -114,16 +114,3 @@ def test_parameters_that_count_pulls_are_refused_where_arms_have_costs() -> None
     for name, parameters in (("Uniform", {"mode": "random"}), ("SH", {"cap": "items"}), ("SH-Reuse", {"cap": "items"})):
         with pytest.raises(AgentError, match="no account of costs"):
             agents.make(name, **parameters).reset(info)
-
-
-def test_halving_ranks_by_all_samples_once_every_item_is_played() -> None:
-    # Two stages of 12 pulls: 3 of each of four arms, and the other 6 items of two. Of all items arm 0 has the mean 0.6
-    # and arm 1 0.5; of the last 6 alone it may have 0.4 to 0.7.
-    scores = np.tile([0.4, 0.5, 0.0, 0.0], (9, 1))
-    scores[:3, 0] = 1.0
-    bandit = PairedFiniteBandit(scores, np.arange(4)).select(np.zeros(50, np.int64))
-    agent = agents.make("SH", cap="items")
-    agent.reset(ProblemInfo(4, 24, 50, truth=bandit), np.random.default_rng(0))
-    played = play_blocks(agent, bandit, 24, np.random.default_rng(1))
-    reached = played.pulls[:, 0] == 9  # arm 0 survives the first stage unless its 3 items are all poor ones
-    assert reached.sum() > 25 and (played.recommendation[reached] == 0).all()

@@ -33,10 +33,6 @@ def program_of(example: Path) -> str:
     return "\n".join("".join(cell["source"]) for cell in cells_of(example))
 
 
-def test_there_are_examples() -> None:
-    assert len(EXAMPLES) >= 6 and len(NOTEBOOKS) >= 6
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: str(path.stem))
 def test_an_example_runs(example: Path, tmp_path: Path, shortened: Callable[[str], str]) -> None:

@@ -35,17 +35,6 @@ def test_no_module_needs_posix_when_it_is_imported() -> None:
     assert found == []
 
 
-def test_text_files_have_the_same_bytes_everywhere() -> None:
-    """Without ``newline`` Windows would write other line ends, and without ``encoding`` other letters."""
-    calls = [
-        (name, node.lineno, {keyword.arg for keyword in node.keywords})
-        for name, tree in modules()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "write_text"
-    ]
-    assert calls and [call[:2] for call in calls if not {"encoding", "newline"} <= call[2]] == []
-
-
 def test_a_file_is_open_for_writing_when_it_is_flushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fcntl = pytest.importorskip("fcntl")
     modes = []

@@ -5,29 +5,16 @@ from __future__ import annotations
 import itertools
 import re
 
-import numpy as np
 import pytest
 
 from bai_gym.errors import ParameterError
 from bai_gym.seeding import check_seed, generator
 
 
-@pytest.mark.parametrize("seed", [0, 7, 2**63, np.int64(5)])
-def test_whole_numbers_are_seeds(seed: int) -> None:
-    assert check_seed(seed) == seed
-    assert type(check_seed(seed)) is int
-
-
 @pytest.mark.parametrize("seed", [-1, 1.0, "1", None, True, 2.0])
 def test_anything_else_is_not(seed: object) -> None:
     with pytest.raises(ParameterError, match=re.escape(f"seed must be an integer of at least 0, not {seed!r}")):
         check_seed(seed)
-
-
-def test_the_same_address_gives_the_same_stream() -> None:
-    first, second = generator(3, "rewards", "SH", 12), generator(3, "rewards", "SH", 12)
-    assert first is not second
-    np.testing.assert_array_equal(first.random(5), second.random(5))
 
 
 def test_streams_are_the_same_on_every_machine() -> None:

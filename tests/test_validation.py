@@ -20,31 +20,19 @@ HUGE = 10**400
     ("returned", "value"),
     [
         (integer(3, "x"), 3),
-        (integer(-3, "x"), -3),
         (integer(HUGE, "x", least=1), HUGE),
         (integer(np.int64(1), "x", least=1, most=1), 1),
-        (integer(np.uint8(5), "x", most=5), 5),
         (real(2, "x"), 2.0),
-        (real(1e-300, "x", above=0), 1e-300),
         (real(np.float32(0.5), "x", least=0.5, most=0.5), 0.5),
-        (real(np.int64(0), "x", least=0), 0.0),
         (real(math.inf, "x", above=0, finite=False), math.inf),
-        (probability(1e-300, "x"), 1e-300),
         (probability(np.nextafter(1.0, 0.0), "x"), math.nextafter(1.0, 0.0)),
         (choice("a", ("a", "b"), "x"), "a"),
-        (choice("b", {"a": 1, "b": 2}, "x"), "b"),
         (flag(True, "x"), True),
-        (flag(np.False_, "x"), False),
     ],
 )
 def test_values_come_back_in_their_plain_type(returned: object, value: object) -> None:
     assert returned == value
     assert type(returned) is type(value)
-
-
-def test_nan_where_it_is_allowed() -> None:
-    assert math.isnan(real(math.nan, "x", finite=False))
-    assert np.isnan(array([math.nan], "x", finite=False)).all()
 
 
 def test_arrays_are_new_floats() -> None:
@@ -61,34 +49,22 @@ def test_arrays_are_new_floats() -> None:
     [
         *((lambda v=v: integer(v, "x"), f"an integer, not {v!r}") for v in (1.0, True, "1", None, math.nan)),
         (lambda: integer(0, "x", least=1), "an integer of at least 1, not 0"),
-        (lambda: integer(np.int64(0), "x", least=1), "an integer of at least 1, not 0"),
-        (lambda: integer(np.True_, "x", least=1), "an integer of at least 1, not True"),
         (lambda: integer(4, "x", least=1, most=3), "an integer in 1..3, not 4"),
         (lambda: integer(0, "x", least=1, rule="1, or 2"), "1, or 2, not 0"),
         *((lambda v=v: real(v, "x"), f"a finite number, not {v!r}") for v in (True, "1", None, 1j, math.nan, math.inf)),
         *((lambda v=v: real(v, "x", above=0), f"a positive number, not {v!r}") for v in (0, -1.0, math.nan, math.inf)),
-        (lambda: real(np.float64(0), "x", above=0), "a positive number, not 0.0"),
-        (lambda: real(-1e-300, "x", least=0), "a number of at least 0, not -1e-300"),
         (lambda: real(1, "x", above=1), "a number above 1, not 1"),
         (lambda: real(11, "x", least=0.5, most=10), "a number from 0.5 to 10, not 11"),
         (lambda: real(4, "x", above=0, most=3, rule="in (0, 3]"), "in (0, 3], not 4"),
-        (lambda: real("1", "x", finite=False), "a number, not '1'"),
         (lambda: real(HUGE, "x", above=0), f"a positive number, not {HUGE}"),
-        (lambda: real(HUGE, "x", finite=False), f"a number, not {HUGE}"),
         (lambda: choice("c", ("a", "b"), "x"), "'a' or 'b', not 'c'"),
-        (lambda: choice("", ("a", "b", "c"), "x"), "one of 'a', 'b', 'c', not ''"),
-        *((lambda v=v: choice(v, {"a": 1}, "x"), f"'a', not {v!r}") for v in (None, 1, ["a"], "A")),
         *((lambda v=v: flag(v, "x"), f"True or False, not {v!r}") for v in (0, 1.0, "False", None)),
-        (lambda: probability("1", "x"), "a number, not '1'"),
         (lambda: array("many", "x"), "a number or an array of numbers, not 'many'"),
         (lambda: array([[1.0], [1.0, 2.0]], "x", kind=ROWS), ROWS),
         (lambda: array([HUGE], "x"), "finite numbers of at most 1.8e308, and one is larger"),
-        (lambda: array(math.nan, "x"), "a finite number, not nan"),
         (lambda: array([1.0, -math.inf], "x"), "finite numbers, not -inf"),
         (lambda: array([1.0, 0.0], "x", above=0), "positive numbers, not 0.0"),
         (lambda: array([0.0, -1.0], "x", least=0), "finite numbers of at least 0, not -1.0"),
-        (lambda: array(-1, "x", least=0), "a number of at least 0, not -1.0"),
-        (lambda: array([math.nan], "x", above=0), "positive numbers, not nan"),
     ],
 )
 def test_other_values_are_refused(call: Callable[[], Any], says: str) -> None:

@@ -10,8 +10,6 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 AGENT = """
 import numpy as np
 LEVEL = 1
@@ -53,15 +51,12 @@ def run(folder: Path, program: str, *, script: str | None = "script.py", argumen
 
 
 def test_a_script_takes_its_finished_runs_until_its_text_changes(tmp_path: Path) -> None:
-    program = "print(play(Mine))"
+    """An agent of the library is reused whatever the script says."""
+    program = "print([play(Mine), play('Uniform')])"
     found = [run(tmp_path, program) for _ in range(2)]
     found += [run(tmp_path, f"{program}\n# a remark"), run(tmp_path, program, arguments=("--fast",))]
-    assert [played for _, played in found] == [True, False, True, True]
-
-
-def test_a_library_agent_is_reused_whatever_the_script_says(tmp_path: Path) -> None:
-    found = [run(tmp_path, f"import os\nprint(play('Uniform'))\n# {n}") for n in range(2)]
-    assert [played for _, played in found] == [True, False]
+    played = [tuple(played for _, played in agents) for agents in found]
+    assert played == [(True, True), (False, False), (True, False), (True, False)]
 
 
 def test_what_a_script_changes_while_it_runs_is_another_agent(tmp_path: Path) -> None:
@@ -75,10 +70,8 @@ def test_what_a_script_changes_while_it_runs_is_another_agent(tmp_path: Path) ->
     assert run(tmp_path, program) == [[0, True], [0.8, True], [0.4, True], [0.4, True], [0.4, True]]
 
 
-@pytest.mark.each("script", [None, "script.py"])
-def test_where_it_cannot_be_known_the_user_decides(tmp_path: Path, script: str | None) -> None:
-    reader = "" if script is None else "import importlib\n"
-    first = run(tmp_path, f"{reader}print(play(Mine, runs=3000))", script=script)
+def test_where_it_cannot_be_known_the_user_decides(tmp_path: Path) -> None:
+    first = run(tmp_path, "print(play(Mine, runs=3000))", script=None)
     program = """
         from bai_gym.errors import AgentError
         refused = False
@@ -86,27 +79,7 @@ def test_where_it_cannot_be_known_the_user_decides(tmp_path: Path, script: str |
             play(Mine)
         except AgentError as error:
             refused = "reuse" in str(error) and "\\n" not in str(error)
-        kept = play(Mine, runs=3000, reuse=True)
-        new = play(Mine, reuse=False)
-        print([refused, kept, new])
+        print([refused, play(Mine, runs=3000, reuse=True), play(Mine, reuse=False)])
         """
-    again = run(tmp_path, reader + textwrap.dedent(program), script=script)
     assert first == [0.4, True]
-    assert again == [True, [0.4, False], [0.4, True]]
-
-
-def test_a_plan_asks_too(tmp_path: Path) -> None:
-    program = """
-        from bai_gym.errors import AgentError
-        Mine.minimum_budget = lambda self, num_arms: num_arms
-
-        def planned(reuse):
-            how = {"env_kwargs": {"means": [0.9, 0.5, 0.1]}, "out": "plans", "reuse": reuse}
-            try:
-                return bai_gym.plan(Mine(0), "BAI-Custom-v0", error=0.5, **how)[0].budget
-            except AgentError as error:
-                return "reuse" not in str(error)
-
-        print([planned(reuse) for reuse in (None, None, True, False)])
-        """
-    assert run(tmp_path, program, script=None) == [3, False, 3, 3]
+    assert run(tmp_path, program, script=None) == [True, [0.4, False], [0.4, True]]

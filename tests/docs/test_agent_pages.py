@@ -15,11 +15,8 @@ from bai_gym.agents.registry import find
 
 pytest.importorskip("matplotlib")
 
-from generate.formulas import typeset  # noqa: E402
 
 FOLDER = Path(__file__).parents[2] / "docs" / "agents"
-SECTIONS = ["Idea", "Pseudo-code", "Differences from the paper", "Source"]
-OPTIONAL = {"Differences from the paper"}
 COMMON = {field.name for field in fields(SequentialAgent)}
 FRONT_MATTER = re.compile(r"\A---\nagents:\n((?:  \S+: \S[^\n]*\n)+)---\n\n## ")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -39,10 +36,6 @@ class Page:
         found = FRONT_MATTER.match(self.text)
         assert found, "the file begins with ---, agents:, lines of a name and words, ---, an empty line and a section"
         return re.findall(r"^  (\S+):", found[1], re.MULTILINE)
-
-    @property
-    def headings(self) -> list[str]:
-        return re.findall(r"^##? .*$", FENCE.sub("", self.text), re.MULTILINE)
 
     def section(self, title: str) -> str:
         return re.split(r"^## ", self.text.split(f"\n## {title}\n")[1], flags=re.MULTILINE)[0]
@@ -81,30 +74,6 @@ def test_agents_stand_in_the_file_of_their_module(page: Page, name: str) -> None
     assert page.path == FOLDER / folder / f"{'learned' if name == 'Learned' else module}.md"
 
 
-@pytest.mark.each("page", PAGES, ids=lambda page: page.path.stem)
-def test_pages_have_their_sections(page: Page) -> None:
-    expected = [title for title in SECTIONS if title not in OPTIONAL or f"\n## {title}\n" in page.text]
-    assert page.headings == [f"## {title}" for title in expected]
-    for title in expected:
-        assert page.section(title).strip()
-
-
-@pytest.mark.each("page", PAGES, ids=lambda page: page.path.stem)
-def test_pages_show_as_they_are_meant(page: Page) -> None:
-    lines = page.text.splitlines()
-    assert [line for line in lines if len(line) > 120 or line != line.rstrip()] == []
-    assert page.text.endswith("\n") and not page.text.endswith("\n\n")
-    languages = [language for language, _ in FENCE.findall(page.text)]
-    assert languages and set(languages) == {"text"}
-    prose = FENCE.sub("", page.text)
-    assert "```" not in prose and prose.count("`") % 2 == 0
-    assert "$" not in typeset(page.text), "formulas stand between dollars, and are drawn when the pages are built"
-    blocks = [block.splitlines() for block in re.split(r"\n\n+", prose) if block.strip()]
-    for start in ("- ", "|"):  # of a list and of a table: Markdown wants an empty line before these
-        inside = [block for block in blocks if any(line.startswith(start) for line in block)]
-        assert [block for block in inside if not block[0].startswith(start)] == []
-
-
 @pytest.mark.each(("page", "name"), PLACES, ids=[name for _, name in PLACES])
 def test_pseudo_code_uses_every_parameter(page: Page, name: str) -> None:
     parameters = [field.name for field in fields(find(name)) if field.name not in COMMON]  # type: ignore[arg-type]
@@ -120,8 +89,3 @@ def test_sources_are_those_of_the_class(page: Page, name: str) -> None:
     titles = re.findall(r'"([A-Z][^"]{20,}?),?"', cited)
     assert [title for title in titles if title.lower() not in said] == []
     assert [year for year in re.findall(r"\b(?:19|20)\d\d\b", cited) if year not in said] == []
-
-
-def test_words_of_code_are_found_whole() -> None:
-    assert names_word("input: c, a, b", "a") and names_word('rounding = "equal"', "rounding")
-    assert not names_word("input: alpha", "a") and not names_word("epsilon_m", "epsilon")

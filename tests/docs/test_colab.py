@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
-import types
 from pathlib import Path
-from typing import Any
 
 import pytest
-from IPython.core.inputtransformer2 import TransformerManager
 
 pytest.importorskip("mkdocs")
 
@@ -52,31 +48,3 @@ def test_with_an_address_every_notebook_begins_with_badge_and_installation(tmp_p
         page, _ = notebook_page(copy)
         assert f"Or [open it in Colab]({opened})." in page and "google.colab" not in page and "badge.svg" not in page
         assert page.replace(f" Or [open it in Colab]({opened}).", "") == notebook_page(file)[0]
-
-
-@pytest.mark.each("there", [True, False])
-def test_the_cell_installs_in_colab_alone(there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its commands are recorded, not run: clone, install, go where the files are that lessons import."""
-    if there:
-        monkeypatch.setitem(sys.modules, "google.colab", types.ModuleType("google.colab"))
-    for file in NOTEBOOKS:
-        made: list[str] = []
-
-        class Recorder:
-            def system(self, command: str) -> None:
-                made.append(command)  # noqa: B023
-
-            def run_line_magic(self, name: str, line: str) -> None:
-                made.append(f"{name} {line}")  # noqa: B023
-
-        place = file.relative_to(ROOT).as_posix()
-        cell = "".join(json.loads(with_colab(file.read_text(encoding="utf-8"), ADDRESS, place))["cells"][1]["source"])
-        names: dict[str, Any] = {"get_ipython": Recorder}
-        exec(TransformerManager().transform_cell(cell), names)
-        if not there:
-            assert made == []
-            continue
-        clone, install, go = made
-        assert clone.split()[-2:] == [ADDRESS, "repository"]
-        assert install == 'pip install --quiet "./repository[learn,plots]"'
-        assert (ROOT / go.removeprefix("cd -q repository/") / file.name) == file

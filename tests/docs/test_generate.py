@@ -26,9 +26,10 @@ from bai_gym.problems import FAMILIES, BernoulliPriorProblem, FixedProblem, buil
 from bai_gym.problems.open_bandit import CAMPAIGNS  # noqa: E402
 from bai_gym.sampling import Rule  # noqa: E402
 from bai_gym.tasks import BestArm, Thresholding  # noqa: E402
+from bai_gym.theory import best_arm_h1  # noqa: E402
 from generate.agents import Written, agent_text, written_pages  # noqa: E402
 from generate.complexities import complexity_rows, number  # noqa: E402
-from generate.docstrings import code_table, oneline, parse, roles_to_code, roles_to_links  # noqa: E402
+from generate.docstrings import code_table, oneline, parse  # noqa: E402
 from generate.formulas import drawing, typeset  # noqa: E402
 from generate.instances import FEATURES_OF_DATA, description, environments  # noqa: E402
 from generate.notebooks import notebook_page  # noqa: E402
@@ -76,14 +77,6 @@ def test_a_docstring_in_parts() -> None:
     assert told.sources == ('Paper: Somebody (2020), "Title",\nsection 1.',)
 
 
-def test_a_role_leads_to_a_page_where_there_is_one() -> None:
-    text = roles_to_links("Like :class:`SHVar`.", agents.SHAdaVar, lambda thing: f"{thing.name.lower()}.md")  # type: ignore[attr-defined]
-    assert text.startswith("Like ")
-    module = __import__("sys").modules["bai_gym.agents"]
-    assert roles_to_links("Like :class:`SHVar`.", module, lambda thing: "there.md") == "Like [`SHVar`](there.md)."
-    assert roles_to_code("A :class:`bai_gym.agents.Agent`.") == "A `Agent`."
-
-
 def test_cells_and_tables() -> None:
     assert oneline("a | b\n  `float | None`") == "a \\| b `float | None`"
     block = "==== ====\nkey  what\n==== ====\n1    one\n==== ===="
@@ -114,8 +107,10 @@ def test_complexities_of_a_bandit_by_hand() -> None:
     # Distances to 0.35: 0.15, 0.05, 0.05; 44.4 + 400 + 400, and max(400, 2 x 400, 3 x 44.4).
     values = [value for _, value in complexity_rows(problem, Thresholding(0.35), drawn=False)]
     assert values == ["844", "800"]
-    median = complexity_rows(BernoulliPriorProblem(3), BestArm(), drawn=True)[0][1]
-    assert " to " in median
+    problem = BernoulliPriorProblem(3)
+    drawn = np.sort(best_arm_h1(problem.draw(500, np.random.default_rng(0)).means))
+    middle, low, high = (number(float(drawn[place])) for place in (249, 49, 449))
+    assert complexity_rows(problem, BestArm(), drawn=True)[0][1] == f"{middle} ({low} to {high})"
 
 
 def test_a_picture_is_the_same_every_time() -> None:
@@ -144,15 +139,6 @@ def test_stand_ins_have_the_shape_of_the_data(small_data: Path, monkeypatch: pyt
     for campaign, items in CAMPAIGNS.items():
         assert build("open-bandit", campaign=campaign).num_arms == items
     assert {entry.family for entry in IDS if entry.data} == {*FEATURES_OF_DATA, "movielens", "open-bandit"}
-
-
-def test_where_data_are_absent_there_is_a_stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BAI_GYM_DATA", str(tmp_path))
-    absent = {environment.entry.id: environment for environment in environments() if not environment.here}
-    assert set(absent) == {entry.id for entry in IDS if entry.data}
-    assert absent["BAI-MovieLens128-v0"].problem.num_arms == 128
-    assert absent["BAI-ElectricMotor-v0"].problem.num_features == 11
-    assert absent["BAI-OpenBandit-Women-v0"].problem.num_arms == 46
 
 
 SOME = (

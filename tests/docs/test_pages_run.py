@@ -11,7 +11,6 @@ README: each section in one), with few runs: what comes out is not what is teste
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import re
@@ -140,34 +139,3 @@ def test_whoever_follows_a_page_sees_no_error(chapter: str, tmp_path: Path, shor
     assert len(printed) == len(steps)
     for step, text in zip(steps, printed, strict=True):
         assert text.strip() or step[0] == "python", step
-
-
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_blocks_that_make_environments_import_the_library(chapter: str) -> None:
-    known = False  # a block before this one may have imported it, but readers copy single blocks
-    for block in CHAPTERS[chapter]:
-        if block.language == "python":
-            names = {
-                name
-                for node in ast.walk(ast.parse(block.text))
-                for name in ([item.name for item in node.names] if isinstance(node, ast.Import) else [])
-                + ([node.module or ""] if isinstance(node, ast.ImportFrom) else [])
-            }
-            known = (known and block.mark == "continues") or any(name.split(".")[0] == "bai_gym" for name in names)
-            assert known or not re.search(r"""\bmake(_vec)?\(["']BAI-""", block.text), block.text
-
-
-def test_marks_are_understood() -> None:
-    marks = [block.mark for blocks in CHAPTERS.values() for block in blocks]
-    assert all(re.fullmatch(rf"|continues|{ELSEWHERE}\S+|{NOWHERE}\S.*|{SMALLER}--\S.*", mark) for mark in marks)
-    assert all((ROOT / mark.removeprefix(ELSEWHERE)).is_file() for mark in marks if mark.startswith(ELSEWHERE))
-    assert sum(mark.startswith(SMALLER) for mark in marks) <= 6
-
-
-def test_a_block_that_fails_is_noticed(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match="ZeroDivisionError"):
-        follow([("python", "x = 1", False), ("python", "x / 0", True)], tmp_path)
-    with pytest.raises(AssertionError, match="NameError"):
-        follow([("python", "x = 1", False), ("python", "x", False)], tmp_path)
-    with pytest.raises(AssertionError, match="unknown agent"):
-        follow([("bash", ["bai-gym", "run", "BAI-Bernoulli3-v0", "--agent", "Nobody"], False)], tmp_path)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, ttest_1samp
+from scipy.stats import binom
 
 from bai_gym.analysis.paired import paired_test
 from bai_gym.errors import ParameterError
@@ -40,14 +40,6 @@ def test_lower_error_asks_the_exact_test_too() -> None:
     assert lower_error(paired_test(0, 6, 1000)) is CONFIRMED
 
 
-def test_lower_error_keeps_the_level_of_the_comparison_unless_told() -> None:
-    weak = paired_test(12, 28, 1000, level=0.95)  # exact p-value 0.0166
-    assert lower_error(weak) is CONFIRMED
-    assert lower_error(weak.at_level(0.99)) is UNDECIDED
-    assert lower_error(weak, level=0.99) is UNDECIDED
-    assert lower_error(weak, parts=5) is UNDECIDED
-
-
 @pytest.mark.each("discordant", [5, 9, 20, 57])
 @pytest.mark.each("level", [0.9, 0.95, 0.995])
 def test_equal_agents_are_told_apart_no_more_often_than_allowed(discordant: int, level: float) -> None:
@@ -65,11 +57,6 @@ def test_below_and_above() -> None:
     assert [below(10, 200, threshold) for threshold in (0.1, 0.05, 0.02)] == [CONFIRMED, UNDECIDED, REFUTED]
     assert [above(10, 200, threshold) for threshold in (0.1, 0.05, 0.02)] == [REFUTED, UNDECIDED, CONFIRMED]
     assert below(10, 200, 0.1, level=0.999) is UNDECIDED
-
-
-def test_correction_can_only_undecide() -> None:
-    assert below(10, 200, 0.095) is CONFIRMED
-    assert below(10, 200, 0.095, parts=10) is UNDECIDED
 
 
 @pytest.mark.each("p", [0.01, 0.1, 0.5])
@@ -91,18 +78,6 @@ def test_all_of_follows_the_three_rules(parts: list[Verdict]) -> None:
 def test_bonferroni_by_hand() -> None:
     assert bonferroni(0.95, 1) == pytest.approx(0.95)
     assert bonferroni(0.95, 10) == pytest.approx(0.995)
-
-
-def test_a_true_conjunction_is_rarely_refuted() -> None:
-    # Ten budgets, A and B equal at each, 40 discordant runs: P(some part refuted) <= 0.05 / 2, exactly computed.
-    refuted = sum(
-        binom.pmf(b, 40, 0.5) for b in range(41) if lower_error(paired_test(b, 40 - b, 500), parts=10) is REFUTED
-    )
-    assert 0 < 1 - (1 - refuted) ** 10 <= 0.025
-
-
-def test_verdicts_print_as_words() -> None:
-    assert f"{CONFIRMED}, {REFUTED}, {UNDECIDED}" == "confirmed, refuted, undecided"
 
 
 @pytest.mark.each("threshold", [-0.1, 1.1, float("nan")])
@@ -142,6 +117,9 @@ THREE = np.array([0.0, -1.0, -2.0])
     ("differences", "level", "parts", "expected"),
     [
         (THREE, 0.95, 1, UNDECIDED),
+        # t = -1.732 with two degrees of freedom has the p-value 0.2254.
+        (THREE, 0.77, 1, CONFIRMED),
+        (THREE, 0.78, 1, UNDECIDED),
         (THREE, 0.75, 1, CONFIRMED),
         (-THREE, 0.75, 1, REFUTED),
         (THREE, 0.75, 5, UNDECIDED),  # each at level 0.95
@@ -151,14 +129,6 @@ THREE = np.array([0.0, -1.0, -2.0])
 )
 def test_lower_mean(differences: np.ndarray, level: float, parts: int, expected: Verdict) -> None:
     assert lower_mean(differences, level=level, parts=parts) is expected
-
-
-@given(st.lists(st.integers(-9, 9), min_size=2, max_size=40).filter(lambda row: len(set(row)) > 1))
-def test_lower_mean_is_the_t_test(row: list[int]) -> None:
-    differences = np.array(row, dtype=np.float64)
-    p_value = ttest_1samp(differences, 0.0).pvalue
-    decided = lower_mean(differences) is not UNDECIDED
-    assert decided == (p_value < 0.05) or p_value == pytest.approx(0.05, abs=1e-9)
 
 
 @pytest.mark.each("differences", [np.zeros(0), np.zeros((2, 2)), np.array([0.0, np.nan])])

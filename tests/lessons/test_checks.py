@@ -46,20 +46,11 @@ def test_a_right_solution_passes(name: str, checks: ModuleType, capsys: pytest.C
 
 
 @pytest.mark.each("name", exercise_names())
-@pytest.mark.each("nothing", [None, ...])
-def test_an_empty_template_is_not_done(
-    name: str, nothing: Any, checks: ModuleType, capsys: pytest.CaptureFixture[str]
-) -> None:
-    getattr(checks, name)(lambda *_: nothing)
+def test_an_empty_template_is_not_done(name: str, checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    getattr(checks, name)(lambda *_: None)
     assert capsys.readouterr().out.startswith(f"Not done yet: {name} returns nothing.")
     assert not checks.passed(name)
     assert capsys.readouterr().out == f"This cell waits for a right solution of: {name}.\n"
-
-
-def test_a_solution_that_got_worse_has_not_passed(checks: ModuleType) -> None:
-    checks.shares(right("shares"))
-    checks.shares(lambda variances, budget: variances)
-    assert not checks.passed("shares")
 
 
 # Lesson 2, whole algorithms: what students write, with one mistake each
@@ -89,11 +80,6 @@ def never_drops(pull: Any, num_arms: int, budget: int, rng: np.random.Generator)
     return int(np.argmax([pull(arm, budget // num_arms).mean() for arm in range(num_arms)]))
 
 
-def one_round(pull: Any, num_arms: int, budget: int, rng: np.random.Generator) -> int:
-    rounds = math.ceil(math.log2(num_arms))
-    return int(np.argmax([pull(arm, budget // (rounds * num_arms)).mean() for arm in range(num_arms)]))
-
-
 def right_halving(pull: Any, num_arms: int, budget: int, rng: np.random.Generator) -> int:
     return int(halving()(pull, num_arms, budget, rng))
 
@@ -119,7 +105,6 @@ def random_pull(pull: Any, num_arms: int, budget: int, rng: np.random.Generator)
 
 WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
     # Lesson 1
-    "a mean in place of an arm": ("recommend", lambda o: o["means"].max(), "returned 0.9, the largest mean itself;"),
     "the arm pulled most": (
         "recommend",
         lambda o: int(o["pulls"].argmax()),
@@ -129,16 +114,6 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         "recommend",
         lambda o: int(o["means"].argmax()),
         "returned arm 1, which has never been pulled:",
-    ),
-    "the smallest mean": (
-        "recommend",
-        lambda o: int(o["means"].argmin()),
-        "returned arm 0 of mean 0.2; expected arm 1",
-    ),
-    "arms counted from 1": (
-        "recommend",
-        lambda o: int(o["means"].argmax()) + 2,
-        "returned arm 3; there are the arms 0, 1 and 2",
     ),
     "never tries the others": ("greedy", lambda o: int(o["means"].argmax()), "returned arm 0, which has been pulled"),
     "always the least pulled": (
@@ -155,17 +130,9 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         "interval(30, 100) is 0.2102 to 0.3898;",
     ),
     "ends the wrong way round": ("interval", lambda e, n: right("interval")(e, n)[::-1], "the lower end comes first"),
-    "percent": ("interval", lambda e, n: tuple(100 * end for end in right("interval")(e, n)), "shares, not percent"),
-    "the half width alone": ("interval", lambda e, n: 0.09, "returned an array of shape (); expected"),
     # Lesson 2
     "rounded down": ("number_of_rounds", lambda k: int(math.log2(k)), "number_of_rounds(5) is 2 (rounded down, or"),
-    "not rounded": (
-        "number_of_rounds",
-        lambda k: math.log2(k) if k & (k - 1) else int(math.log2(k)),
-        "number_of_rounds(5) is 2.322; expected 3,",
-    ),
     "the natural logarithm": ("number_of_rounds", lambda k: math.log(k), "is 2.079 (yours is the natural logarithm);"),
-    "a float": ("number_of_rounds", lambda k: np.ceil(np.log2(k)), "number_of_rounds(8) returned 3.0; expected"),
     "powers of two alone": (
         "number_of_rounds",
         lambda k: next((r for r in range(11) if 2**r == k), None),
@@ -181,16 +148,6 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         lambda n, k, active: n // (math.ceil(math.log2(k)) * k),
         "pulls_per_arm(240, 8, 2) is 10; expected 40",
     ),
-    "pulls rounded up": (
-        "pulls_per_arm",
-        lambda n, k, active: -(-n // (math.ceil(math.log2(k)) * active)),
-        "pulls_per_arm(100, 8, 8) is 5; expected 4 =",
-    ),
-    "pulls not rounded": (
-        "pulls_per_arm",
-        lambda n, k, active: n / math.ceil(math.log2(k)) / active,
-        "is 10.0; expected the whole number 10",
-    ),
     "independent, whatever is asked": (
         "standard_error",
         lambda a, b, n, same: math.sqrt((np.var(a) + np.var(b)) / n),
@@ -200,11 +157,6 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         "standard_error",
         lambda a, b, n, same: (np.var(a - b) if same else np.var(a) + np.var(b)) / n,
         "; yours is the variance.",
-    ),
-    "a single question": (
-        "standard_error",
-        lambda a, b, n, same: math.sqrt(np.var(a - b) if same else np.var(a) + np.var(b)),
-        "; yours is for a single question.",
     ),
     "models that are out": (
         "questions_each",
@@ -216,11 +168,6 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         lambda money, prices, active: int(money // (len(active) * prices[active].max())),
         "; yours takes the highest price for all.",
     ),
-    "questions not rounded": (
-        "questions_each",
-        lambda money, prices, active: money / prices[active].sum(),
-        "as a whole",
-    ),
     "the worse half": (
         "better_half",
         lambda active, means, rng: active[np.argsort(means)[: (len(active) + 1) // 2]],
@@ -230,16 +177,6 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         "better_half",
         lambda active, means, rng: np.argsort(-means)[: (len(active) + 1) // 2],
         "kept 1 and 3, but arm 1 is not active: these",
-    ),
-    "half rounded down": (
-        "better_half",
-        lambda active, means, rng: active[np.argsort(-means)[: len(active) // 2]],
-        "kept 6; expected 2 and 6: of 3 arms 2",
-    ),
-    "means in place of arms": (
-        "better_half",
-        lambda active, means, rng: np.sort(means)[::-1][: (len(means) + 1) // 2],
-        "means or other numbers; expected arms out of",
     ),
     "the first of the list wins ties": (
         "better_half",
@@ -256,37 +193,16 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         halving(rounds=lambda arms: int(math.log2(arms))),
         "with 5 arms and a budget of 200, your code",
     ),
-    "the whole budget in the first round": (
-        "sequential_halving",
-        halving(times=lambda budget, rounds, active, arms: budget // active),
-        "asks for pull number 300 with a budget of",
-    ),
-    "the pulls of round 1 in every round": (
-        "sequential_halving",
-        halving(times=lambda budget, rounds, active, arms: budget // (rounds * arms)),
-        "arm 3 (mean 0.5) is pulled 20 times; it",
-    ),
     "the worse half goes on": (
         "sequential_halving",
         halving(better=lambda active, means, rng: active[np.argsort(means)[: (len(active) + 1) // 2]]),
         "the arm pulled most, 70 times, is arm 1 of",
     ),
     "no arm is dropped": ("sequential_halving", never_drops, "your code pulls every arm 30 times and drops"),
-    "a single round": ("sequential_halving", one_round, "your code stops after round 1, with 80"),
     "rounds in the wrong order": (
         "sequential_halving",
         later_rounds_first,
         "gets its pull number 11, of round 2, when",
-    ),
-    "an array in place of an arm": (
-        "sequential_halving",
-        halving(answer=lambda active: active),
-        "your code returned the array [5]; expected",
-    ),
-    "a position in place of an arm": (
-        "sequential_halving",
-        halving(answer=lambda active: 0),
-        "recommended arm 0; expected arm 5, the only",
     ),
     "ties by number": (
         "sequential_halving",
@@ -298,21 +214,6 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         "sequential_halving",
         lambda pull, k, n, rng: pull(k, 1),
         "your code calls pull(8, 1); expected an arm",
-    ),
-    "half a pull": (
-        "sequential_halving",
-        lambda pull, k, n, rng: pull(0, n / 3 / k),
-        "your code calls pull(0, 10.0); expected the",
-    ),
-    "an arm that is no number": (
-        "sequential_halving",
-        lambda pull, k, n, rng: pull(0.5, 1),
-        "your code calls pull(0.5, 1); expected the",
-    ),
-    "no return": (
-        "sequential_halving",
-        halving(answer=lambda active: None),
-        "0.4, 0.6], your code makes 240 pulls and",
     ),
     "no pull at all": ("sequential_halving", lambda pull, k, n, rng: 5, "your code makes no pull; expected 240 pulls"),
     # Lesson 3
@@ -326,22 +227,11 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         lambda v, n: n / v / (1 / v).sum(),
         "yours gives the noisy arms fewer pulls, not",
     ),
-    "whole pulls": (
-        "shares",
-        lambda v, n: (n * v / v.sum()).astype(int),
-        "is [6, 6, 6]; expected [6.667, 6.667, 6.667]",
-    ),
     "shares of 1": ("shares", lambda v, n: v / v.sum(), "yours are shares of 1, not of the budget of"),
-    "not normalised": ("shares", lambda v, n: n * v, "yours are 640 pulls together, not 80"),
     "the noisiest arm": (
         "next_arm",
         lambda v, p: int(v.argmax()) if p.all() else int(p.argmin()),
         "is 1, of variance / pulls 0.667; expected 0,",
-    ),
-    "by the deviation": (
-        "next_arm",
-        lambda v, p: int((np.sqrt(v) / p).argmax()) if p.all() else int(p.argmin()),
-        "(by the variance, not by the standard",
     ),
     "division by no pulls": (
         "next_arm",
@@ -362,11 +252,6 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         lambda r, d: np.var(r, ddof=1) / (1 - 2 * math.sqrt(math.log(1 / d) / (len(r) - 1))),
         "expected inf, because n - 1 = 11 is not",
     ),
-    "the estimate itself": (
-        "upper_bound",
-        lambda r, d: np.var(r, ddof=1),
-        "yours is the sample variance itself, which",
-    ),
     # Lesson 4
     "every arm once": (
         "least_squares",
@@ -377,18 +262,6 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         "least_squares",
         lambda x, n, m: np.linalg.solve(x.T @ (n[:, None] * x), x.T @ m),
         "in b, too, the mean of an arm counts as",
-    ),
-    "b in place of theta": ("least_squares", lambda x, n, m: x.T @ (n * m), "yours is b; theta solves V theta = b"),
-    "one number per arm": ("least_squares", lambda x, n, m: m, "returned an array of shape (5,); expected"),
-    "roots": (
-        "arm_variances",
-        lambda x, w: np.sqrt(right("arm_variances")(x, w)),
-        "yours are the standard deviations, the roots",
-    ),
-    "the whole matrix": (
-        "arm_variances",
-        lambda x, w: x @ np.linalg.inv(x.T @ (w[:, None] * x)) @ x.T,
-        "is a matrix of shape (3, 3); expected its",
     ),
     "not inverted": (
         "arm_variances",
@@ -401,22 +274,18 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         "yours leaves the weights out of V",
     ),
     "equal weights": ("design", lambda x, s: np.full(len(x), 1 / len(x)), "as equal weights"),
-    "counts": ("design", lambda x, s: np.ones(len(x)), "has weights with the sum 12; expected 1"),
     "negative weights": (
         "design",
         lambda x, s: np.r_[-0.5, 1.5, np.zeros(len(x) - 2)],
         "has a weight of -0.5 for arm 0; expected at",
     ),
     # Lesson 5
-    "all errors": ("discordant", lambda a, b: (a.sum(), b.sum()), "in which both are wrong"),
     "the other way round": (
         "discordant",
         lambda a, b: right("discordant")(b, a),
         "first the runs in which only A is wrong",
     ),
     "Bonferroni": ("holm", lambda p: np.minimum(1, p * len(p)), "yours is Bonferroni's; by Holm only the"),
-    "given back as they are": ("holm", lambda p: p.copy(), "holm([0.01, 0.04, 0.03]) is [0.01, 0.04,"),
-    "sorted": ("holm", lambda p: np.sort(right("holm")(p)), "yours are sorted; give them back in the"),
     "p-values above 1": (
         "holm",
         lambda p: right("holm")(p) if p.max() < 0.5 else right("holm")(p) * np.where(right("holm")(p) == 1.0, 1.2, 1.0),
@@ -432,18 +301,12 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         lambda m, v, rng: (rng.permuted(m, axis=1), rng.permuted(v, axis=1)),
         "use the same order for both",
     ),
-    "episodes in another order": (
-        "shuffled",
-        lambda m, v, rng: (lambda order: (m[order], v[order]))(rng.permutation(len(m))),
-        "moved means from one episode (row) to another",
-    ),
     "nothing is moved": (
         "shuffled",
         lambda m, v, rng: (m.copy(), v.copy()),
         "returned the means in the order in which",
     ),
     # Lesson 6
-    "behind as a negative number": ("z_scores", lambda t, m, v: -right("z_scores")(t, m, v), "no arm is below 0"),
     "a leader without noise": (
         "z_scores",
         lambda t, m, v: (m.amax(dim=1, keepdim=True) - m) / (v / t).sqrt(),
@@ -454,22 +317,14 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         lambda t, m, v: right("z_scores")(t / t, m, v),
         "the variance of a mean is v / T, not v",
     ),
-    "no root": (
-        "z_scores",
-        lambda t, m, v: (m.amax(dim=1, keepdim=True) - m) / (v / t + (v / t).gather(1, m.argmax(1, keepdim=True))),
-        "take the square root",
-    ),
     "no gradient": ("z_scores", lambda t, m, v: right("z_scores")(t, m, v).detach(), "no gradient passes through"),
-    "an array": ("z_scores", lambda t, m, v: m.detach().numpy(), "expected a PyTorch tensor"),
     "pulls rounded down": ("whole_counts", lambda p, n, u: (p * n).floor(), "yours sum to 16 instead of 17"),
-    "counts that are no whole numbers": ("whole_counts", lambda p, n, u: p * n, "numbers of pulls are whole"),
     "always the same": ("whole_counts", lambda p, n, u: right("whole_counts")(p, n, 0.5 + 0 * u), "; expected ["),
     "the best arm's probability": (
         "soft_error",
         lambda z, b: 1 - right("soft_error")(z, b),
         "yours is the probability",
     ),
-    "a sum": ("soft_error", lambda z, b: len(b) * right("soft_error")(z, b), "yours is the sum over the episodes"),
     "cross-entropy": (
         "soft_error",
         lambda z, b: -z.log_softmax(dim=1).gather(1, b[:, None]).mean(),
@@ -505,11 +360,6 @@ def test_an_exception_is_told_with_its_line(checks: ModuleType, capsys: pytest.C
     )
 
 
-def test_what_is_no_function_is_told(checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    checks.number_of_rounds(3)
-    assert capsys.readouterr().out == "Not right yet: number_of_rounds should be a function, and it is 3.\n"
-
-
 def test_a_loop_that_never_ends_is_interrupted(
     checks: ModuleType, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -526,21 +376,3 @@ def test_a_loop_that_never_ends_is_interrupted(
         "number_of_rounds(8) had not ended after 0.2 seconds; is there a loop that never ends?"
         in capsys.readouterr().out
     )
-
-
-def test_halving_may_pull_one_by_one(checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    """Round by round, but the arms in turn: another order of the same pulls is right, too."""
-
-    def sequential_halving(pull: Any, num_arms: int, budget: int, rng: np.random.Generator) -> int:
-        active, rounds = list(range(num_arms)), math.ceil(math.log2(num_arms))
-        for _ in range(rounds):
-            sums = dict.fromkeys(active, 0.0)
-            for _ in range(budget // (rounds * len(active))):
-                for arm in active:
-                    sums[arm] += pull(arm, 1)[0]
-            rng.shuffle(active)
-            active = sorted(active, key=lambda arm: -sums[arm])[: (len(active) + 1) // 2]
-        return active[0]
-
-    checks.sequential_halving(sequential_halving)
-    assert capsys.readouterr().out.startswith("Right: ")

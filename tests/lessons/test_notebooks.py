@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,37 +78,6 @@ def execute(notebook: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
     return cells
 
 
-def test_lessons_are_numbered() -> None:
-    assert [path.stem[:2] for path in NOTEBOOKS] == ["1_", "2_", "3_", "4_", "5_", "6_", "7_"]
-
-
-@each
-def test_a_lesson_has_its_parts(path: Path, put_in: ModuleType) -> None:
-    notebook = read(path)
-    text = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
-    assert text[0].startswith(f"# Lesson {path.stem[0]}: ") and "**You will learn**" in text[0]
-    assert "## What you have seen" in text[-1]
-    assert 2 <= len(put_in.exercises(notebook)) <= 4
-    outputs = [output for cell in code_of(notebook) for output in cell["outputs"]]
-    assert any(output["output_type"] == "display_data" for output in outputs)
-
-
-@each
-def test_every_exercise_has_a_gap_a_check_and_a_solution(path: Path, put_in: ModuleType) -> None:
-    notebook = read(path)
-    cells, exercises = notebook["cells"], put_in.exercises(notebook)
-    for cell in exercises:
-        assert "return None  # your code goes here" in "".join(cell["source"])
-        following = "".join(cells[cells.index(cell) + 1]["source"])
-        found = CHECK.fullmatch(following)
-        assert found is not None and found[1] == cell["id"]
-    assert set(put_in.solutions(path.stem)) == {cell["id"] for cell in exercises}
-    for cell in put_in.exercises(put_in.solved(path)):  # the same function, with the same words
-        head = "".join(cell["source"]).partition('"""')
-        given = next("".join(other["source"]) for other in exercises if other["id"] == cell["id"]).partition('"""')
-        assert head[0] == given[0] and head[2].partition('"""')[0] == given[2].partition('"""')[0]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("path", [path for path in NOTEBOOKS if path.stem != TRAINING], ids=lambda path: path.stem)
 def test_a_lesson_runs_as_it_is(path: Path, folder: Path) -> None:
@@ -130,14 +96,3 @@ def test_a_lesson_runs_with_its_solutions(path: Path, folder: Path, put_in: Modu
     checked = {cell["id"]: printed(cell) for cell in cells if CHECK.fullmatch("".join(cell["source"]))}
     assert checked and all(said.startswith("Right: ") for said in checked.values())
     assert "This cell waits" not in "".join(printed(cell) for cell in cells)
-
-
-def test_solutions_are_put_in_by_a_command(tmp_path: Path) -> None:
-    target = tmp_path / "solved.ipynb"
-    command = [sys.executable, str(LESSONS / "solutions" / "put_in.py"), str(NOTEBOOKS[1]), str(target)]
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert "your code goes here" not in target.read_text(encoding="utf-8")
-    done = subprocess.run(command[:3], capture_output=True, text=True, check=False, env=environment)
-    assert done.returncode == 1 and done.stderr.startswith("usage: ")

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass, field, replace
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -63,34 +62,18 @@ def text_of(path: Path) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.each(("suffix", "log"), [(".png", False), (".svg", True), (".pdf", False)])
-def test_the_same_input_gives_the_same_bytes(tmp_path: Path, suffix: str, log: bool) -> None:
-    first = error_curves(ROWS, tmp_path / f"a{suffix}", log=log).read_bytes()
+@pytest.mark.each("suffix", [".png", ".svg", ".pdf"])
+def test_the_same_input_gives_the_same_bytes_without_a_date(tmp_path: Path, suffix: str) -> None:
+    first = error_curves(ROWS, tmp_path / f"a{suffix}", log=suffix == ".svg").read_bytes()
     matplotlib.rcParams["axes.facecolor"] = "red"  # the user's settings have no say
     try:
-        second = error_curves(ROWS, tmp_path / f"b{suffix}", log=log).read_bytes()
+        second = error_curves(ROWS, tmp_path / f"b{suffix}", log=suffix == ".svg").read_bytes()
         assert matplotlib.rcParams["axes.facecolor"] == "red"
     finally:
         matplotlib.rcdefaults()
     assert first == second
-    other = error_curves([replace(ROWS[0], errors=901), *ROWS[1:]], tmp_path / f"c{suffix}", log=log)
-    assert other.read_bytes() != first
-
-
-@pytest.mark.slow
-@pytest.mark.each("suffix", [".png", ".svg", ".pdf"])
-def test_files_hold_no_date_and_no_version(tmp_path: Path, suffix: str) -> None:
-    data = instance_plot([0.1, 0.2], [1.0, 1.0], tmp_path / f"figure{suffix}").read_bytes()
     for word in (b"CreationDate", b"Creator", b"Producer", b"Software", b"dc:date", matplotlib.__version__.encode()):
-        assert word not in data
-
-
-@pytest.mark.slow
-def test_text_of_vector_files_is_text(tmp_path: Path) -> None:
-    svg = instance_plot([0.1, 0.2], [1.0, 1.0], tmp_path / "figure.svg", title="A title").read_text("utf-8")
-    assert ">A title</text>" in svg and "mean reward" in svg
-    pdf = instance_plot([0.1, 0.2], [1.0, 1.0], tmp_path / "figure.pdf", title="A title").read_bytes()
-    assert b"/TrueType" in pdf or b"/FontFile2" in pdf  # glyphs of a font, not shapes
+        assert word not in first
 
 
 @pytest.mark.slow
@@ -101,61 +84,43 @@ def test_names_are_no_formulas(tmp_path: Path, name: str) -> None:
     assert error_curves(rows, tmp_path / "figure.png").exists()
 
 
-def test_png_has_the_promised_size(tmp_path: Path) -> None:
-    data = error_curves(ROWS, tmp_path / "figure.png").read_bytes()
-    assert data[:8] == b"\x89PNG\r\n\x1a\n"
-    assert (int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")) == (1600, 900)
-
-
 def test_what_a_reader_needs_is_written_down(tmp_path: Path) -> None:
     text = text_of(error_curves(ROWS, tmp_path / "figure.svg", log=True))
-    assert "BAI-Gaussian4-v0" in text and "error probability" in text and "budget (pulls)" in text
+    for words in (
+        "BAI-Gaussian4-v0",
+        "error probability",
+        "budget (pulls)",
+        "2,000 runs",
+        "95 % Wilson",
+        "no error seen",
+    ):
+        assert words in text
     assert "SHVar (oracle knowledge: variances)" in text and "SH (oracle" not in text
-    assert "2,000 runs" in text and "95 % Wilson intervals" in text
-    assert "1 − 1/K = 0.75" in text
-    assert "no error seen" in text
+    assert text.index("SH ") < text.index("SHVar")  # the legend follows the curves from top to bottom
 
 
 @pytest.mark.slow
 def test_chance_is_a_line_where_it_fits_and_a_number_where_it_does_not(tmp_path: Path) -> None:
-    near = text_of(error_curves(ROWS, tmp_path / "near.svg"))
-    assert "dashed: a random guess, 1 − 1/K = 0.75" in near
     low = [replace(row, errors=row.errors // 10) for row in ROWS]
-    assert "above the axis: a random guess, 1 − 1/K = 0.75" in text_of(error_curves(low, tmp_path / "far.svg"))
-    assert "dashed: a random guess, 0.5" in text_of(error_curves(ROWS, tmp_path / "own.svg", chance=0.5))
+    for rows, options, words in (
+        (ROWS, {}, "dashed: a random guess, 1 − 1/K = 0.75"),
+        (low, {}, "above the axis: a random guess, 1 − 1/K = 0.75"),
+        (ROWS, {"chance": 0.5}, "dashed: a random guess, 0.5"),
+    ):
+        assert words in text_of(error_curves(rows, tmp_path / "figure.svg", **options))  # type: ignore[arg-type]
     assert "guess" not in text_of(error_curves(ROWS, tmp_path / "none.svg", chance=None))
 
 
 @pytest.mark.slow
 def test_curves_over_the_pulls_of_a_run(tmp_path: Path) -> None:
-    rows = [
-        Row(agent, 3000, max(2000 - point * pace // 1500, 0), checkpoint=point, knows=knows)
-        for agent, pace, knows in (("SH", 700, ()), ("SHVar", 1100, ("variances",)))
-        for point in range(100, 3001, 100)
-    ]
-    path = error_curves(rows, tmp_path / "pulls.svg", x="checkpoint", chance=None, log=True)
-    text = text_of(path)
-    assert " pulls " in f" {text} " and "budget" not in text and "SHVar (oracle knowledge: variances)" in text
+    rows = [Row("SH", 3000, 2000 - point // 2, checkpoint=point) for point in range(100, 3001, 100)]
+    text = text_of(error_curves(rows, tmp_path / "pulls.svg", x="checkpoint", chance=None, log=True))
+    assert " pulls " in f" {text} " and "budget" not in text
     assert "3,000" in text and "1,000" in text  # a linear axis: checkpoints are times
-    few = error_curves(rows[:5], tmp_path / "few.svg", x="checkpoint", chance=None).read_text("utf-8")
-    assert path.read_text("utf-8").count("PolyCollection") + path.read_text("utf-8").count("FillBetween") >= 2
-    assert "PolyCollection" not in few and "FillBetween" not in few
-    with pytest.raises(ParameterError, match="'num_arms'"):
-        error_curves(rows, tmp_path / "a.svg", x="time")  # type: ignore[arg-type]
-
-
-def test_curves_against_the_number_of_arms(tmp_path: Path) -> None:
-    rows = [Row("SH", 1000, 100 * k, env=f"BAI-Gaussian{k}-v0", mean_pulls=np.full(k, 1000 / k)) for k in (2, 4, 8, 16)]
-    text = text_of(error_curves(rows, tmp_path / "figure.svg", x="num_arms"))
-    assert "number of arms K" in text
-    assert "dashed: a random guess, 1 − 1/K." in text
-    assert "BAI-Gaussian" not in text  # several environments, no common title
-
-
-def test_legend_follows_the_curves_from_top_to_bottom(tmp_path: Path) -> None:
-    rows = [Row(name, 500, errors) for name, errors in (("low", 100), ("high", 900), ("middle", 500))]
-    text = text_of(error_curves(rows, tmp_path / "figure.svg"))
-    assert text.index("high") < text.index("middle") < text.index("low")
+    bands = [
+        "FillBetween" in error_curves(some, tmp_path / "a.svg", x="checkpoint").read_text() for some in (rows, rows[:5])
+    ]
+    assert bands == [True, False]  # where there are many points
 
 
 def test_curves_and_intervals_are_drawn_where_they_belong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,10 +140,9 @@ def test_curves_and_intervals_are_drawn_where_they_belong(tmp_path: Path, monkey
 
 
 def test_instance_plot_names_its_panels_and_instances(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
     one = text_of(instance_plot([0.5, 0.1, -0.2], [1, 2, 0], tmp_path / "one.svg", title="A title"))
     assert "A title" in one and "mean reward" in one and "reward variance" in one and "instance 1" not in one
-    several = text_of(instance_plot(rng.random((3, 9)), rng.random((3, 9)), tmp_path / "three.svg", labels=list("uvw")))
+    several = text_of(instance_plot(np.eye(3), np.eye(3), tmp_path / "three.svg", labels=list("uvw")))
     assert several.endswith(" u v w") and "best arm of each instance" in several
 
 
@@ -208,19 +172,14 @@ def test_folders_are_made_and_unwritable_paths_named(tmp_path: Path) -> None:
         (ROWS, {"x": "arms"}, "num_arms"),
         (ROWS, {"chance": 1.5}, "chance is 1.5"),
         (ROWS, {"chance": "top-m"}, "chance is 'top-m'"),
+        (ROWS, {"path": "figure.jpg"}, ".png, .svg or .pdf"),
     ],
 )
 def test_misleading_figures_are_refused(
     tmp_path: Path, rows: list[Row], options: dict[str, object], message: str
 ) -> None:
     with pytest.raises(ParameterError, match=message):
-        error_curves(rows, tmp_path / "figure.png", **options)  # type: ignore[arg-type]
-
-
-@pytest.mark.each("name", ["figure.jpg", "figure"])
-def test_unknown_endings_are_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ParameterError, match=r"\.png, \.svg or \.pdf"):
-        error_curves(ROWS, tmp_path / name)
+        error_curves(**{"results": rows, "path": tmp_path / "figure.png", **options})  # type: ignore[arg-type]
 
 
 @pytest.mark.each(
@@ -258,39 +217,14 @@ def test_importing_and_drawing_leave_pyplot_alone() -> None:
 
 def test_one_drawing_gives_all_formats(tmp_path: Path) -> None:
     assert error_curves(ROWS, tmp_path / "a.b.*") == tmp_path / "a.b.png"
-    starts = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
-    for suffix, start in starts.items():
+    for suffix, start in ((".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")):
         assert (tmp_path / f"a.b{suffix}").read_bytes().startswith(start)
-        alone = error_curves(ROWS, tmp_path / f"alone{suffix}").read_bytes()
-        assert suffix != ".png" or alone == (tmp_path / "a.b.png").read_bytes()
+    alone = error_curves(ROWS, tmp_path / "alone.png").read_bytes()
+    assert alone == (tmp_path / "a.b.png").read_bytes()
+    assert (int.from_bytes(alone[16:20], "big"), int.from_bytes(alone[20:24], "big")) == (1600, 900)
 
 
-def test_two_dozen_agents_look_different_in_figures_and_on_the_page() -> None:
+def test_two_dozen_agents_look_different() -> None:
     looks = [canvas.look(number) for number in range(24)]
     assert len({(colour, str(dashes)) for colour, _, dashes in looks}) == 24  # lines without markers
     assert len({(colour, marker) for colour, marker, _ in looks}) == 24  # points without lines
-    page = resources.files("bai_gym.report.page")
-    palette, swatch = (page.joinpath(name).read_text(encoding="utf-8") for name in ("palette.js", "swatch.js"))
-
-    def listed(name: str) -> list[str]:
-        return [word.strip().strip('"') for word in re.search(rf"{name} = \[(.*?)\]", palette)[1].split(",")]  # type: ignore[index]
-
-    assert [colour.upper() for colour in listed("COLOURS")[:-1]] == [*canvas.COLOURS[:-1]]
-    assert listed("COLOURS")[-1] == "null"  # the colour of the text, in place of black
-    assert len(listed("MARKERS")) == len(canvas.MARKERS) and len(listed("DASHES")) == len(canvas.DASHES)
-    for name in (*listed("MARKERS"), *listed("DASHES")):  # legends show them all
-        assert re.search(rf'[ "]{name}"?: "', swatch), name
-
-
-def test_legends_show_line_and_marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawings: list[Any] = []
-    monkeypatch.setattr(canvas, "write", lambda figure, target: drawings.append(figure) or target)
-    error_curves(
-        [Row(f"A{number}", budget, 100 + number) for number in range(24) for budget in (10, 20)], tmp_path / "a.png"
-    )
-    (legend,) = drawings[0].legends
-    found = {
-        (container[0].get_color(), container[0].get_marker(), str(container[0]._unscaled_dash_pattern))
-        for container in drawings[0].axes[0].containers
-    }
-    assert len(found) == len(legend.legend_handles) == 24  # the legend draws the handles of the curves

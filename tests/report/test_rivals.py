@@ -27,16 +27,6 @@ def text_of(reference: str, rivals: list[Rival]) -> str:
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
-def test_markdown_in_full() -> None:
-    low, high = WORSE.test.interval
-    assert rivals_table("a", [WORSE]).markdown() == (
-        "a against each other agent, on the same instances.\n\n"
-        "| against | budget | difference of the error probabilities [95 %] | p-value |\n"
-        "| --- | ---: | ---: | ---: |\n"
-        f"| b[1] | 100 | -0.040 [{low:+.3f}, {high:+.3f}] | {WORSE.test.p_value:.4f} |\n"
-    )
-
-
 def test_the_strongest_rival_comes_first() -> None:
     more = [*RIVALS, Rival("z", "E", 20, paired_test(0, 9, 1000))]
     agents = [line.split(" | ")[0] for line in rivals_table("a", more).markdown().splitlines()[4:]]
@@ -48,10 +38,6 @@ def test_several_environments_have_a_column() -> None:
     assert "| against | env | budget |" in rivals_table("a", both).markdown()
     assert "| b | F | 100 |" in rivals_table("a", both).markdown()
     assert " env " in text_of("a", both)
-
-
-def test_the_level_is_that_of_the_intervals() -> None:
-    assert "[99.5 %]" in rivals_table("a", [Rival("b", "E", 9, paired_test(1, 2, 100, level=0.995))]).markdown()
 
 
 def test_csv_has_every_digit() -> None:

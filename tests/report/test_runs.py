@@ -55,15 +55,6 @@ def test_pulls_stand_above_recommendations(drawn: dict[str, Any]) -> None:
     assert all(axes.lines[-1].get_xdata() == [1.5, 1.5] for axes in (*panels, below))
 
 
-def test_many_groups_have_lines_and_no_names(drawn: dict[str, Any]) -> None:
-    many = np.arange(20.0) + 1
-    arms_plot({"one": many}, {"one": many}, many, "figure.png", groups=[f"g{i}" for i in range(20)])
-    panel, below = drawn["figure"].axes
-    assert not panel.texts and len(below.lines) == 20
-    arms_plot({"one": many}, {"one": many}, many, "figure.png")
-    assert len(drawn["figure"].axes[-1].lines) == 1
-
-
 @pytest.mark.each(
     ("regrets", "message"),
     [

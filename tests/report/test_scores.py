@@ -75,10 +75,3 @@ def test_what_a_reader_needs_is_written_down(tmp_path: Path, scores: Aggregate) 
         assert words in text
     text = text_of(performance_profiles(scores.run_profile(), tmp_path / "c.svg"))
     assert "simple regret τ" in text and "share of runs" in text
-
-
-def test_a_single_run_is_drawn_without_whiskers(tmp_path: Path) -> None:
-    runs = episodes(0, 1)
-    scores = aggregate(Comparison((summarize("A", "E", 1, runs, (), ()),), {("A", "E", 1): runs}))
-    assert aggregate_intervals(scores, tmp_path / "a.svg").exists()
-    assert performance_profiles(scores.profile(), tmp_path / "b.svg").exists()

@@ -108,9 +108,3 @@ def test_aggregate_as_csv_has_every_digit() -> None:
         assert float(row["optimality_gap_upper"]) == score.optimality_gap.upper
         assert (row["tasks"], row["level"]) == ("2", "0.95")
     assert read[0]["oracle_knowledge"] == "range;variances"
-
-
-def test_tasks_left_out_are_counted() -> None:
-    some = {key: runs for key, runs in OUTCOMES.items() if key != ("B", "E", 100)}
-    assert "have played them" not in aggregate_table(aggregate(compared(OUTCOMES))).markdown()
-    assert "played them: 1 task." in aggregate_table(aggregate(compared(some), common=True)).markdown()

@@ -1,4 +1,4 @@
-"""The README tells the truth: its links and names exist. `tests/docs/test_pages_run.py` runs what it shows."""
+"""The README tells the truth: its links and names exist. `test_pages_run.py` runs what it shows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from bai_gym import agents
 from bai_gym.envs.registration import IDS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -29,8 +29,3 @@ def test_every_agent_that_is_named_is_registered() -> None:
     named = set(re.findall(r"`([^`]+)`", listed))
     assert len(named) >= 30
     assert named <= set(agents.names())
-
-
-def test_it_stays_short() -> None:
-    assert len(README.splitlines()) <= 195
-    assert len(README.split()) <= 1700
