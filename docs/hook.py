@@ -24,8 +24,15 @@ from generate.markdown import agent_page, environment_page
 from generate.notebooks import notebook_page
 from generate.pictures import picture
 from generate.players import verdicts
-from generate.project import LESSONS, example_files, examples_text, is_whole, outside_page
-from generate.project import without_dead_links, without_dead_pages
+from generate.project import (
+    LESSONS,
+    example_files,
+    examples_text,
+    is_whole,
+    outside_page,
+    without_dead_links,
+    without_dead_pages,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 AGENTS, API, ENVIRONMENTS = "agents", "api", "environments"
