@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -228,8 +229,15 @@ def heavy(module: str, found: Iterable[Import]) -> list[str]:
     ]
 
 
+def is_whole() -> bool:
+    """Return whether the files of all wings are there."""
+    wings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["bai-gym"]["wings"]
+    return all((ROOT / path).exists() for paths in wings.values() for path in paths)
+
+
 def test_every_package_is_in_a_layer() -> None:
-    assert {package_of(module) for module in modules()} == set(HEIGHT)
+    found = {package_of(module) for module in modules()}
+    assert found == set(HEIGHT) if is_whole() else found < set(HEIGHT)
 
 
 def test_packages_of_a_layer_import_each_other_as_the_table_says() -> None:
@@ -239,7 +247,9 @@ def test_packages_of_a_layer_import_each_other_as_the_table_says() -> None:
             here, other = package_of(module), package_of(item.name)
             if item.name.split(".")[0] == "bai_gym" and here != other and HEIGHT[here] == HEIGHT[other]:
                 found.setdefault(here, set()).add(other)
-    assert found == BESIDE
+    if is_whole():
+        assert found == BESIDE
+    assert [here for here, others in found.items() if not others <= BESIDE.get(here, set())] == []
 
 
 def circle(graph: Mapping[str, set[str]]) -> str:

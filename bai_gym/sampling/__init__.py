@@ -1,8 +1,10 @@
 """Requests of agents: blocks of pulls, or a rule that decides after every pull."""
 
+from typing import TYPE_CHECKING
+
+from bai_gym.lazy import lazily
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.checkpoints import pausing
-from bai_gym.sampling.dispatcher import Dispatcher
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import NEVER, STOP, TO_FIRST, WAIT, Episode, total
 from bai_gym.sampling.index import (
@@ -19,6 +21,9 @@ from bai_gym.sampling.sequential import Outcome, Rule, Sequential
 from bai_gym.sampling.state import PerArm, State, States, Vector
 from bai_gym.sampling.stepper import Stepper, batched
 from bai_gym.sampling.ties import TieRule, check_tie_rule
+
+if TYPE_CHECKING:
+    from bai_gym.sampling.dispatcher import Dispatcher
 
 __all__ = [
     "NEVER",
@@ -63,3 +68,5 @@ __all__ = [
     "total",
     "with_assumed",
 ]
+
+__getattr__, __dir__ = lazily(__name__)
