@@ -21,30 +21,10 @@ from scipy.special import ndtr
 
 from bai_gym.datasets.columns import FeatureTable, identify
 from bai_gym.datasets.csv_file import read_columns
-from bai_gym.datasets.registry import DataFile, DataSet
 from bai_gym.errors import DataError
 from bai_gym.seeding import check_seed
 
-__all__ = ["AUTOMOBILE", "PRICE", "automobile_like", "read_automobile"]
-
-AUTOMOBILE = DataSet(
-    name="automobile",
-    title="UCI Automobile",
-    page="https://archive.ics.uci.edu/dataset/10/automobile",
-    archive="https://archive.ics.uci.edu/ml/machine-learning-databases/autos/imports-85.data",
-    archive_path="automobile/imports-85.data",
-    archive_sha256="125db8bd36a84801f7223faf54071d15f85f26c13a9a7aee63375ac46098fb7f",
-    files=(
-        DataFile(
-            name="cars",
-            paths=("automobile/imports-85.data", "imports-85.data"),
-            sha256=("125db8bd36a84801f7223faf54071d15f85f26c13a9a7aee63375ac46098fb7f",),
-        ),
-    ),
-    licence="CC BY 4.0",
-    terms="Creative Commons Attribution 4.0: free to use and share with the citation.",
-    citation="J. C. Schlimmer (1987). Automobile. UCI Machine Learning Repository. doi:10.24432/C5B01C",
-)
+__all__ = ["PRICE", "automobile_like", "read_automobile"]
 
 PRICE = "price"
 _FEATURES = ("curb-weight", "width", "engine-size", "city-mpg", "highway-mpg")

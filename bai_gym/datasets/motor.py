@@ -13,40 +13,8 @@ from pathlib import Path
 
 from bai_gym.datasets.columns import FeatureTable, identify
 from bai_gym.datasets.csv_file import read_columns
-from bai_gym.datasets.registry import DataFile, DataSet
 
-__all__ = ["ELECTRIC_MOTOR", "MOTOR_TARGETS", "read_motor"]
-
-ELECTRIC_MOTOR = DataSet(
-    name="electric-motor",
-    title="Electric Motor Temperature",
-    page="https://www.kaggle.com/datasets/wkirgsn/electric-motor-temperature",
-    archive=None,  # Kaggle requires an account
-    archive_path="electric-motor-temperature.zip",
-    archive_sha256=None,
-    files=(
-        DataFile(
-            name="measures",
-            paths=(
-                "electric-motor/measures_v2.csv",
-                "electric-motor/measures_v2.csv.gz",
-                "measures_v2.csv",
-                "electric-motor-temperature.zip",
-                "electric-motor/pmsm_temperature_data.csv",  # the older version, 998 thousand rows
-            ),
-            sha256=("78f3d150f0f2ad9c5dc7ff24dd12c00d386ad530f48c1589ad24fcd88867d3ad",),  # measures_v2.csv
-        ),
-    ),
-    licence="CC BY-SA 4.0",
-    terms=(
-        "Creative Commons Attribution-ShareAlike 4.0: free to use and share with the citation; what is made of it is"
-        " shared under the same licence."
-    ),
-    citation=(
-        "W. Kirchgässner, O. Wallscheid and J. Böcker (2021). Electric Motor Temperature. Kaggle."
-        " doi:10.34740/KAGGLE/DSV/2161054"
-    ),
-)
+__all__ = ["MOTOR_TARGETS", "read_motor"]
 
 _COLUMNS = (
     *("u_q", "coolant", "stator_winding", "u_d", "stator_tooth", "motor_speed"),

@@ -4,7 +4,7 @@ The formats are those of GroupLens: ``UserID::MovieID::Rating[::Timestamp]`` (1M
 (100K), and ``ratings.csv`` with the header ``userId,movieId,rating[,timestamp]`` (20M, 25M, latest). Each may be
 compressed with gzip or lie in the publisher's zip archive. The content of a file decides its format, not its name.
 
-Nothing of the data ships with this package; ``MOVIELENS_1M`` has the terms and the citation.
+Nothing of the data ships with this package; ``bai_gym.datasets.registry`` has the terms and the citation.
 """
 
 from __future__ import annotations
@@ -22,38 +22,9 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import csv
 
-from bai_gym.datasets.registry import DataFile, DataSet
 from bai_gym.errors import DataError, MissingDataError
 
-__all__ = ["MOVIELENS_1M", "Ratings", "read_ratings"]
-
-MOVIELENS_1M = DataSet(
-    name="movielens-1m",
-    title="MovieLens 1M",
-    page="https://grouplens.org/datasets/movielens/1m/",
-    archive="https://files.grouplens.org/datasets/movielens/ml-1m.zip",
-    archive_path="ml-1m.zip",
-    archive_sha256="a6898adb50b9ca05aa231689da44c217cb524e7ebd39d264c56e2832f2c54e20",
-    files=(
-        DataFile(
-            name="ratings",
-            paths=("ml-1m/ratings.dat", "ml-1m/ratings.dat.gz", "ml-1m.zip", "ratings.dat", "ratings.dat.gz"),
-            sha256=(
-                "506d64ca44484487c11dc2d9a28de5c54948213e6b96285e298afe28d6ea4e0f",  # ratings.dat
-                "a6898adb50b9ca05aa231689da44c217cb524e7ebd39d264c56e2832f2c54e20",  # ml-1m.zip
-            ),
-        ),
-    ),
-    licence="research use only, no redistribution",
-    terms=(
-        "Research use only: no redistribution without separate permission, no commercial use without permission from"
-        " GroupLens, no implied endorsement, and the paper must be cited."
-    ),
-    citation=(
-        "F. M. Harper and J. A. Konstan (2015). The MovieLens Datasets: History and Context."
-        " ACM Transactions on Interactive Intelligent Systems 5(4), article 19. doi:10.1145/2827872"
-    ),
-)
+__all__ = ["Ratings", "read_ratings"]
 
 _MEMBERS = ("ratings.dat", "ratings.csv", "u.data")
 _COLUMNS = ("userId", "movieId", "rating")

@@ -1,8 +1,7 @@
 """The known data sets: sources, checksums, terms and citations.
 
 Nothing of them ships with the package. ``bai_gym.datasets.locate`` finds and fetches them. (What ships is in the folder
-``bundled``, see ``bai_gym.datasets.agentopt``.) A data set is a
-constant of the module that reads it, and an entry of ``data`` of a wing.
+``bundled``, see ``bai_gym.datasets.agentopt``.) Wings declare them as ``data``.
 """
 
 from __future__ import annotations

@@ -12,40 +12,10 @@ import numpy as np
 from bai_gym.datasets.columns import identify
 from bai_gym.datasets.csv_file import read_columns
 from bai_gym.datasets.locate import require
-from bai_gym.datasets.registry import DataFile, DataSet
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import choice
 
-__all__ = ["REGRESSION_TABLES", "WINE_QUALITY", "RegressionTable", "regression_table"]
-
-WINE_QUALITY = DataSet(
-    name="wine-quality",
-    title="UCI Wine Quality",
-    page="https://archive.ics.uci.edu/dataset/186/wine+quality",
-    archive="https://archive.ics.uci.edu/static/public/186/wine+quality.zip",
-    archive_path="wine+quality.zip",
-    archive_sha256="3ed56667f4b828242bd732d7d1dd7f2861e54432239d7fa63877014cbb0304d4",
-    files=(
-        DataFile(
-            name="red",
-            paths=("wine-quality/winequality-red.csv", "winequality-red.csv"),
-            member="winequality-red.csv",
-            sha256=("4a402cf041b025d4566d954c3b9ba8635a3a8a01e039005d97d6a710278cf05e",),
-        ),
-        DataFile(
-            name="white",
-            paths=("wine-quality/winequality-white.csv", "winequality-white.csv"),
-            member="winequality-white.csv",
-            sha256=("76c3f809815c17c07212622f776311faeb31e87610d52c26d87d6e361b169836",),
-        ),
-    ),
-    licence="CC BY 4.0",
-    terms="Creative Commons Attribution 4.0: free to use and share with the citation.",
-    citation=(
-        "P. Cortez, A. Cerdeira, F. Almeida, T. Matos and J. Reis (2009). Modeling wine preferences by data mining from"
-        " physicochemical properties. Decision Support Systems 47(4), 547-553. Data: doi:10.24432/C56S3T"
-    ),
-)
+__all__ = ["REGRESSION_TABLES", "RegressionTable", "regression_table"]
 
 _WINE_COLUMNS = (
     *("fixed acidity", "volatile acidity", "citric acid", "residual sugar", "chlorides", "free sulfur dioxide"),

@@ -24,40 +24,12 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from bai_gym.datasets.columns import identify
-from bai_gym.datasets.registry import DataFile, DataSet
 from bai_gym.errors import DataError
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import flag
 
-__all__ = ["LOS_LOOP", "Signals", "read_signals", "traffic_like"]
-
-LOS_LOOP = DataSet(
-    name="los-loop",
-    title="Los-loop",
-    page="https://github.com/lehaifeng/T-GCN",
-    archive=None,  # a file in a repository that may move
-    archive_path="los-loop/los_speed.csv",
-    archive_sha256=None,
-    files=(
-        DataFile(
-            name="speeds",
-            paths=("los-loop/los_speed.csv", "los-loop/los_speed.csv.gz", "los_speed.csv", "los_speed.csv.gz"),
-            sha256=(
-                "7b732d86ae32b2930595becba28aff39dacbfb2197e250fc0332e1744ce2cbf4",  # los_speed.csv
-                "cd62cbd55e1c4580e9fef78b64e699e25a83fd011b786a94b67e174952341e07",  # the same, gzipped
-            ),
-        ),
-    ),
-    licence="none stated",
-    terms="No licence is stated by the publisher: ask before you share it.",
-    citation=(
-        "L. Zhao, Y. Song, C. Zhang et al. (2020). T-GCN: A Temporal Graph Convolutional Network for Traffic"
-        " Prediction. IEEE Transactions on Intelligent Transportation Systems 21(9), 3848-3858."
-        " doi:10.1109/TITS.2019.2935152"
-    ),
-    by_hand="from its folder data",
-)
+__all__ = ["Signals", "read_signals", "traffic_like"]
 
 NUM_SENSORS, NUM_SIGNALS = 357, 2520  # 840 signals are the last third
 MEAN_SPEED = 60.0  # miles per hour

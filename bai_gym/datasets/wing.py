@@ -126,10 +126,10 @@ WING = Wing(
         ),
     ),
     data={
-        "movielens-1m": "bai_gym.datasets.ratings:MOVIELENS_1M",
-        "automobile": "bai_gym.datasets.automobile:AUTOMOBILE",
-        "electric-motor": "bai_gym.datasets.motor:ELECTRIC_MOTOR",
-        "open-bandit-men": "bai_gym.problems.open_bandit:MEN",
-        "open-bandit-women": "bai_gym.problems.open_bandit:WOMEN",
+        "movielens-1m": "bai_gym.datasets.published:MOVIELENS_1M",
+        "automobile": "bai_gym.datasets.published:AUTOMOBILE",
+        "electric-motor": "bai_gym.datasets.published:ELECTRIC_MOTOR",
+        "open-bandit-men": "bai_gym.datasets.published:OPEN_BANDIT_MEN",
+        "open-bandit-women": "bai_gym.datasets.published:OPEN_BANDIT_WOMEN",
     },
 )

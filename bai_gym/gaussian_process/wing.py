@@ -76,7 +76,7 @@ WING = Wing(
         "KG": Entry(".bayesian.knowledge_gradient:KG"),
     },
     data={
-        "wine-quality": "bai_gym.datasets.regression:WINE_QUALITY",
-        "los-loop": "bai_gym.datasets.signals:LOS_LOOP",
+        "wine-quality": "bai_gym.datasets.correlated:WINE_QUALITY",
+        "los-loop": "bai_gym.datasets.correlated:LOS_LOOP",
     },
 )

@@ -8,42 +8,10 @@ import numpy as np
 
 from bai_gym.bandits import FiniteBandit, FinitePopulations, SampleTable
 from bai_gym.datasets import read_table, require
-from bai_gym.datasets.registry import DataFile, DataSet
 from bai_gym.problems.base import FixedProblem
 from bai_gym.validation import choice
 
-__all__ = ["CAMPAIGNS", "MEN", "WOMEN", "open_bandit_problem"]
-
-_OBP = "https://raw.githubusercontent.com/st-tech/zr-obp/8cbd5fa4558b7ad2ba4781546d6604e4cc3e07c4/obd/random"
-
-
-def _open_bandit(campaign: str, sha256: str) -> DataSet:
-    """The log of one campaign of the Open Bandit Dataset, small version, random policy."""
-    return DataSet(
-        name=f"open-bandit-{campaign}",
-        title=f"Open Bandit Dataset, {campaign}, items displayed at random",
-        page="https://github.com/st-tech/zr-obp/tree/master/obd",
-        archive=f"{_OBP}/{campaign}/{campaign}.csv",
-        archive_path=f"open-bandit/{campaign}.csv",
-        archive_sha256=sha256,
-        files=(
-            DataFile(
-                name="displays",
-                paths=(f"open-bandit/{campaign}.csv", f"obd/random/{campaign}/{campaign}.csv"),
-                sha256=(sha256,),
-            ),
-        ),
-        licence="Apache License 2.0 (of the repository)",
-        terms="The repository that holds the data is under the Apache License 2.0; its folder of data names no other.",
-        citation=(
-            "Y. Saito, S. Aihara, M. Matsutani and Y. Narita (2021). Open Bandit Dataset and Pipeline: Towards"
-            " Realistic and Reproducible Off-Policy Evaluation. NeurIPS Datasets and Benchmarks. arXiv:2008.07146"
-        ),
-    )
-
-
-MEN = _open_bandit("men", "ede6d08c6877f99cd3770f7d09e26c738e6aa6de4445ccccfb1356ba5d06b1eb")
-WOMEN = _open_bandit("women", "e65f3bd3beb17664fa69cc129bf7bf852a775f8ffa630506e505fc905315bb34")
+__all__ = ["CAMPAIGNS", "open_bandit_problem"]
 
 CAMPAIGNS = {"men": 34, "women": 46}  # with the number of items
 
