@@ -42,7 +42,12 @@ def lazily(package: str, hint: str = "") -> tuple[Callable[[str], Any], Callable
         home = homes()[name]
         if home == package:
             return import_module(f"{package}.{name}")
-        module, own = import_module(home), home.removeprefix(f"{package}.")
+        try:
+            module, own = import_module(home), home.removeprefix(f"{package}.")
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{home}.".startswith(f"{error.name}."):
+                raise
+            raise AttributeError(f"module {package!r} has no {name!r}, as its wing is not here: no {home}") from None
         if homes().get(own) == home:  # the import has made the module an attribute, in place of what has its name
             setattr(sys.modules[package], own, getattr(module, own))
         return getattr(module, name)

@@ -323,11 +323,19 @@ WING = Wing(
         "LUCB-G": Entry(".thresholding.good_arm:LUCBG"),
         "APGAI": Entry(".thresholding.apgai:APGAI"),
     },
+    tasks={
+        "best-arm": "bai_gym.tasks:BestArm",
+        "top-m": "bai_gym.tasks:TopM",
+        "best-of-each": "bai_gym.tasks:BestOfEach",
+        "thresholding": "bai_gym.tasks:Thresholding",
+        "good-arm": "bai_gym.tasks:GoodArm",
+    },
     commands={
         "run": Command("bai_gym.cli.run:run", "Compare agents on environments."),
         "merge": Command("bai_gym.cli.merge:merge", "Merge folders of results into one."),
         "cite": Command("bai_gym.cli.cite:cite", "Print BibTeX entries of the library or of agents."),
         "list": Command("bai_gym.cli.listing:app", "List environments, agents or experiments."),
+        "data": Command("bai_gym.cli.data:app", "List data sets, or fetch one."),
         "show": Command("bai_gym.cli.show:show", "Show what an agent does, or what an environment is."),
     },
 )

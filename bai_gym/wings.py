@@ -23,13 +23,15 @@ from typing import Any
 from typing_extensions import override
 
 __all__ = [
-    *("ANY", "BINARY", "CAP", "FIXED_CONFIDENCE", "UNIT", "Command", "Entry", "References", "Registration"),
+    *("ANY", "BINARY", "CAP", "FIXED_CONFIDENCE", "NAMED", "UNIT", "Command", "Entry", "References", "Registration"),
     *("Wing", "gathered", "load_reference", "wings"),
 ]
 
 ENTRY_POINTS = "bai_gym.wings"
 CAP = 1_000_000  # pulls at which an episode of fixed confidence is truncated
 FIXED_CONFIDENCE = {"fixed_confidence": True, "pull_cost": 1e-4}  # a cost, so that learners have a reason to stop
+NAMED = ("families", "groups", "agents", "tasks", "data", "commands")
+"""What a wing adds by name, each of which only one wing has."""
 ANY, UNIT, BINARY = "any rewards", "rewards in [0, 1]", "rewards of 0 and 1"
 
 
@@ -124,6 +126,9 @@ class Wing:
         ids: Environments; those whose family is not there, as its wing is not, are left out.
         groups: Headings of the packages that agents are in, such as ``{"structured": "Structured arms"}``.
         agents: Agents by name.
+        tasks: By the name for ``gym.make(id, task=)``, where the :class:`bai_gym.tasks.Task` is; of the keywords ``m``,
+            ``num_bandits``, ``epsilon`` and ``threshold`` it is given those that its constructor has.
+        data: By name, where the :class:`bai_gym.datasets.DataSet` is.
         commands: Commands by name.
         experiments: Where tuples of :class:`bai_gym.experiments.Experiment` are.
     """
@@ -132,6 +137,8 @@ class Wing:
     ids: tuple[Registration, ...] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
     agents: Mapping[str, Entry] = field(default_factory=dict)
+    tasks: Mapping[str, str] = field(default_factory=dict)
+    data: Mapping[str, str] = field(default_factory=dict)
     commands: Mapping[str, Command] = field(default_factory=dict)
     experiments: tuple[str, ...] = ()
 
@@ -170,7 +177,7 @@ def _leave_out(point: metadata.EntryPoint, reason: str) -> None:
 def _taken(wing: Wing, others: Iterable[Wing]) -> str | None:
     """Return what a wing adds under a name that another wing has."""
     for other in others:
-        for kind in ("families", "groups", "agents", "commands"):
+        for kind in NAMED:
             for name in getattr(wing, kind).keys() & getattr(other, kind).keys():
                 return f"{name!r}, one of its {kind},"
         if ids := {entry.id for entry in wing.ids} & {entry.id for entry in other.ids}:
@@ -182,7 +189,7 @@ def gathered(kind: str) -> dict[str, Any]:
     """Return what the core and all wings declare of a kind, by name.
 
     Args:
-        kind: ``"families"``, ``"groups"``, ``"agents"`` or ``"commands"``.
+        kind: One of :data:`NAMED`.
     """
     everything: dict[str, Any] = {}
     for wing in wings().values():

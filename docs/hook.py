@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.pages import Page
 
 from bai_gym import agents
 from bai_gym.agents.registry import BUILT_IN, GROUPS, heading
@@ -22,7 +24,15 @@ from generate.markdown import agent_page, environment_page
 from generate.notebooks import notebook_page
 from generate.pictures import picture
 from generate.players import verdicts
-from generate.project import LESSONS, example_files, examples_text, outside_page
+from generate.project import (
+    LESSONS,
+    example_files,
+    examples_text,
+    is_whole,
+    outside_page,
+    without_dead_links,
+    without_dead_pages,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 AGENTS, API, ENVIRONMENTS = "agents", "api", "environments"
@@ -51,7 +61,17 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path, content in _pages(everything, written):
         files.append(File.generated(config, path, content=content, inclusion=InclusionLevel.INCLUDED))
     _fill_navigation(config.nav, everything)
+    if not is_whole(ROOT):
+        config.nav = without_dead_pages(config.nav, files.src_uris.__contains__)
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Of links to pages of wings that are not there, keep the text; in the whole site a dead link is an error."""
+    folder = posixpath.dirname(page.file.src_uri)
+    if is_whole(ROOT):
+        return markdown
+    return without_dead_links(markdown, lambda path: posixpath.normpath(posixpath.join(folder, path)) in files.src_uris)
 
 
 def on_shutdown() -> None:

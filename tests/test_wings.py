@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+import re
 import subprocess
 import sys
 import tomllib
@@ -13,31 +13,56 @@ from typing import Any
 
 import pytest
 
-import bai_gym
-from bai_gym.wings import wings
+from bai_gym.wings import NAMED, Wing, wings
 
 pytestmark = pytest.mark.skipif(sys.platform == "emscripten", reason="there are no processes")
 
 CODE = """
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import typer
 
 from bai_gym.agents import Agent, SequentialAgent
-from bai_gym.bandits import GaussianBandit
+from bai_gym.bandits import Bandit
+from bai_gym.bandits.draws import Draws
+from bai_gym.datasets import DataFile, DataSet
 from bai_gym.problems import FixedProblem
 from bai_gym.sampling import Block, Rule, State
+from bai_gym.statistics import Statistics
+from bai_gym.tasks import BestArm
+
+
+class WorstArm(BestArm):
+    name = "worst-arm"
+
+    def describe(self):
+        return "the worst arm"
+
+    def correct_recommendation(self, means):
+        return means.argmin(axis=-1)
+
+    def simple_regret(self, means, recommendation):
+        chosen = np.take_along_axis(means, np.asarray(recommendation)[..., None], -1)[..., 0]
+        return chosen - means.min(axis=-1)
+
+
+class Margin(WorstArm):
+    name = "worst-with-margin"
+
+    def __init__(self, threshold):
+        super().__init__(epsilon=threshold)
 
 
 @dataclass
 class Halves(Agent):
     name: ClassVar[str] = "Halves"
+    tasks: ClassVar[frozenset[str]] = frozenset({"best-arm", "worst-arm", "worst-with-margin"})
 
     def plan(self):
         pulls = np.full((self.batch, self.num_arms), self.budget // self.num_arms)
-        return (yield Block(pulls)).means.argmax(axis=1)
+        return self.task.correct_recommendation((yield Block(pulls)).means)
 
 
 class Nothing(State):
@@ -54,12 +79,57 @@ class Widest(SequentialAgent):
     rule: ClassVar[Rule] = Rule(index=upper_bound, state=Nothing)
 
 
+class Uniforms(NamedTuple):
+    means: np.ndarray
+
+
+def draw(arms, n, arm, rng):
+    return arms.means[n, arm] + rng.random() - 0.5
+
+
+class UniformBandit(Bandit):
+    def __init__(self, means):
+        self.means, self.variances = means, np.full(means.shape, 1.0 / 12.0)
+
+    def pull(self, flat, rng):
+        return self.means.take(flat) + rng.random(len(flat)) - 0.5
+
+    def draw_blocks(self, flat, counts, rng, *, variances=True):
+        rewards = self.pull(np.repeat(np.arange(self.means.size)[flat], counts), rng)
+        parts = np.split(rewards, np.cumsum(counts)[:-1])
+        squares = [((x - x.mean()) ** 2).sum() / max(len(x) - 1, 1) for x in parts]
+        return Statistics(counts, np.array([x.mean() for x in parts]), np.array(squares))
+
+    def draws(self):
+        return Draws(draw, Uniforms(self.means))
+
+    def select(self, rows):
+        return type(self)(self.means[rows])
+
+    def replace(self, rows, other):
+        self.means[rows] = other.means
+
+
 def two_arms(*, gap=1.0):
-    return FixedProblem(GaussianBandit([[gap, 0.0]], [[1.0, 1.0]]))
+    return FixedProblem(UniformBandit(np.array([[gap, 0.0]])))
 
 
 def hello():
     typer.echo("hello from another distribution")
+
+
+LOG = DataSet(
+    name="log",
+    title="A log of others",
+    page="https://example.org",
+    archive=None,
+    archive_path="log.csv",
+    archive_sha256=None,
+    files=(DataFile("log", ("log.csv",)),),
+    licence="none",
+    terms="None.",
+    citation="Others.",
+)
 """
 
 WING = """
@@ -70,9 +140,13 @@ WING = Wing(
     ids=(Registration("Others-TwoArms-v0", "two-arms", 50, "two arms, for a test", {"gap": 2.0}),),
     groups={"others": "Of others"},
     agents={"Halves": Entry("others.code:Halves"), "Widest": Entry("others.code:Widest")},
+    tasks={"worst-arm": "others.code:WorstArm", "worst-with-margin": "others.code:Margin"},
+    data={"log": "others.code:LOG"},
     commands={"hello": Command("others.code:hello", "Say hello.")},
 )
 TAKEN = Wing(agents={"Halves": Entry("others.code:Halves")})
+TASK = Wing(tasks={"top-m": "others.code:WorstArm"})
+DATA = Wing(data={"log": "others.code:LOG"})
 """
 
 USE = """
@@ -80,11 +154,27 @@ import sys
 import tomllib
 import gymnasium as gym
 import bai_gym
+from bai_gym import datasets
+from bai_gym.errors import BaiGymError
 
 assert "others.code" not in sys.modules, "it is imported with bai_gym"
 print([round(bai_gym.evaluate(name, "Others-TwoArms-v0", runs=50).error_probability) for name in ("Halves", "Widest")])
 print(gym.make("Others-TwoArms-v0").unwrapped.num_arms, bai_gym.agents.Halves.__module__)
 print([env.num_arms for env in [gym.make_vec("Others-TwoArms-v0", 3, gap=1.0).unwrapped]])
+from bai_gym.sampling import engine
+engine.COMPILED_FROM = 0  # the loop of these arms and this rule is compiled
+print(round(bai_gym.evaluate("Widest", "Others-TwoArms-v0", runs=50).error_probability, 2))
+print(gym.make("Others-TwoArms-v0", task="worst-arm").unwrapped.episode_spec.task)
+print([
+    bai_gym.evaluate(name, "Others-TwoArms-v0", runs=20, env_kwargs=dict(task="worst-arm")).error_probability
+    for name in ("Halves", "Uniform")
+])
+for keywords in (dict(task="worst-arm", m=2), dict(task="worst-with-margin"), dict(task="worst")):
+    try:
+        gym.make("Others-TwoArms-v0", **keywords)
+    except BaiGymError as error:
+        print(str(error).partition(" (allowed")[0])
+print(datasets.get("log").title, [state.dataset for state in datasets.status() if state.dataset == "log"])
 """
 
 
@@ -113,11 +203,24 @@ def python(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 def test_another_distribution_adds_agents_environments_and_commands(python: Callable[..., Any]) -> None:
     points = {"others": "others.wing:WING"}
     done = python(points, "-W", "error", "-c", USE)
-    assert done.stdout.split("\n")[:3] == ["[0, 0]", "2 others.code", "[2]"], done.stderr
+    assert done.stdout.splitlines() == [
+        "[0, 0]",
+        "2 others.code",
+        "[2]",
+        "0.0",
+        "WorstArm()",
+        "[0.0, 0.0]",
+        "m is a keyword of the task 'top-m'; this one is 'worst-arm'",
+        "the task 'worst-with-margin' needs the keyword threshold",
+        "unknown task 'worst'. Did you mean worst-arm?",
+        "A log of others ['log']",
+    ], done.stderr
     for arguments, text in (
         (("hello",), "hello from another distribution"),
         (("--help",), "Say hello."),
         (("list", "agents", "--search", "Widest"), "Of others"),
+        (("list", "agents", "--task", "worst-arm"), "Halves"),
+        (("data",), "log"),
         (("list", "envs", "--search", "Others-TwoArms"), "two arms, for a test"),
         (("run", "Others-TwoArms-v0", "--agent", "Widest", "--runs", "20"), "Widest"),
     ):
@@ -131,6 +234,8 @@ def test_another_distribution_adds_agents_environments_and_commands(python: Call
         ("others.absent:WING", "cannot be loaded (ModuleNotFoundError"),
         ("others.wing:Command", "it is no bai_gym.wings.Wing"),
         ("others.wing:TAKEN", "'Halves', one of its agents, is taken"),
+        ("others.wing:TASK", "'top-m', one of its tasks, is taken"),
+        ("others.wing:DATA", "'log', one of its data, is taken"),
     ],
 )
 def test_a_wing_that_does_not_fit_is_left_out_with_a_warning(
@@ -143,56 +248,41 @@ def test_a_wing_that_does_not_fit_is_left_out_with_a_warning(
 
 def test_the_core_comes_first_and_names_are_declared_once() -> None:
     assert next(iter(wings())) == "bai_gym"
-    for kind in ("families", "groups", "agents", "commands"):
+    for kind in NAMED:
         names = [name for wing in wings().values() for name in getattr(wing, kind)]
         assert sorted(set(names)) == sorted(names), kind
 
 
-REST = """
-import importlib, pkgutil, sys
-import gymnasium as gym
-import bai_gym, bai_gym.agents
+def without(*arguments: str) -> str:
+    """Run the script that checks a copy without wings, and return what it prints."""
+    script = Path(__file__).resolve().parents[1] / ".ci" / "without.py"
+    done = subprocess.run([sys.executable, str(script), *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (arguments, done.stdout[-4000:], done.stderr[-4000:])
+    return done.stdout
 
-def failed(name):
-    raise ImportError(name)
 
-for module in pkgutil.walk_packages(bai_gym.__path__, "bai_gym.", onerror=failed):
-    if not module.name.endswith(("executor.worker", "__main__")):  # the body of another process
-        try:
-            importlib.import_module(module.name)
-        except ImportError as error:
-            if str(error.name).startswith("bai_gym"):
-                raise
-from bai_gym.agents import make, names
-for name in names():
-    make(name)
-from bai_gym.envs.registration import IDS
-for entry in IDS:
-    if entry.data is None:
-        gym.make(entry.id)
-print(len(names()), len(IDS), bai_gym.evaluate("SH", "BAI-Gaussian64-v0", runs=20).error_probability)
-"""
+def test_paths_of_wings_are_there_and_each_wing_declares_something() -> None:
+    root = Path(__file__).resolve().parents[1]
+    tables = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["bai-gym"]["wings"]
+    assert set(tables) == wings().keys() - {"bai_gym"}
+    for wing, paths in tables.items():
+        assert paths == sorted(set(paths)) and all((root / path).exists() for path in paths), wing
+        assert wings()[wing] != Wing(), wing
 
 
 @pytest.mark.slow
-def test_without_a_wing_the_rest_is_imported_made_and_played(tmp_path: Path) -> None:
-    root = Path(__file__).resolve().parents[1]
-    tables = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["bai-gym"]["wings"]
-    assert set(tables) <= wings().keys()
-    agents: dict[str, int] = {}
-    for name in ["", *tables, "all"]:
-        copy = tmp_path / (name or "whole")
-        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", ".*")
-        for folder in ("bai_gym", "agents"):
-            shutil.copytree(root / folder, copy / folder, ignore=ignored)
-        for path in tables.get(name, []) if name != "all" else [path for paths in tables.values() for path in paths]:
-            target = copy / path
-            if path.startswith(("bai_gym", "agents")):
-                shutil.rmtree(target) if target.is_dir() else target.unlink()
-        shutil.move(copy / "agents", copy / "bai_gym" / "agents")
-        environ = {**os.environ, "PYTHONPATH": str(copy)}
-        done = subprocess.run([sys.executable, "-c", REST], env=environ, cwd=copy, capture_output=True, text=True)
-        assert done.returncode == 0, (name, done.stderr[-2000:])
-        agents[name] = int(done.stdout.split()[0])
-        shutil.rmtree(copy)
-    assert agents["all"] < min(agents[name] for name in tables) and agents[""] == len(bai_gym.agents.names())
+def test_without_a_wing_the_rest_is_imported_listed_and_played() -> None:
+    names = sorted(wings().keys() - {"bai_gym"})
+    lines = {}
+    for name in [*names, "all"]:
+        found = re.search(
+            r"([\d,]+) of ([\d,]+) lines of code", without(name, "--only", "imports", "--only", "commands")
+        )
+        assert found is not None
+        lines[name] = int(found[1].replace(",", ""))
+    assert lines["all"] < min(lines[name] for name in names)
+
+
+@pytest.mark.slow
+def test_without_all_wings_the_documentation_is_built_and_the_fast_tests_pass() -> None:
+    without("all", "--only", "docs", "--only", "tests")

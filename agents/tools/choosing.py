@@ -10,7 +10,7 @@ import numpy.typing as npt
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import TieRule
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics
-from bai_gym.tasks import BestOfEach, GoodArm, Task, Thresholding, TopM
+from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
 from bai_gym.validation import choice
 
 __all__ = [
@@ -101,6 +101,8 @@ def best_recommendation(statistics: Statistics, task: Task, tie: TieRule, rng: n
         split = (statistics.pulls, statistics.means, statistics.variances)
         rows = Statistics(*(array.reshape(-1, array.shape[-1] // task.num_bandits) for array in split))
         return best_mean(rows, tie, rng).reshape(-1, task.num_bandits)
+    if type(task) is not BestArm:  # of another distribution: it breaks ties itself
+        return task.correct_recommendation(statistics.means)
     return best_mean(statistics, tie, rng)
 
 

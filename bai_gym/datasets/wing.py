@@ -1,6 +1,6 @@
 """Environments that real data back, or synthetic data of the same shape."""
 
-from bai_gym.wings import Command, Registration, Wing
+from bai_gym.wings import Registration, Wing
 
 __all__ = ["WING"]
 
@@ -125,7 +125,11 @@ WING = Wing(
             for campaign, arms in (("Men", 34), ("Women", 46))
         ),
     ),
-    commands={
-        "data": Command("bai_gym.cli.data:app", "List data sets, or fetch one."),
+    data={
+        "movielens-1m": "bai_gym.datasets.published:MOVIELENS_1M",
+        "automobile": "bai_gym.datasets.published:AUTOMOBILE",
+        "electric-motor": "bai_gym.datasets.published:ELECTRIC_MOTOR",
+        "open-bandit-men": "bai_gym.datasets.published:OPEN_BANDIT_MEN",
+        "open-bandit-women": "bai_gym.datasets.published:OPEN_BANDIT_WOMEN",
     },
 )

@@ -75,4 +75,8 @@ WING = Wing(
         "EI": Entry(".bayesian.acquisition:EI"),
         "KG": Entry(".bayesian.knowledge_gradient:KG"),
     },
+    data={
+        "wine-quality": "bai_gym.datasets.correlated:WINE_QUALITY",
+        "los-loop": "bai_gym.datasets.correlated:LOS_LOOP",
+    },
 )

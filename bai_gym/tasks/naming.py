@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from inspect import Parameter, signature
+
 from bai_gym.errors import ParameterError, unknown_name
-from bai_gym.tasks.arm import BestArm
 from bai_gym.tasks.base import Task
-from bai_gym.tasks.each import BestOfEach
-from bai_gym.tasks.good_arm import GoodArm
-from bai_gym.tasks.sets import Thresholding, TopM
+from bai_gym.wings import References, gathered
 
 __all__ = ["TASKS", "make_task"]
 
 
-TASKS: dict[str, type[Task]] = {task.name: task for task in (BestArm, TopM, BestOfEach, Thresholding, GoodArm)}
+TASKS: Mapping[str, type[Task]] = References(gathered("tasks"))
 """Every task that has a name for ``gym.make``; others come with a problem, as candidates do."""
 
 
@@ -48,14 +48,12 @@ def make_task(
     else:
         if task not in TASKS:
             raise unknown_name("task", str(task), TASKS, f"allowed: {', '.join(TASKS)}")
-        owners = (("m", (TopM,)), ("num_bandits", (BestOfEach,)), ("threshold", (Thresholding, GoodArm)))
-        for name, of_name in owners:
-            own = [owner.name for owner in of_name]
-            if name in parameters and task not in own:
-                raise ParameterError(
-                    f"{name} is a keyword of the task {' or '.join(map(repr, own))}; this one is {task!r}"
-                )
-            if name not in parameters and task in own:
+        own = signature(TASKS[task]).parameters
+        for name in ("m", "num_bandits", "threshold", "epsilon"):
+            if name in parameters and name not in own:
+                owners = " or ".join(repr(other) for other in TASKS if name in signature(TASKS[other]).parameters)
+                raise ParameterError(f"{name} is a keyword of the task {owners}; this one is {task!r}")
+            if name not in parameters and name in own and own[name].default is Parameter.empty:
                 raise ParameterError(f"the task {task!r} needs the keyword {name}")
         result = TASKS[task](**parameters)  # type: ignore[arg-type]
     result.check_arms(num_arms)

@@ -224,7 +224,7 @@ def _at_a_glance(kind: Any, agent: Any) -> str:
     rows = [
         ("class", f"`{_import_path(kind)}`"),
         ("group", heading(entry)),
-        ("tasks", "; ".join(TASKS[task] for task in sorted(agent.tasks))),
+        ("tasks", "; ".join(TASKS.get(task, task) for task in sorted(agent.tasks))),
         ("setting", "fixed budget, and fixed confidence: it decides when to stop" if agent.stops else "fixed budget"),
         ("oracle knowledge", ", ".join(sorted(agent.knows)) or "none"),
         ("number of arms", "any" if entry.arms is None else str(entry.arms)),

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from importlib import util
 from pathlib import Path
 
 __all__ = ["MODULES", "api_index", "api_page", "api_text", "whole_package"]
 
-MODULES: dict[str, str] = {
+
+def _is_there(module: str) -> bool:
+    """Return whether a module is there, as its wing is."""
+    package = module.rpartition(".")[0]
+    return not package or (_is_there(package) and util.find_spec(module) is not None)
+
+
+_MODULES: dict[str, str] = {
     "bai_gym": "evaluate, compare, plan, advise, audit, identify, Study, leaderboards, aggregate, cite",
     "bai_gym.agents": "base classes for your own agents; agents by name",
     "bai_gym.envs.scalar": "one episode at a time",
@@ -48,7 +56,8 @@ MODULES: dict[str, str] = {
     "bai_gym.tuning": "hyperparameters: a search for scikit-learn, and bridges to Optuna",
     "bai_gym.errors": "all exceptions that the library raises",
 }
-"""The public modules, with a few words on each."""
+MODULES = {module: what for module, what in _MODULES.items() if _is_there(module)}
+"""The public modules, with a few words on each; those of wings that are there."""
 
 _DIRECTIVES = {
     # Modules of the same name hide the function identify from whoever reads files.
@@ -86,7 +95,8 @@ def api_page(module: str) -> str:
 
 def api_text(module: str) -> str:
     """Return the page of a module."""
-    return f"# {module}\n\n{_DIRECTIVES.get(module, f'::: {module}')}\n"
+    parts = _DIRECTIVES.get(module, f"::: {module}").split("\n\n")
+    return "\n\n".join([f"# {module}", *(part for part in parts if _is_there(part.split()[1]))]) + "\n"
 
 
 def api_index() -> str:
@@ -109,6 +119,6 @@ def whole_package(root: Path, folder: Path) -> None:
     package = folder / "bai_gym"
     package.mkdir()
     for entry in (root / "bai_gym").iterdir():
-        if entry.name != "__pycache__":
+        if entry.name not in ("__pycache__", "agents"):
             (package / entry.name).symlink_to(entry.resolve(), entry.is_dir())
     (package / "agents").symlink_to((root / "agents").resolve(), target_is_directory=True)

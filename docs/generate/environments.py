@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections import defaultdict
+from importlib import import_module, util
 from typing import Any, cast
 
 from gymnasium import spaces
@@ -12,7 +13,6 @@ from bai_gym import agents
 from bai_gym.agents.registry import find
 from bai_gym.datasets import get as get_data
 from bai_gym.envs.late import LateRewards
-from bai_gym.envs.pairs import Differences
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import KEYWORDS, EpisodeSpec
 from bai_gym.problems import FAMILIES
@@ -161,12 +161,18 @@ def environment_index(environments: tuple[Environment, ...]) -> str:
         .replace("## Description", "### Description", 1),
         "### Late rewards",
         *parse(LateRewards).paragraphs,
-        "### Differences of paired arms",
-        *parse(Differences).paragraphs,
+        *_differences(),
         "### Keyword arguments of an episode",
         _episode_keywords(),
     ]
     return WIDE + "\n\n".join(parts) + "\n"
+
+
+def _differences() -> list[str]:
+    """Return what the wrapper of paired arms says, if it is there."""
+    if util.find_spec("bai_gym.envs.pairs") is None:
+        return []
+    return ["### Differences of paired arms", *parse(import_module("bai_gym.envs.pairs").Differences).paragraphs]
 
 
 def _episode_keywords() -> str:

@@ -9,26 +9,13 @@ from typing import Any, get_type_hints
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.bandits import (
-    Bandit,
-    DriftingBandit,
-    EmpiricalBandit,
-    FeatureBandit,
-    FiniteBandit,
-    GaussianBandit,
-    PairedFiniteBandit,
-    PairedGaussianBandit,
-    PriorBandit,
-)
-from bai_gym.bandits.bernoulli import BernoulliBandit
-from bai_gym.bandits.function import FunctionBandit
-from bai_gym.bandits.poisson import PoissonBandit
+from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit
+from bai_gym.bandits.wrapped import WrappedBandit
 from bai_gym.envs.registration import IDS
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import KEYWORDS
 from bai_gym.errors import MissingDataError
 from bai_gym.problems import FAMILIES, FixedProblem, FrozenProblem, Problem, build
-from bai_gym.problems.open_bandit import CAMPAIGNS
 from bai_gym.rewards import Rewards
 from bai_gym.wings import Registration
 from generate.docstrings import Linker, Parsed, parse
@@ -38,16 +25,19 @@ __all__ = ["FEATURES_OF_DATA", "Environment", "description", "environments", "in
 FEATURES_OF_DATA = {"automobile": 5, "electric-motor": 11}
 """Features of the arms of data sets that may be missing, by family; a test compares it with files of their form."""
 
-_REWARDS: dict[type[Bandit], str] = {
-    BernoulliBandit: "Bernoulli",
-    DriftingBandit: "Gaussian, with means that change with time",
-    EmpiricalBandit: "drawn from given rewards, with replacement",
-    FiniteBandit: "drawn from given rewards, without replacement",
-    FunctionBandit: "what your functions return",
-    GaussianBandit: "Gaussian",
-    PairedFiniteBandit: "drawn from given rewards, the same items for all arms",
-    PairedGaussianBandit: "Gaussian, correlated on the items that all arms share",
-    PoissonBandit: "Poisson",
+ARMS_OF_DATA = {"open-bandit-men": 34, "open-bandit-women": 46}
+"""Arms of data sets that may be missing, where no keyword tells."""
+
+_REWARDS: dict[str, str] = {
+    "BernoulliBandit": "Bernoulli",
+    "DriftingBandit": "Gaussian, with means that change with time",
+    "EmpiricalBandit": "drawn from given rewards, with replacement",
+    "FiniteBandit": "drawn from given rewards, without replacement",
+    "FunctionBandit": "what your functions return",
+    "GaussianBandit": "Gaussian",
+    "PairedFiniteBandit": "drawn from given rewards, the same items for all arms",
+    "PairedGaussianBandit": "Gaussian, correlated on the items that all arms share",
+    "PoissonBandit": "Poisson",
 }
 _READ = ("table", "llm-selection", "pilot")  # families whose kind of rewards is read from the user's file
 
@@ -108,7 +98,7 @@ def _environment(entry: Registration, made: dict[str, Problem]) -> Environment:
         try:
             made[key] = build(entry.family, **keywords)
         except MissingDataError:
-            arms = keywords.get("num_arms") or CAMPAIGNS[keywords["campaign"]]
+            arms = keywords.get("num_arms") or ARMS_OF_DATA[str(entry.data)]
             made[key] = _StandIn(arms, FEATURES_OF_DATA.get(entry.family))
     here = not isinstance(made[key], _StandIn)
     return Environment(entry, BestArmEnv(made[key], entry.budget, **spec), here)
@@ -116,7 +106,7 @@ def _environment(entry: Registration, made: dict[str, Problem]) -> Environment:
 
 def innermost(bandit: Bandit) -> Bandit:
     """Return the reward model, without the features and priors around it."""
-    while isinstance(bandit, FeatureBandit | PriorBandit):
+    while isinstance(bandit, WrappedBandit):
         bandit = bandit.inner
     return bandit
 
@@ -125,7 +115,8 @@ def rewards_in_words(environment: Environment) -> str:
     """Describe the kind of rewards and their distribution in a few words, as far as it is known here."""
     kind, source = environment.entry.rewards, "those of the data set, which was missing when these pages were built"
     if environment.here:
-        source = _REWARDS[type(innermost(environment.problem.draw(1, np.random.default_rng(0))))]
+        kind_of_arms = type(innermost(environment.problem.draw(1, np.random.default_rng(0))))
+        source = _REWARDS.get(kind_of_arms.__name__, f"those of a `{kind_of_arms.__name__}`")
     read = "; of your own file, those that it shows, or `rewards=`" if environment.entry.family in _READ else ""
     return f"`{kind}` ({Rewards.of(kind).words}): {source}{read}"
 

@@ -4,15 +4,55 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-__all__ = ["EXAMPLES", "LESSONS", "example_files", "examples_text", "outside_page"]
+__all__ = [
+    *("EXAMPLES", "LESSONS", "example_files", "examples_text", "is_whole", "outside_page", "without_dead_links"),
+    "without_dead_pages",
+]
 
 EXAMPLES = "examples"
 LESSONS = f"{EXAMPLES}/lessons"
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "README.md": "index.md"}
+SCHEME = re.compile(r"[a-z]+:|/")
 LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<target>[^):\s]+)\)")
+
+
+def is_whole(root: Path) -> bool:
+    """Return whether the files of all wings are there, see ``[tool.bai-gym.wings]`` in ``pyproject.toml``."""
+    tables = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["bai-gym"]["wings"]
+    return all((root / path).exists() for paths in tables.values() for path in paths)
+
+
+def without_dead_links(text: str, is_there: Callable[[str], bool]) -> str:
+    """Return a page without links to what is not there: of a link its text stays, of a picture nothing.
+
+    Args:
+        text: Markdown.
+        is_there: Says it of a path relative to the page.
+    """
+
+    def replace(match: re.Match[str]) -> str:
+        path = match["target"].partition("#")[0]
+        if not path or SCHEME.match(path) or is_there(path):
+            return match[0]
+        return "" if match["picture"] else match["text"]
+
+    return re.sub(rf"(?P<picture>!?){LINK.pattern}", replace, text)
+
+
+def without_dead_pages(navigation: Any, is_there: Callable[[str], bool]) -> Any:
+    """Return a navigation without the pages that are not there, and without sections of such pages alone."""
+    if isinstance(navigation, str):
+        return navigation if is_there(navigation) else None
+    if isinstance(navigation, list):
+        return [part for part in (without_dead_pages(part, is_there) for part in navigation) if part]
+    parts = {title: without_dead_pages(part, is_there) for title, part in navigation.items()}
+    return {title: part for title, part in parts.items() if part}
 
 
 def outside_page(file: Path) -> str:

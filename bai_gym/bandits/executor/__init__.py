@@ -4,8 +4,15 @@
 that can be killed (``worker``), and ``executor`` has the error policy.
 """
 
-from bai_gym.bandits.executor.callbacks import PLACES
-from bai_gym.bandits.executor.executor import POLICIES, Executor
-from bai_gym.bandits.executor.functions import Functions, Outcome
+from typing import TYPE_CHECKING
+
+from bai_gym.lazy import lazily
+
+if TYPE_CHECKING:
+    from bai_gym.bandits.executor.callbacks import PLACES
+    from bai_gym.bandits.executor.executor import POLICIES, Executor
+    from bai_gym.bandits.executor.functions import Functions, Outcome
 
 __all__ = ["PLACES", "POLICIES", "Functions", "Outcome", "Executor"]
+
+__getattr__, __dir__ = lazily(__name__)
