@@ -116,6 +116,9 @@ class FCVote(Agent):
         real(self.delta, f"delta of {self.name}", finite=False)
         if not 0.0 < self.delta < LARGEST_DELTA:
             raise ParameterError(f"delta of FCVote must lie strictly between 0 and 1 / (4 e) = 0.092, not {self.delta}")
+        for name, value in (("b", self.b), ("sigma", self.sigma)):
+            if value is not None:
+                real(value, f"{name} of {self.name}", above=0)
         if self.first is not None:
             integer(self.first, f"first of {self.name}", least=self._made().minimum_budget(info.num_arms))
         super().reset(info, rng)

@@ -18,10 +18,10 @@ from bai_gym.agents.tools.variances import (
     variance_choice,
     variance_estimate,
 )
-from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, Sequential, total
 from bai_gym.statistics import ROUNDING
+from bai_gym.validation import integer
 
 __all__ = ["OCBA", "OCBAPCS"]
 
@@ -161,13 +161,11 @@ class OCBA(SequentialAgent):
     @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return two pulls per arm, or the given number."""
-        return (2 if self.n0 is None else self.n0) * num_arms
+        return (2 if self.n0 is None else integer(self.n0, f"n0 of {self.name}", least=2)) * num_arms
 
     @override
     def begin(self, info: ProblemInfo) -> None:
         self.values = {"estimate": variance_estimate(self)}
-        if self.n0 is not None and self.n0 < 2:
-            raise ParameterError(f"n0 of {self.name} must be at least 2, for a variance, not {self.n0}")
 
     @override
     def sequential(self, steps: int, **options: Any) -> Sequential:

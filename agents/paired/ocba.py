@@ -179,12 +179,10 @@ class PairedOCBA(SequentialAgent):
     @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return two pulls per arm, or the given number."""
-        return (2 if self.n0 is None else self.n0) * num_arms
+        return (2 if self.n0 is None else integer(self.n0, f"n0 of {self.name}", least=2)) * num_arms
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        if self.n0 is not None:
-            integer(self.n0, f"n0 of {self.name}", least=2)
         horizon = real(self.horizon, f"horizon of {self.name}", above=0)
         self.values = {"estimate": variance_estimate(self), "first": self.first_pulls, "horizon": horizon}
 

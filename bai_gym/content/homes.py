@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 import sysconfig
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 
@@ -63,5 +64,11 @@ def _version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:
-        names = packages_distributions().get(package, [])
+        names = _distributions().get(package, [])
         return version(names[0]) if names else ""
+
+
+@functools.cache
+def _distributions() -> Mapping[str, list[str]]:
+    """Return the distributions of each package; they are all read, which takes a second."""
+    return packages_distributions()

@@ -55,7 +55,6 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["SubsetSH"], "subset", [0, 4, 2.5]),
     ([*UGAPE[4:], "UCB-E", "A-UCB-E", "UCBE-T", "UCBEV-T"], "c", [0.0]),
     (["UCB-E"], "a", ["most", -1.0, math.inf, [1]]),
-    (["OCBA"], "n0", [1]),
     (["EB-TC-eps"], "epsilon", [0.0]),
     (["EB-TC-eps", "EB-TC"], "beta", ["half", 1.0]),
     (["FCVote"], "delta", [0.1]),
