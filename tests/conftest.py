@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,15 @@ settings.load_profile("reproducible")
 def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rules are compiled even where there is little to play, which plain Python plays otherwise."""
     monkeypatch.setattr("bai_gym.sampling.engine.COMPILED_FROM", 0)
+
+
+@pytest.fixture
+def every_wing() -> None:
+    """Skip a test of the whole library where files of wings have been left out, see `.ci/without.py`."""
+    root = Path(__file__).resolve().parents[1]
+    tables = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["bai-gym"]["wings"]
+    if not all((root / path).exists() for paths in tables.values() for path in paths):
+        pytest.skip("files of wings are not there")
 
 
 Contents = Callable[[Path], dict[str, bytes]]

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
-import bai_gym
 from bai_gym.errors import MissingPackageError
 
-LIBRARY = Path(bai_gym.__file__).parent
-OF_WINGS = {
-    "auditing": "auditing",
-    "datasets": "datasets/wing.py",
-    "report": "report/posterior.py",
-    "tuning": "tuning",
-}  # which may be left out
-THERE = tuple(f"bai_gym.{name}" for name, place in OF_WINGS.items() if (LIBRARY / place).exists())
-PACKAGES = ("bai_gym", "bai_gym.agents", *THERE)
+PACKAGES = tuple(f"bai_gym{name}" for name in ("", ".agents", ".auditing", ".datasets", ".report", ".tuning"))
 
 
+@pytest.mark.usefixtures("every_wing")
 def test_every_public_name_is_there_and_listed_and_others_are_named() -> None:
     for package in PACKAGES:
         module = import_module(package)
@@ -34,6 +25,7 @@ def test_every_public_name_is_there_and_listed_and_others_are_named() -> None:
             _ = module.absent
 
 
+@pytest.mark.usefixtures("every_wing")
 def test_functions_are_not_confused_with_modules_of_the_same_name() -> None:
     module = import_module("bai_gym")
     import_module("bai_gym.live.identify")

@@ -261,6 +261,7 @@ def without(*arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.usefixtures("every_wing")
 def test_paths_of_wings_are_there_and_each_wing_declares_something() -> None:
     root = Path(__file__).resolve().parents[1]
     tables = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["bai-gym"]["wings"]

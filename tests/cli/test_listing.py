@@ -33,6 +33,7 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
     return run
 
 
+@pytest.mark.usefixtures("every_wing")
 def test_what_is_stored_to_save_time_is_what_it_is_stored_for() -> None:
     assert catalogue() == collected(), "run `make catalogue`"
 
