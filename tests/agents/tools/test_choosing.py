@@ -44,7 +44,7 @@ def generator() -> np.random.Generator:
         ([5, 5, 5], [0.2, 0.7, 0.7], 1),  # then to the lowest number
         ([0, 2, 1], [0.0, -3.0, -1.0], 2),  # an arm without a pull has no mean
         ([0, 0, 0], [0.0, 0.0, 0.0], 0),
-        ([3, 6, 6], [1 / 3, 0.2 + 0.4 / 3, 0.0], 1),  # 1/3 and 0.33333333333333337
+        ([3, 6, 6], [0.2 + 0.4 / 3, 1 / 3, 0.0], 1),  # 0.33333333333333337 and 1/3 are tied
     ],
 )
 def test_best_mean_by_hand(pulls: list[int], means: list[float], best: int) -> None:
