@@ -25,7 +25,7 @@ from bai_gym.envs.text_encoding import TextEncoding, UnreadableReplyError
 from bai_gym.errors import ParameterError
 from bai_gym.problems import FixedProblem
 from bai_gym.rewards import Rewards
-from bai_gym.tasks import BestArm, BestCandidate, BestOfEach, GoodArm, Thresholding, TopM
+from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Thresholding, TopM
 
 FEATURES = [[1.0, 0.0], [0.8, 0.6]]
 NAMES = ("gpt-4", "gpt-4 mini", "Llama 3", "7")
@@ -201,7 +201,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(ParameterError):
         TextEncoding(3, BestArm(), arm_names=("a", "b", "a"))
     with pytest.raises(ParameterError, match="candidates are recommended"):
-        task = BestCandidate([[1.0, 1.0]], np.array(FEATURES))
+        task = pytest.importorskip("bai_gym.linear.candidate").BestCandidate([[1.0, 1.0]], np.array(FEATURES))
         TextWrapper(BestArmEnv(FixedProblem(FeatureBandit(GaussianBandit([0.5, 0.4]), FEATURES), task=task)))
     env = TextWrapper(gym.make("BAI-Bernoulli4-v0"))
     env.reset(seed=0)
