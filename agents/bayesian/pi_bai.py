@@ -16,12 +16,13 @@ from typing_extensions import override
 from bai_gym.agents.base import Plan
 from bai_gym.agents.bayesian.rho import SMALLEST, Belief, value
 from bai_gym.agents.bayesian.warm_up import SAMPLERS, warm_up
+from bai_gym.agents.tools.choosing import largest_remainders
 from bai_gym.agents.tools.normal_prior import PriorAgent, independent, posterior_covariance
 from bai_gym.errors import ParameterError
 from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import FloatArray
 from bai_gym.validation import choice, integer, real
 
 __all__ = ["PIBAI", "best_weights", "error_bound"]
@@ -110,7 +111,7 @@ class PIBAI(PriorAgent):
         counts = np.zeros((self.batch, self.num_arms), np.int64)
         shares = (yield from warm_up(self, self.weights, first)) / first if first else self.shares
         if left := self.budget - first:
-            counts = whole_pulls(shares, left, rng)
+            counts = largest_remainders(shares / shares.sum(axis=1, keepdims=True) * left, left, rng)
         statistics = yield Block(counts)
         return self.best_posterior(statistics if self.discard else self.statistics)
 
@@ -282,20 +283,3 @@ LOSSES: dict[str, Callable[..., tuple[float, FloatArray]]] = {
     "A-optimal": total_variance,
     "D-optimal": log_determinant,
 }
-
-
-def whole_pulls(shares: FloatArray, budget: int, rng: np.random.Generator | None) -> IntArray:
-    """Return ``(N, K)`` shares of a budget, rounded down, with the pulls that are left for the largest remainders.
-
-    Among equal remainders chance decides; without ``rng`` the arm that comes first.
-    """
-    order = np.broadcast_to(np.arange(shares.shape[1]), shares.shape)
-    if rng is not None:
-        order = np.argsort(rng.random(shares.shape), axis=1)
-    wanted = np.take_along_axis(shares / shares.sum(axis=1, keepdims=True), order, axis=1) * budget
-    counts = np.floor(wanted).astype(np.int64)
-    largest = np.argsort(counts - wanted, axis=1, kind="stable").argsort(axis=1)
-    counts += largest < (budget - counts.sum(axis=1))[:, None]
-    result = np.empty_like(counts)
-    np.put_along_axis(result, order, counts, axis=1)
-    return result

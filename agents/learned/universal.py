@@ -18,7 +18,13 @@ from bai_gym.agents.learned.contenders import ARM_FEATURES, STATE_FEATURES, WEIG
 from bai_gym.agents.learned.features import REWARDS
 from bai_gym.agents.learned.network import Shapes, load_weights, relu, short_label
 from bai_gym.agents.sequential import first_block
-from bai_gym.agents.tools.choosing import best_recommendation, pulls_of_an_arm, shuffled_arms, whole_counts
+from bai_gym.agents.tools.choosing import (
+    best_recommendation,
+    largest_remainders,
+    pulls_of_an_arm,
+    shuffled_arms,
+    whole_counts,
+)
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
@@ -167,14 +173,6 @@ class Universal(Agent):
         more = counts - whole > (0.5 if self.tie == "first" else self.rng.random(counts.shape))
         spent = (whole * costs).sum(axis=1, keepdims=True) + np.cumsum(more * costs, axis=1)
         return np.asarray(whole + (more & (spent <= left)), np.int64)
-
-
-def largest_remainders(wanted: FloatArray, size: int) -> IntArray:
-    """Return whole counts that sum to ``size``: rounded down, and one more where the most is cut off."""
-    counts = np.floor(wanted)
-    missing = np.rint(size - counts.sum(axis=1, keepdims=True))
-    rank = (counts - wanted).argsort(axis=1, kind="stable").argsort(axis=1)
-    return np.asarray(counts + (rank < missing), np.int64)
 
 
 def within_room(wanted: FloatArray, room: FloatArray | IntArray) -> FloatArray:

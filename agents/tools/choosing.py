@@ -21,6 +21,7 @@ __all__ = [
     "best_remaining",
     "keep_best",
     "largest",
+    "largest_remainders",
     "most_pulled",
     "pulls_of_an_arm",
     "random_subset",
@@ -274,3 +275,23 @@ def systematic(wanted: FloatArray, size: int, offset: FloatArray) -> IntArray:
     ends = np.cumsum(wanted, axis=1) + offset
     ends[:, -1:] = size + offset
     return np.diff(np.floor(ends), axis=1, prepend=0.0).astype(np.int64)
+
+
+def largest_remainders(wanted: FloatArray, size: int, rng: np.random.Generator | None = None) -> IntArray:
+    """Return whole counts that sum to ``size``: rounded down, and one more where the most is cut off.
+
+    Args:
+        wanted: ``(N, K)`` real counts that sum to ``size``.
+        size: The sum.
+        rng: Decides among equal remainders; None: the arm that comes first.
+    """
+    order = np.broadcast_to(np.arange(wanted.shape[1]), wanted.shape)
+    if rng is not None:
+        order = np.argsort(rng.random(wanted.shape), axis=1)
+    shuffled = np.take_along_axis(wanted, order, axis=1)
+    counts = np.floor(shuffled)
+    missing = np.rint(size - counts.sum(axis=1, keepdims=True))
+    rank = (counts - shuffled).argsort(axis=1, kind="stable").argsort(axis=1)
+    result = np.empty(wanted.shape, np.int64)
+    np.put_along_axis(result, order, (counts + (rank < missing)).astype(np.int64), axis=1)
+    return result

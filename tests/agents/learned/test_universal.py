@@ -11,13 +11,12 @@ from bai_gym import agents, compare, evaluate
 from bai_gym.agents.learned.universal import (
     SHIPPED,
     Universal,
-    largest_remainders,
     logits,
     stage_sizes,
     two_valued,
     within_room,
 )
-from bai_gym.agents.tools.choosing import systematic
+from bai_gym.agents.tools.choosing import largest_remainders, systematic
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems import ProblemInfo
