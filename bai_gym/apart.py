@@ -35,7 +35,6 @@ from bai_gym.benchmark.protocol import Traits, confidence, describe, knowledge, 
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError, BaiGymError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Stepper
 from bai_gym.statistics import FloatArray, IntArray, Observation
 
 if TYPE_CHECKING:
@@ -298,24 +297,26 @@ class _Player:
             self._rng = np.random.Generator(kind(seed))
             self._rng.bit_generator.state = state
         agent = self._make()
-        self._agents = [agent]
-        if not Traits.of(agent).allocates and not Traits.of(agent).acts_on_batches and info.batch > 1:
+        self._agents, traits = [agent], Traits.of(agent)
+        self._acts_on_batches = traits.acts_on_batches
+        if not traits.allocates and not traits.acts_on_batches and info.batch > 1:
             self._agents = [self._make() for _ in range(info.batch)]
             for episode, rng in enumerate(self._rng.spawn(info.batch)):
                 reset(self._agents[episode], info.of_one(episode), rng)
             return {}
         reset(agent, info, self._rng)
         may_stop = info.fixed_confidence or info.costs is not None  # the runner then plays one episode at a time
-        acts = callable(getattr(agent, "act", None)) if may_stop else Traits.of(agent).acts_on_batches
-        if Traits.of(agent).allocates and not acts:
+        acts = callable(getattr(agent, "act", None)) if may_stop else traits.acts_on_batches
+        if traits.allocates and not acts:
             encoding = ActionEncoding(info.num_arms, info.task, fixed_confidence=may_stop)
             self._agents = [stepper_of(agent, encoding, info)]
+            self._acts_on_batches = True
         return {}
 
     def act(self, observation: dict[str, Any]) -> dict[str, Any]:
         """Return the action; at the end of the budget with the pulls that the agent has not asked for."""
         agent = self._agents[0]
-        if observation["pulls"].ndim == 2 and not (isinstance(agent, Stepper) or Traits.of(agent).acts_on_batches):
+        if observation["pulls"].ndim == 2 and not self._acts_on_batches:
             actions = []
             for episode, one in enumerate(self._agents):
                 actions.append(one.act({name: array[episode] for name, array in observation.items()}))

@@ -194,6 +194,7 @@ def _agent(agent: Any, delta: float | None, bound: Any) -> Audited:
     level = delta if delta is not None else own if own is not None else DELTA
     label = source.label or str(getattr(prototype, "label", script))
     files = [source.file] if source.file is not None else []
+    paired = Traits.of(prototype).uses_pairs
     own_gap = getattr(prototype, "indifference", None) or getattr(prototype, "epsilon", None) or 0.0
     return Audited(
         label,
@@ -204,8 +205,8 @@ def _agent(agent: Any, delta: float | None, bound: Any) -> Audited:
         _digest(prototype, *files),
         script,
         epsilon=float(own_gap) if isinstance(own_gap, int | float) else 0.0,
-        classes=PAIRED if Traits.of(prototype).uses_pairs else (),
-        paired=Traits.of(prototype).uses_pairs,
+        classes=PAIRED if paired else (),
+        paired=paired,
     )
 
 

@@ -72,8 +72,9 @@ class Funds:
         else:
             prices = np.array(checked)
             total = real(budget, "budget", above=0, error=BudgetError)
-            priced = Traits.of(player).uses_costs and common_cost(prices) is None
-            least = prices.min() if priced or Traits.of(player).starts_from_earlier else prices.max()
+            traits = Traits.of(player)
+            priced = traits.uses_costs and common_cost(prices) is None
+            least = prices.min() if priced or traits.starts_from_earlier else prices.max()
             # With TOLERANCE ten pulls at a cost of 0.1 are affordable with 1.0.
             pulls = min(check_budget(math.floor(total / float(least) * (1.0 + TOLERANCE))), on_items)
             # Where the agent plans with it, the money alone ends the study: pulls may turn out cheaper than expected.
