@@ -106,11 +106,7 @@ class Agent(ABC):
 
     def chosen(self, rewards: Rewards) -> dict[str, Any]:
         """Return the parameters that are None, and so chosen by the kind of rewards, with the values chosen."""
-        chosen = dict(self.choices(rewards))
-        for name in list(chosen):
-            if getattr(self, name) is not None:
-                del chosen[name]
-        return chosen
+        return {name: value for name, value in self.choices(rewards).items() if getattr(self, name) is None}
 
     def setting(self, parameter: str) -> Any:
         """Return the value of a parameter: the one given or, where that is None, the one chosen."""

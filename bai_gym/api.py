@@ -7,7 +7,6 @@ import copy
 import dataclasses
 import functools
 import inspect
-import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -203,13 +202,10 @@ def make_cells(
     for pull in pulls:
         if pulls.count(pull) > 1:
             raise ParameterError(f"budget {pull} is given twice; give each budget once")
-    players = list(map(agent_source, _listed(agents, "agents")))
+    players = [agent_source(agent) for agent in _listed(agents, "agents")]
     if not players or not pulls:
         raise ParameterError("give at least one agent and one budget")
-    cells = []
-    for budget, player in itertools.product(pulls, players):
-        cells.append(Cell.of(source, player, budget, seed, path, checkpoints))
-    return cells
+    return [Cell.of(source, player, budget, seed, path, checkpoints) for budget in pulls for player in players]
 
 
 @overload
@@ -389,10 +385,8 @@ def compare(
     envs = [env] if isinstance(env, str | gym.Env) or not isinstance(env, Iterable) else list(env)
     if not envs:
         raise ParameterError("give at least one environment")
-    parts = []
-    for one in envs:
-        parts.append(make_cells(players, one, budgets, seed, env_kwargs, path, checkpoints))
-    cells = list(itertools.chain(*parts))
+    parts = [make_cells(players, one, budgets, seed, env_kwargs, path, checkpoints) for one in envs]
+    cells = [cell for part in parts for cell in part]
     if record != 0:
         check_record(record, runs, folder, cells)
     if progress is not None:

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +28,9 @@ def lazily(package: str, hint: str = "") -> tuple[Callable[[str], Any], Callable
     def homes() -> dict[str, str]:
         """Return the module of each name, from the source of the package."""
         source = Path(str(sys.modules[package].__file__)).read_text(encoding="utf-8")
-        known: dict[str, str] = {}
-        for block in ast.parse(source).body:
-            for node in block.body if isinstance(block, ast.If) else ():
-                if isinstance(node, ast.ImportFrom):
-                    known.update(dict.fromkeys(map(attrgetter("name"), node.names), str(node.module)))
-        return known
+        blocks = [node for node in ast.parse(source).body if isinstance(node, ast.If)]
+        statements = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
+        return {alias.name: str(node.module) for node in statements for alias in node.names}
 
     def find(name: str) -> Any:
         if name not in homes():

@@ -33,9 +33,7 @@ def rerun_command(cells: Sequence[Cell], runs: int) -> str:
         written as text.
     """
     first = cells[0]
-    env, agents, budgets = first.env, dict[str, None](), dict[Any, None]()
-    for cell in cells:
-        agents[cell.agent.spec] = budgets[cell.budget] = None
+    env, agents = first.env, dict.fromkeys(cell.agent.spec for cell in cells)
     if not isinstance(env.env, str) or env.env not in LIBRARY_IDS or not all(agents):
         return ""
     arguments = ["bai-gym", "run", env.env]
@@ -44,10 +42,8 @@ def rerun_command(cells: Sequence[Cell], runs: int) -> str:
         if written is None:
             return ""
         arguments += ["--set", f"{name}={written}"]
-    for agent in agents:
-        arguments += ["--agent", agent]
-    for budget in budgets:
-        arguments += ["--budget", str(budget)]
+    arguments += [word for agent in agents for word in ("--agent", agent)]
+    arguments += [word for budget in dict.fromkeys(cell.budget for cell in cells) for word in ("--budget", str(budget))]
     arguments += ["--runs", str(runs), "--seed", str(first.seed)]
     arguments += ["--path", first.path] if first.path != "auto" else []
     arguments += ["--checkpoints", _points(cells)] if first.checkpoints else []

@@ -191,10 +191,7 @@ def gathered(kind: str) -> dict[str, Any]:
     Args:
         kind: One of :data:`NAMED`.
     """
-    everything: dict[str, Any] = {}
-    for wing in wings().values():
-        everything |= getattr(wing, kind)
-    return everything
+    return {name: thing for wing in wings().values() for name, thing in getattr(wing, kind).items()}
 
 
 class References(Mapping[str, Any]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bai_gym.adapters import Checkpoints, checkpoints_of
@@ -47,13 +47,6 @@ class Cell:
         path: ``"auto"``: by blocks if the agent requests blocks, else step by step. ``"blocks"`` or ``"steps"``
             force one.
         checkpoints: Intermediate budgets, ascending, at which recommendations are scored too.
-        traits: What the agent can do.
-        in_steps: Whether episodes are played pull by pull through the environments, not by blocks.
-        episode_spec: The specification of the episodes, with this budget: in pulls, where all cost the same.
-        budget_name: The budget in the names of random streams: pulls, where all cost the same.
-        costs: Costs of the arms, in the unit of the budget; None: the budget counts pulls.
-        arm_numbers: Floats that an arm of a run takes while its chunk is played.
-        chunk_runs: Runs of a full chunk; they depend on the environment alone, so all agents play the same.
     """
 
     env: EnvSource
@@ -63,28 +56,44 @@ class Cell:
     seed: int
     path: str = "auto"
     checkpoints: tuple[int, ...] = ()
-    traits: Traits = field(init=False)
-    in_steps: bool = field(init=False)
-    episode_spec: EpisodeSpec = field(init=False)
-    budget_name: int | str = field(init=False)
-    costs: Costs | None = field(init=False)
-    arm_numbers: int = field(init=False)
-    chunk_runs: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Derive what the runner asks often."""
-        problem, spec = self.env.episode
-        own_spec, traits = replace(spec, budget=self.budget).in_pulls(), Traits.of(self.agent.prototype)
-        arm_numbers = ARM_NUMBERS + (problem.num_features or 0) + problem.state_size
-        vars(self).update(
-            traits=traits,
-            in_steps=self.path == "steps" or not traits.allocates,
-            episode_spec=own_spec,
-            budget_name=own_spec.budget if isinstance(own_spec.budget, int) else repr(own_spec.budget),
-            costs=spec.costs,
-            arm_numbers=arm_numbers,
-            chunk_runs=min(CHUNK_RUNS, max(1, CHUNK_BYTES // (8 * problem.num_arms * arm_numbers))),
-        )
+    @functools.cached_property
+    def traits(self) -> Traits:
+        """What the agent can do."""
+        return Traits.of(self.agent.prototype)
+
+    @functools.cached_property
+    def in_steps(self) -> bool:
+        """Whether episodes are played pull by pull through the environments, not by blocks."""
+        return self.path == "steps" or not self.traits.allocates
+
+    @functools.cached_property
+    def episode_spec(self) -> EpisodeSpec:
+        """The specification of the episodes, with the budget of the cell: in pulls, where all cost the same."""
+        return replace(self.env.episode_spec, budget=self.budget).in_pulls()
+
+    @property
+    def budget_name(self) -> int | str:
+        """The budget in the names of random streams: pulls, where all cost the same."""
+        budget = self.episode_spec.budget
+        return budget if isinstance(budget, int) else repr(budget)
+
+    @property
+    def costs(self) -> Costs | None:
+        """Costs of the arms, in the unit of the budget; None: the budget counts pulls."""
+        return self.env.episode_spec.costs
+
+    @property
+    def arm_numbers(self) -> int:
+        """Floats that an arm of a run takes while its chunk is played."""
+        problem = self.env.problem
+        return ARM_NUMBERS + (problem.num_features or 0) + problem.state_size
+
+    @property
+    def chunk_runs(self) -> int:
+        """Runs of a full chunk; they depend on the environment alone, so all agents play the same."""
+        run_bytes = 8 * self.env.problem.num_arms * self.arm_numbers
+        return min(CHUNK_RUNS, max(1, CHUNK_BYTES // run_bytes))
 
     @classmethod
     def of(

@@ -149,7 +149,7 @@ def _outcome(cell: Cell, bandit: Bandit, rollout: Rollout, seconds: float) -> Ru
         pulls=pulls.sum(axis=0),
         seconds=seconds,
         pulls_by_rank=by_rank.sum(axis=0),
-        checkpoints=tuple(map(partial(_scored, task, means), rollout.checkpoints)),
+        checkpoints=tuple(_scored(task, means, point) for point in rollout.checkpoints),
         tally=rollout.tally,
     )
 

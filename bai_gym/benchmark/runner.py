@@ -144,7 +144,7 @@ def run_cells(
     _play(cells, jobs, parts, workers, writer, on_chunk)
     results, outcomes = [], {}
     for cell, chunks in zip(cells, parts, strict=True):
-        episodes = Runs.joined(list(map(chunks.__getitem__, sorted(chunks))))
+        episodes = Runs.joined([chunks[chunk] for chunk in sorted(chunks)])
         name = cell.label, cell.env.label, cell.budget
         row = facts(cell)
         if rerun is not None:
@@ -202,9 +202,9 @@ def play_shard(
 
 def _stored(cells: Sequence[Cell], runs: int, writer: ResultsWriter | None) -> tuple[list[dict[int, Runs]], list[_Job]]:
     """Return the finished chunks of each cell, and what is to be played."""
-    parts, jobs = list[dict[int, Runs]](), []
+    parts: list[dict[int, Runs]] = [{} for _ in cells]
+    jobs = []
     for index, cell in enumerate(cells):
-        parts.append({})
         for chunk, size in enumerate(cell.chunk_sizes(runs)):
             stored = writer.load(cell.key, chunk, size) if writer is not None else None
             if stored is None:

@@ -31,7 +31,7 @@ from bai_gym.statistics import FloatArray, Statistics
 
 __all__ = ["LIBRARY_IDS", "AgentSource", "EnvSource", "GivenInstances"]
 
-LIBRARY_IDS = frozenset([entry.id for entry in IDS])
+LIBRARY_IDS = frozenset(entry.id for entry in IDS)
 KEEP_MADE = 16
 GYM_KEYWORDS = frozenset(inspect.signature(gym.make).parameters)
 OTHERS = GYM_KEYWORDS | {*OWN_KEYWORDS, "problem", "spec"}  # keywords that are not about the episode
@@ -129,7 +129,7 @@ _MAKING = threading.RLock()  # workers of a Dask cluster may be threads of one p
 def _once(make: Callable[[str, dict[str, Any]], _T], env_id: str, keywords: dict[str, Any]) -> _T:
     """Return what ``make(env_id, keywords)`` has returned in this process before, or returns now."""
     spec = gym.registry.get(env_id)  # users may register an id again
-    facts = [spec and [repr(spec.entry_point), spec.kwargs], keywords, list(map(_stamp, keywords.values()))]
+    facts = [spec and [repr(spec.entry_point), spec.kwargs], keywords, [_stamp(value) for value in keywords.values()]]
     key = make.__name__, env_id, json.dumps(facts, sort_keys=True, default=_plain)
     with _MAKING:
         if key not in _MADE:
