@@ -105,6 +105,10 @@ class Statistics:
         """Return a deep copy."""
         return Statistics(self.pulls.copy(), self.means.copy(), self.variances.copy())
 
+    def repeated(self, batch: int) -> Statistics:
+        """Return copies of ``(1, K)`` statistics, one for each of ``batch`` episodes."""
+        return Statistics(*(values.repeat(batch, axis=0) for values in (self.pulls, self.means, self.variances)))
+
     def take(self, arms: IntArray, *, variances: bool = True) -> Statistics:
         """Return the statistics of ``arms``, shape ``(N, k)``, from statistics of shape ``(N, K)``.
 

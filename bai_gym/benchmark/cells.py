@@ -16,7 +16,7 @@ from bai_gym.benchmark.sources import AgentSource, EnvSource
 from bai_gym.budget import Costs
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import BaiGymError, ParameterError
-from bai_gym.problems import FixedProblem
+from bai_gym.problems import FixedProblem, ProblemInfo
 from bai_gym.results.writer import CHUNK_RUNS, CellKey
 from bai_gym.seeding import generator
 from bai_gym.statistics import Statistics
@@ -135,12 +135,10 @@ class Cell:
         return cls(env, agent, agent.label or describe(prototype), budget, seed, path, points)
 
     @property
-    def earlier(self) -> Statistics | None:
-        """``(1, K)`` statistics of earlier rewards from which the agent starts; None where there are none.
-
-        None also if the agent cannot start from them.
-        """
-        return self.env.problem.earlier if self.traits.starts_from_earlier else None
+    def start(self) -> Statistics:
+        """``(1, K)`` statistics from which the agent starts: those of rewards observed before, if it can use them."""
+        problem = self.env.problem
+        return problem.start if self.traits.starts_from_earlier else Statistics.zeros((1, problem.num_arms))
 
     def chunk_sizes(self, runs: int) -> list[int]:
         """Return the number of runs of each chunk."""
@@ -156,6 +154,10 @@ class Cell:
     def delta(self) -> float | None:
         """The error probability that the agent allows itself, where it decides when to stop; None if unknown."""
         return confidence(self.agent.prototype) if self.episode_spec.fixed_confidence else None
+
+    def info_for(self, agent: Any, bandit: Bandit) -> ProblemInfo:
+        """Return what the agent is told about some instances at its reset."""
+        return self.episode_spec.problem_info(bandit, knowledge(agent), self.checkpoints)
 
     def instances(self) -> Bandit:
         """Return the first instances of the cell, for notes, bounds and optima."""
@@ -174,7 +176,7 @@ class Cell:
         with self.named_in_errors():
             agent = self.agent.make()
             bandit = self.env.problem.draw(1, rng)
-            reset(agent, self.episode_spec.problem_info(bandit, knowledge(agent), self.checkpoints), rng)
+            reset(agent, self.info_for(agent, bandit), rng)
         return agent
 
     @contextlib.contextmanager

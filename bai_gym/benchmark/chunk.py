@@ -72,8 +72,8 @@ def play_chunk(cell: Cell, chunk: int, runs: int, writer: ResultsWriter | None =
                     rollout = _play_in_steps(cell, bandit, rewards, own)
                 else:
                     agent = cell.agent.make()
-                    reset(agent, spec.problem_info(bandit, knowledge(agent), cell.checkpoints), own)
-                    played = agent, bandit, spec.funds, rewards, spec.task, cell.checkpoints, cell.earlier, spec.rounds
+                    reset(agent, cell.info_for(agent, bandit), own)
+                    played = agent, bandit, spec.funds, rewards, spec.task, cell.checkpoints, cell.start, spec.rounds
                     rollout = play_blocks(*played)
                 parts.append(_outcome(cell, bandit, rollout, time.perf_counter() - started))
                 del rollout  # before the next part, whose statistics take as much memory
@@ -171,14 +171,14 @@ def _play_in_steps(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own
         return _play_singly(cell, bandit, rewards, own)
     agent, spec = cell.agent.make(), cell.episode_spec
     env = make_vec_env(
-        GivenInstances(bandit, cell.earlier),
+        GivenInstances(bandit, cell.start),
         bandit.batch,
         spec.seen_by(agent),
         autoreset_mode=AutoresetMode.DISABLED,
         copy=False,
     )
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
-    info = spec.problem_info(bandit, knowledge(agent), cell.checkpoints)
+    info = cell.info_for(agent, bandit)
     reset(agent, info, own)
     acts = cell.traits.acts_on_batches
     stepper = agent if acts else stepper_of(agent, env.action_encoding, info)
@@ -193,7 +193,7 @@ def _play_singly(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: 
     rollouts, spec = [], cell.episode_spec
     for run in range(bandit.batch):
         agent = cell.agent.make()
-        given = GivenInstances(bandit.select(np.array([run])), cell.earlier)
+        given = GivenInstances(bandit.select(np.array([run])), cell.start)
         scalar = make_env(given, spec.seen_by(agent))
         first, _ = scalar.reset(seed=int(rewards.integers(2**63)))
         info = scalar.problem_info(knowledge(agent))

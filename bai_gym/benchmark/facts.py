@@ -24,7 +24,7 @@ def facts(cell: Cell) -> dict[str, Any]:
     least = least_budget(agent, problem.num_arms, problem.num_features)
     if spec.most_pulls < least:
         said.append(f"{describe(agent)}: budget below its minimum of {least}")
-    if problem.earlier is not None and cell.earlier is None:
+    if problem.earlier is not None and not cell.traits.starts_from_earlier:
         said.append(f"{describe(agent)}: it decides by the pulls of its phases and starts without the earlier results")
     return {
         "knows": tuple(sorted(knowledge(agent))),

@@ -33,12 +33,12 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         budget: Pulls of each episode, or its budget of money.
         variances: Whether variances are kept; without them the key is missing.
         features: ``(N, K, d)`` features of the arms; None: there are none, and the key is missing.
-        earlier: ``(1, K)`` statistics of earlier pulls, which do not count towards the budget; None: there are none.
+        start: ``(1, K)`` statistics of pulls made before, which do not count towards the budget; None: none were made.
 
     Attributes:
         funds: The budget.
         left: Pulls left in every episode, or ``(N, 1)`` money.
-        before: Earlier pulls of every episode.
+        before: Pulls of every episode that were made before.
         has_variances: Whether variances are kept.
     """
 
@@ -50,18 +50,15 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         *,
         variances: bool,
         features: FloatArray | None = None,
-        earlier: Statistics | None = None,
+        start: Statistics | None = None,
     ) -> None:
-        """Start with the earlier pulls."""
+        """Begin with the pulls made before."""
+        start = start or Statistics.zeros((1, num_arms))
         self.funds = Budget.given(budget)
         self.left: Any = self.funds.total
         self.has_variances = variances
-        self.before = 0 if earlier is None else int(earlier.pulls.sum())
-        self._statistics = Statistics.zeros((batch, num_arms))
-        if earlier is not None:
-            self._statistics.pulls[...], self._statistics.means[...] = earlier.pulls, earlier.means
-            if variances:
-                self._statistics.variances[...] = earlier.variances
+        self.before = int(start.pulls.sum())
+        self._statistics = start.repeated(batch)
         self._remaining = np.full((batch, 1), self.left, self.funds.dtype)
         self._features = features
         self._names = ("pulls", "means", *(["variances"] if variances else []))

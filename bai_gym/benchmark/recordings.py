@@ -104,7 +104,7 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     """
     chunk, row = divmod(run, cell.chunk_runs)
     drawn = cell.env.problem.draw(size, generator(cell.seed, "instances", chunk))
-    given = GivenInstances(drawn.select(np.array([row])), cell.earlier)
+    given = GivenInstances(drawn.select(np.array([row])), cell.start)
     names = (cell.label, cell.budget_name, run)
     rewards, own = (generator(cell.seed, f"recorded {stream}", *names) for stream in ("rewards", "agent"))
     spec = cell.episode_spec

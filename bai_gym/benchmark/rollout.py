@@ -89,7 +89,7 @@ def play_blocks(
     rng: np.random.Generator,
     task: Task | None = None,
     checkpoints: Sequence[int] = (),
-    earlier: Statistics | None = None,
+    start: Statistics | None = None,
     rounds: Rounds = AT_ONCE,
 ) -> Rollout:
     """Draw the outcomes of the agent's requests directly, from the exact distribution of their statistics.
@@ -102,7 +102,7 @@ def play_blocks(
         rng: Source of the rewards.
         task: What is to be recommended; None: the best arm.
         checkpoints: Pull counts, ascending and below the budget, after which the agent recommends too.
-        earlier: ``(1, K)`` statistics from which the agent starts; None: it starts from nothing.
+        start: ``(1, K)`` statistics from which the agent starts; None: it starts from nothing.
         rounds: When rewards arrive. Where they arrive late, checkpoints see those that have arrived.
 
     Raises:
@@ -115,10 +115,10 @@ def play_blocks(
         budget,
         variances=bool(getattr(agent, "uses_variances", True)),
         features=bandit.features,
-        earlier=earlier,
+        start=start,
     )
     source = Blocks(bandit, merged, rng)
-    before = 0 if earlier is None else earlier.pulls
+    before = 0 if start is None else start.pulls
 
     def score(count: int, seen: Observation, recommendation: Any) -> None:
         chosen = agent.recommend(seen) if recommendation is None else recommendation
@@ -153,7 +153,7 @@ def play_steps(
         AgentError: If an action is invalid.
     """
     scored: list[RolloutCheckpoint] = []
-    due, earlier = set(checkpoints), _pulls(env.problem.earlier)
+    due, before = set(checkpoints), env.problem.start.pulls
     own = [name for name in ("pulls", "means", "variances", "pending") if name in observation]
     asked = {name: observation[name].copy() for name in own}  # of requested pulls
     for made in range(env.budget):
@@ -167,14 +167,14 @@ def play_steps(
                 recommendations = env.action_encoding.task.check(
                     recommend({**observation, **asked}), env.num_envs, env.num_arms
                 )
-                scored.append(RolloutCheckpoint(made, recommendations, pulls_made(asked) - earlier))
+                scored.append(RolloutCheckpoint(made, recommendations, pulls_made(asked) - before))
         with _blaming_act():
             observation, *_ = env.step(actions)
     encoding, actions = env.action_encoding, act(observation)
     with _blaming_act():
         recommendations = encoding.read(actions, env.num_envs).recommendations
     recommendations = encoding.task.check(recommendations, env.num_envs, env.num_arms, "act")
-    return Rollout(recommendations, Statistics.of(observation).copy(), earlier, tuple(scored))
+    return Rollout(recommendations, Statistics.of(observation).copy(), before, tuple(scored))
 
 
 def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> Rollout:
@@ -202,11 +202,7 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
     recommendations = encoding.task.check(decoded.recommendations, 1, env.num_arms, "act")
     pulls = pulls_made(observation)  # those that have been paid for
     statistics = Statistics(pulls[None], observation["means"][None], observation["variances"][None])
-    return Rollout(recommendations, statistics, _pulls(env.problem.earlier), tally=tally(agent))
-
-
-def _pulls(earlier: Statistics | None) -> IntArray | int:
-    return 0 if earlier is None else earlier.pulls
+    return Rollout(recommendations, statistics, env.problem.start.pulls, tally=tally(agent))
 
 
 def _read_one(encoding: ActionEncoding, action: Any) -> DecodedActions:

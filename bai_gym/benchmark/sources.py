@@ -235,11 +235,11 @@ class AgentSource:
 
 
 class GivenInstances(Problem):
-    """A problem that returns the given instances of one chunk, in order, with earlier rewards if there are any."""
+    """A problem that returns the given instances of one chunk, in order, and the statistics to start from."""
 
-    def __init__(self, bandit: Bandit, earlier: Statistics | None = None) -> None:
+    def __init__(self, bandit: Bandit, start: Statistics | None = None) -> None:
         self._bandit = bandit
-        self.earlier = earlier
+        self.earlier = start
         self.num_arms = bandit.num_arms
         self.num_features = count_features(bandit)
         self.paired = bandit.paired
