@@ -18,7 +18,7 @@ from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.batches import BatchState, batch_size_of, is_look
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.ranges import dependence_note
-from bai_gym.agents.tools.scanning import arm_of_largest, fewest_pulls
+from bai_gym.agents.tools.scanning import arm_of_largest, pull_in_turn
 from bai_gym.agents.tools.variances import (
     VarianceState,
     estimated_variance,
@@ -204,9 +204,7 @@ class Rinott(IndifferenceAgent):
     """
 
     name: ClassVar[str] = "Rinott"
-    rule: ClassVar[Rule] = Rule(
-        index=fewest_pulls, refresh=second_stage, only_drops=True, stops=has_all_pulls, state=RinottState
-    )
+    rule: ClassVar[Rule] = Rule(choose=pull_in_turn, refresh=second_stage, stops=has_all_pulls, state=RinottState)
 
     @override
     def begin(self, info: ProblemInfo) -> None:
@@ -247,7 +245,7 @@ class KN(IndifferenceAgent):
 
     name: ClassVar[str] = "KN"
     anytime: ClassVar[bool] = False  # what has been dropped is not part of the observation
-    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=screen, only_drops=True, stops=is_decided, state=KNState)
+    rule: ClassVar[Rule] = Rule(choose=pull_in_turn, refresh=screen, stops=is_decided, state=KNState)
 
     @override
     def begin(self, info: ProblemInfo) -> None:

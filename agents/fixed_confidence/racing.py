@@ -12,7 +12,7 @@ from bai_gym.agents.fixed_confidence.intervals import INTERVALS, IntervalState, 
 from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, fits
 from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.choosing import best_remaining
-from bai_gym.agents.tools.scanning import active_arm_of_smallest, fewest_pulls
+from bai_gym.agents.tools.scanning import active_arm_of_smallest, pull_in_turn
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Outcome, PerArm, Rule
 from bai_gym.statistics import IntArray
@@ -103,7 +103,7 @@ class KLRacing(EliminationAgent):
 
     name: ClassVar[str] = "KL-Racing"
     families: ClassVar[tuple[str, ...]] = ("gaussian", "bernoulli")
-    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=race, only_drops=True, stops=is_decided, state=RacingState)
+    rule: ClassVar[Rule] = Rule(choose=pull_in_turn, refresh=race, stops=is_decided, state=RacingState)
 
 
 @dataclass(kw_only=True)
@@ -124,6 +124,4 @@ class SuccessiveElimination(EliminationAgent):
     name: ClassVar[str] = "SE"
     families: ClassVar[tuple[str, ...]] = ("gaussian",)
     thresholds: ClassVar[dict[str, tuple[str, ...]]] = {"gaussian": ("mixture", "union")}
-    rule: ClassVar[Rule] = Rule(
-        index=fewest_pulls, refresh=eliminate, only_drops=True, stops=is_decided, state=RacingState
-    )
+    rule: ClassVar[Rule] = Rule(choose=pull_in_turn, refresh=eliminate, stops=is_decided, state=RacingState)

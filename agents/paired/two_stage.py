@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.indifference import IndifferenceAgent
-from bai_gym.agents.tools.scanning import fewest_pulls
+from bai_gym.agents.tools.scanning import pull_in_turn
 from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Rule, Sequential, State
@@ -66,7 +66,7 @@ class NM(IndifferenceAgent):
     name: ClassVar[str] = "NM"
     uses_variances: ClassVar[bool] = False
     uses_pairs: ClassVar[bool] = True
-    rule: ClassVar[Rule] = Rule(index=fewest_pulls, stops=has_all_items, state=SecondStage)
+    rule: ClassVar[Rule] = Rule(choose=pull_in_turn, stops=has_all_items, state=SecondStage)
 
     @property
     @override

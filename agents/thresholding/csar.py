@@ -12,7 +12,7 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import first_block
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, spread_evenly
 from bai_gym.agents.tools.rejects import phase_lengths
-from bai_gym.agents.tools.scanning import fewest_pulls
+from bai_gym.agents.tools.scanning import pull_in_turn
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, STOP, Block, Episode, Rule, Sequential, State, Vector
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
@@ -58,12 +58,12 @@ def drop_lowest(e: Episode, s: CSARState) -> None:
         e.active[lowest] = 0
 
 
-def pull_in_turn(e: Episode, s: CSARState, w: CSARState, rng: np.random.Generator) -> int:
+def pull_or_stop(e: Episode, s: CSARState, w: CSARState, rng: np.random.Generator) -> int:
     """Return the active arm of fewest pulls, or stop."""
-    return STOP if s.ended else e.leader
+    return STOP if s.ended else pull_in_turn(e, s, w, rng)
 
 
-FROM_BELOW = Rule(index=fewest_pulls, choose=pull_in_turn, refresh=next_phase, only_drops=True, state=CSARState)
+FROM_BELOW = Rule(choose=pull_or_stop, refresh=next_phase, state=CSARState)
 
 
 @dataclass(kw_only=True)

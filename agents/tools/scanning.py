@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bai_gym.agents.tools.choosing import SLACK
-from bai_gym.sampling import TO_FIRST, Episode, State, larger
+from bai_gym.sampling import NEVER, TO_FIRST, Episode, State, larger
 from bai_gym.statistics import FloatArray
 
 __all__ = [
@@ -14,10 +14,10 @@ __all__ = [
     "arm_of_nearly_largest",
     "drop_smallest",
     "fewer_pulls",
-    "fewest_pulls",
     "is_tied",
     "largest",
     "less_pulled",
+    "pull_in_turn",
     "smallest",
 ]
 
@@ -156,6 +156,17 @@ def less_pulled(e: Episode, arm: int, other: int, rng: np.random.Generator) -> i
     return arm if fewer_pulls(e, arm, other) else other
 
 
-def fewest_pulls(pulls: float, mean: float, variance: float, s: State) -> float:
-    """Return minus the number of pulls: the index by which the active arms are pulled in turn."""
-    return -pulls
+def pull_in_turn(e: Episode, s: State, w: State, rng: np.random.Generator) -> int:
+    """Return the active arm of fewest pulls; ties are broken by the rule of the episode."""
+    fewest, tied = NEVER, 0
+    for arm in range(e.num_arms):  # of whole numbers compilers find the least with vector instructions
+        fewest = min(fewest, int(e.pulls[arm]) if e.active[arm] == 1 else NEVER)
+    for arm in range(e.num_arms):
+        tied += 1 if e.active[arm] == 1 and e.pulls[arm] == fewest else 0
+    skipped = 0 if e.tie == TO_FIRST else int(rng.random() * tied)
+    for arm in range(e.num_arms):
+        if e.active[arm] == 1 and e.pulls[arm] == fewest:
+            if skipped == 0:
+                return arm
+            skipped -= 1
+    return -1

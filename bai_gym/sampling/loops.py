@@ -137,7 +137,7 @@ FILL = """
     for a in range(k):
         if on[a] == 0:
             index_of.value[a] = -np.inf
-        elif {computes}:
+        else:
             index_of.value[a] = index(pull[a], mean[a], variance[a], s)
     for block in range(largest.shape[1]):
         index_of.largest[block] = largest_of_block(index_of.value, block)
@@ -199,7 +199,7 @@ def _filled(text: str, rule: Rule, **parts: str) -> str:
     choose = f"choose({SEEN}, s, w, rng)" if rule.choose is not None else "leader"
     decide = "leader = -1" + (REFRESH if rule.refresh is not None else NO_REFRESH)
     if rule.index is not None:
-        decide += FILL.format(computes="pulled < 0" if rule.only_drops else "True") + LEADER
+        decide += FILL + LEADER
     decide += STOPS.format(choice=choose) if rule.stops is not None else f"arm = {choose}"
     record = RECORD + (RENEW if rule.index is not None else "")
     parts |= {

@@ -34,8 +34,7 @@ class Rule:
             :attr:`Sequential.supply`. None: the arm of largest index.
         refresh: ``refresh(e, s, w, rng)``: called before the first choice, and again when as many pulls have been made
             as it returned. It may change the state, and drop arms by ``e.active[arm] = 0``; then all indices are
-            computed again, unless :attr:`only_drops` is True.
-        only_drops: Whether `refresh` changes no index but those of the arms that it drops.
+            computed again.
         stops: ``stops(e, s, w)``: whether the episode ends, asked before each choice.
         state: The fields of ``s`` and ``w``: a subclass of :class:`~bai_gym.sampling.state.State`.
     """
@@ -43,7 +42,6 @@ class Rule:
     index: Index | None = None
     choose: Choose | None = None
     refresh: Choose | None = None
-    only_drops: bool = False
     stops: Callable[[Episode, Any, Any], bool] | None = None
     state: type[State] = State
 
