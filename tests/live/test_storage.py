@@ -229,7 +229,8 @@ def test_overviews_and_the_command_read_a_storage(path: Path, tmp_path: Path) ->
     ):
         refused = CliRunner().invoke(app, ["study", *words])
         assert refused.exit_code and message in str(refused.exception or refused.output)
-    sqlite3.connect(tmp_path / "empty.db").executescript("CREATE TABLE other (x); INSERT INTO other VALUES (1)")
+    with contextlib.closing(sqlite3.connect(tmp_path / "empty.db")) as connection:
+        connection.executescript("CREATE TABLE other (x); INSERT INTO other VALUES (1)")
     with pytest.raises(OutputError, match="has no studies"):
         Overview.of(f"sqlite:///{tmp_path}/empty.db")
     assert not Path(f"{path}x").exists()
