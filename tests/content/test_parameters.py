@@ -40,10 +40,12 @@ def values(value: Any) -> Any:
         lambda n: {"a", n},
         lambda n: np.array([1.0, n]),
         lambda n: np.array([None, n], object),
+        lambda n: np.zeros((n, 3 - n)),
         lambda n: np.random.default_rng(n),
         lambda n: functools.partial(max, n),
         lambda n: lambda: n,
         lambda n: lambda x=n: x,
+        lambda n: lambda *, x=n: x,
         lambda n: functools.cache(lambda: n),
         lambda n: type("Own", (), {"number": property(lambda self: n)}),
         lambda n: type("Slots", (), {"__slots__": ("a",), "__init__": lambda self: setattr(self, "a", n)})(),
@@ -89,7 +91,13 @@ def function(s):
 
 
 def test_own_code_is_told_from_the_librarys() -> None:
-    for value, own in ((np.mean, False), (IDS, False), (digest, True), ([functools.partial(digest)], True)):
+    for value, own in (
+        (np.mean, False),
+        (IDS, False),
+        (digest, True),
+        ({digest}, True),
+        ([functools.partial(digest)], True),
+    ):
         values = Parameters()
         values.digest(value)
         assert values.has_own_code == own, value
