@@ -85,6 +85,27 @@ def test_shuffled_arms_are_named_back() -> None:
         )
     assert first[0].errors == 0 and abs(other[0].error_probability - 19 / 20) < 0.063
     assert runs_of(again) == runs_of(other)
+    assert not first[0].mean_pulls.any() and not other[0].mean_pulls.any()  # it has asked for none
+
+
+class Noisiest:
+    """Recommends the arm of largest variance."""
+
+    knows = frozenset({"variances"})
+
+    def reset(self, info: Any, rng: Any) -> None:
+        self.arm = int(info.variances[0].argmax())
+
+    def act(self, observation: Any) -> int:
+        return self.arm
+
+
+def test_each_episode_has_its_own_knowledge_and_a_shuffled_agent_no_prior() -> None:
+    with Apart(Noisiest) as agent:
+        played = [play(one, "BAI-Bernoulli10-v0").recommendations("Noisiest").tolist() for one in (agent, Noisiest)]
+    assert played[0] == played[1]
+    with Apart("BayesElim", shuffled=True) as agent, pytest.raises(AgentError, match="has no prior here"):
+        play(agent, "BAI-GaussianPrior10-v0")
 
 
 @pytest.mark.slow

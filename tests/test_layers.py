@@ -20,6 +20,8 @@ from pathlib import Path
 
 import pytest
 
+from bai_gym.content.library import LATER_PACKAGES
+
 ROOT = Path(__file__).resolve().parents[1]
 
 # From the lowest to the highest. A package is a folder or a file under bai_gym/; `agents` is the folder agents/, and
@@ -58,6 +60,7 @@ LAYERS: dict[str, frozenset[str]] = {
     ),
 }
 HEIGHT = {package: height for height, packages in enumerate(LAYERS.values()) for package in packages}
+
 
 # What packages import within their layer.
 BESIDE: dict[str, set[str]] = {
@@ -320,3 +323,9 @@ def test_commands_that_compute_nothing_load_nothing(words: str, tmp_path: Path) 
         *HEAVY,
     } & loaded
     assert not wrong
+
+
+def test_results_depend_on_all_that_agents_play_with() -> None:
+    """Of what lies below the interface, the digest of the library leaves out none that plays."""
+    below = {name for layer in ("models", "envs", "agents", "benchmark") for name in LAYERS[layer]}
+    assert not below & {name.removesuffix(".py") for name in LATER_PACKAGES}

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from bai_gym import Comparison, api
+from bai_gym.apart import Apart
 from bai_gym.cli import main
 from bai_gym.errors import BaiGymError
 from bai_gym.official import (
@@ -150,6 +151,8 @@ def test_a_submission_that_knows_the_public_seed_is_pointed_out() -> None:
     assert recalls(before, before + 1) and not recalls(before + 1, before) and not recalls(before, before)
     more = before + np.tile([0, 0, 1, 0, 1], 20)  # 0.4 more
     assert not recalls(before, more)
+    few = np.repeat([0, 1], 75)  # variances 0.25 and 0.49: 4.75 sqrt(0.74 / 150) = 0.334
+    assert recalls(few, few + np.tile([0, 0, 1, 0, 1], 30))
 
 
 def repeated(one: Played, times: int) -> Played:
@@ -239,6 +242,19 @@ def test_who_has_learnt_the_public_seed_by_heart_gains_nothing(tmp_path: Path) -
     (place,) = found.places
     assert place.public.value == 1.0 and place.score.value < 0.25 and place.recalls  # guesses: 1/8 and 1/10
     assert RECALLS in leaderboard_page(found)
+
+
+def test_each_task_has_the_whole_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[float] = []
+
+    class Watched(Apart):
+        def reset(self, info: ProblemInfo, rng: np.random.Generator) -> None:
+            left.append(self._process.left)
+            super().reset(info, rng)
+
+    monkeypatch.setattr("bai_gym.official.Apart", Watched)
+    played = play(Submission("One", "SH"), read_evaluation(written(tmp_path / "evaluation.toml", SMALL)), 3)
+    assert not played.failure and left.count(60.0) == len(TASKS)
 
 
 @pytest.mark.slow

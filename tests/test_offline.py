@@ -64,6 +64,8 @@ def test_the_same_seed_gives_the_same_episodes() -> None:
     ]
     one, two, three = ([episode.actions.tolist() for episode in data.iterate_episodes()] for data in exported)
     assert one[:2] == two != three
+    starts = [[facts["seed"] for facts in data.storage.get_episode_metadata([0, 1])] for data in exported]
+    assert starts[0] == starts[1] and not set(starts[1]) & set(starts[2])
     said = exported[0].storage.metadata["description"]
     assert said == "3 episodes of TTTS on BAI-Bernoulli4-v0 with budget 20, seed 0"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -11,19 +12,20 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from bai_gym import advise, compare, evaluate, plan
+from bai_gym import Comparison, advise, compare, evaluate, plan
 from bai_gym.agents import registry
 from bai_gym.agents.elimination.sequential_halving import SequentialHalving
 from bai_gym.analysis.intervals import quantile_interval
 from bai_gym.bandits import GaussianBandit, SampleTable
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
-from bai_gym.planning.advice import SPLIT_BY_COST
+from bai_gym.planning.advice import SPLIT_BY_COST, _worse
 from bai_gym.planning.goals import ERROR, REGRET, Goal, most_certain, quantile
 from bai_gym.planning.now import NOW, DecideNow
 from bai_gym.problems import Problem
 from bai_gym.problems.pilot import PilotProblem
 from bai_gym.report.plans import advice_table, plan_curves, plan_page, plans_table
+from bai_gym.results.result import Runs, summarize
 
 ROOT = Path(__file__).resolve().parents[1]
 TWO_ARMS = {"means": [0.5, 0.0], "variances": 1.0}
@@ -85,7 +87,9 @@ def test_oracle_knowledge_is_shown_and_not_advised() -> None:
     plans = plan(
         ["SHVar", "SH"], "BAI-Custom-v0", error=0.2, env_kwargs={"means": [1.0, 0.0], "variances": [9.0, 0.01]}
     )
-    assert "variances" in plans_table(plans).markdown()
+    table = plans_table(plans)
+    known = {row["agent"]: row["oracle_knowledge"] for row in csv.DictReader(table.csv().splitlines())}
+    assert "variances" in table.markdown() and known == {"SHVar": "variances", "SH": "none"}
     assert plans.advice.startswith("Take SH ")
 
 
@@ -185,6 +189,18 @@ def test_the_mean_over_instances_hides_those_that_are_hard() -> None:
         assert low - 0.06 < found.quantile(share) < high + 0.12  # 100 runs of each instance
     page = plan_page(plans)
     assert "95 % of instances" in page and plans.advice in page and "<script" not in page
+
+
+def test_of_many_agents_more_evidence_is_asked_that_one_is_worse() -> None:
+    """Six errors more have the p-value 2 / 64: enough against one agent, not against each of five."""
+    outcomes = {}
+    for agent in "ABCDEF":
+        correct = np.arange(20) >= (0 if agent == "A" else 6)
+        arms, pulls = np.where(correct, 0, 1), np.full(20, 9)
+        runs = Runs(arms, np.zeros_like(arms), correct, 1.0 * ~correct, pulls, pulls < 0, np.array([100, 80]))
+        outcomes[agent, "E", 9] = runs
+    played = Comparison(tuple(summarize(*key, runs, (), ()) for key, runs in outcomes.items()), outcomes)
+    assert _worse(played, "A", "AB", ERROR) == {"B"} and _worse(played, "A", "ABCDEF", ERROR) == set()
 
 
 def test_advice_ranks_agents_without_oracle_knowledge(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,10 @@ from bai_gym.validation import ROWS, array, choice, flag, integer, probability, 
 HUGE = 10**400
 
 
+def test_errors_are_one_line() -> None:
+    assert str(ParameterError("one\n  and the same")) == "one and the same"
+
+
 @pytest.mark.each(
     ("returned", "value"),
     [

@@ -13,6 +13,7 @@ from scipy.stats import chi2_contingency
 from bai_gym import agents, evaluate
 from bai_gym.adapters import late, with_assumed
 from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.tools.scanning import fewest_pulls
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_steps
 from bai_gym.benchmark.sources import GivenInstances
@@ -20,7 +21,7 @@ from bai_gym.envs.wrappers import make_vec_env
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import BINARY, REAL, Rewards
 from bai_gym.rounds import Rounds
-from bai_gym.sampling import Block, start
+from bai_gym.sampling import Block, Rule, Sequential, start
 from bai_gym.statistics import IntArray, Statistics
 
 
@@ -29,7 +30,7 @@ class Scripted(Agent):
 
     name = "Scripted"
 
-    def __init__(self, *blocks: Block) -> None:
+    def __init__(self, *blocks: Block | Sequential) -> None:
         self.blocks, self.outcomes, self.views = blocks, [], []  # type: ignore[var-annotated]
 
     def plan(self) -> Plan:
@@ -93,6 +94,18 @@ def test_pending_pulls_are_assumed_at_the_mean() -> None:
     assert real["pulls"].tolist() == [3, 2]
     assert real["means"].tolist() == [0.5, 0.5]
     assert binary["means"].tolist() == [2 / 3, 0.5]
+    # Before any reward, the middle of what rewards can be.
+    seen |= {"pulls": np.zeros(2, int), "means": np.zeros(2), "pending": np.array([1, 0])}
+    assert with_assumed(seen, Rewards("bounded", 1.0, 3.0))["means"].tolist() == [2.0, 0.0]
+
+
+def test_a_rule_learns_the_moments_of_the_rewards_that_arrive() -> None:
+    rule = Rule(index=fewest_pulls)
+    agent = Scripted(Sequential(rule, 10, "first", np.random.default_rng(0), {}))
+    told = Statistics(counts(5, 5), np.array([[1.0, 2.0]]), np.array([[2.0, 8.0]]))
+    assert run(agent, Rounds(10), 10, [told]) == [[5, 5]]
+    for name in ("means", "variances"):
+        assert np.allclose(getattr(agent.outcomes[0].statistics, name), getattr(told, name))
 
 
 def played(

@@ -24,13 +24,14 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def play(name: str, parameters: dict[str, Any], scores: Any, budget: int) -> Rollout:
+def play(name: str, parameters: dict[str, Any], scores: Any, budget: Any, costs: Any = None) -> Rollout:
     """Play 50 episodes whose rewards are the scores of each arm, in random order."""
     table = SampleTable.of(scores.T.reshape(-1), np.arange(6) * ITEMS)
     bandit = FiniteBandit(FinitePopulations.of(table), np.tile(np.arange(5), (50, 1)))
     agent = agents.make(name, **parameters)
-    agent.reset(ProblemInfo(5, budget, 50, truth=bandit), np.random.default_rng(0))
-    return play_blocks(agent, bandit, budget, np.random.default_rng(1))
+    info = ProblemInfo(5, budget, 50, truth=bandit, costs=costs)
+    agent.reset(info, np.random.default_rng(0))
+    return play_blocks(agent, bandit, info.funds, np.random.default_rng(1))
 
 
 @pytest.mark.each(("name", "parameters"), VARIANTS)
@@ -40,6 +41,9 @@ def test_no_arm_is_pulled_on_an_item_twice(name: str, parameters: dict[str, Any]
         assert most <= ITEMS, budget
         if budget < 20:  # nothing has to be cut
             assert most == play(name, parameters, SCORES, budget).pulls.max()
+    if agents.make(name, cap="items", **parameters).uses_costs:
+        money = play(name, parameters | {"cap": "items"}, SCORES, 200.0, (1.0, 2.0, 1.0, 1.0, 1.0))
+        assert money.pulls.max() <= ITEMS
     # Every arm that counts has been played on every item, so its mean is exact.
     played = play(name, parameters | {"cap": "items"}, SCORES, 5 * ITEMS * 3)
     assert played.pulls.max() == ITEMS and (played.recommendation == SCORES.mean(axis=0).argmax()).all()

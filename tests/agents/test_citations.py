@@ -39,6 +39,7 @@ def test_an_agent_is_cited_by_its_name_in_tables(capsys: pytest.CaptureFixture[s
     out = capsys.readouterr().out
     assert re.findall(r"@\w+\{(\w+)", out) == ["lalitha2023fixed", "karnin2013almost"]
     assert bai_gym.cite("SHVar", "SH") + "\n" == out
+    assert re.findall(r"@\w+\{(\w+)", cite("UCB1")) == [*papers("UCB1")] == ["auer2002finite", "bubeck2009pure"]
 
 
 def test_the_library_is_cited_with_its_version_and_its_address_once_it_has_one(monkeypatch: pytest.MonkeyPatch) -> None:

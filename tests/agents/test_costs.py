@@ -47,6 +47,13 @@ def test_successive_rejects_by_hand() -> None:
     assert played(agents.make("SR"), [3.0, 2.0, 1.0], [4, 1, 1], 40.0).pulls.tolist() == [[7, 7, 5]]
 
 
+def test_ocba_by_hand() -> None:
+    # Two arms of equal variances get pulls in proportion to 1 / sqrt(cost): 20 x 4 + 40 x 1.
+    for means, costs, pulls in (([1.0, 0.0], [4, 1], [20, 40]), ([0.0, 1.0], [4, 1], [20, 40])):
+        found = played(agents.make("OCBA"), means, costs, 120.0).pulls[0]
+        assert np.abs(found - pulls).max() <= 2, means
+
+
 def test_square_root_counts_leave_no_arm_out() -> None:
     assert bought_counts(np.array([102.0]), np.array([[100.0, 1.0, 1.0]]), "sqrt").tolist() == [[1, 1, 1]]
     assert bought_counts(np.array([0.3]), np.array([[0.1, 0.1, 0.1]]), "equal").tolist() == [[1, 1, 1]]

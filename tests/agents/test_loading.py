@@ -88,7 +88,8 @@ def command(folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., s
 def test_a_class_a_function_or_an_agent(folder: Path, reference: str, start: int) -> None:
     name, parameters = parse_agent(reference)
     made = make(name, **parameters)
-    assert made.start == start and make(name, **parameters) is not made
+    source = agent_source(reference)
+    assert made.start == start and made is not make(name, **parameters) and source.make() is not source.make()
     assert "mine" not in sys.modules and "helpers" not in sys.modules
     assert str(folder) not in sys.path
 

@@ -63,6 +63,8 @@ def test_unpaired_by_hand() -> None:
     assert unpaired(3, 10, 3, 10) == 1.0
     # 1 of 2 against 0 of 4: one error falls on the first two runs with probability 1/3.
     assert unpaired(1, 2, 0, 4) == pytest.approx(2 / 3)
+    # 2 of 2 against 3 of 10, fewer errors but a larger share: both runs are among the 5 of 12 with C(5, 2) / C(12, 2).
+    assert unpaired(2, 2, 3, 10) == pytest.approx(20 / 66)
 
 
 def test_rank_intervals_by_hand() -> None:

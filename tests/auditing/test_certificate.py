@@ -58,6 +58,18 @@ def test_a_rule_that_errs_with_probability_delta_is_not_refuted(small: Plan) -> 
     assert all(verdicts(1.6 * DELTA, 5, small))
 
 
+def test_every_round_of_a_search_has_other_rewards(small: Plan) -> None:
+    drawn: list[int] = []
+
+    class Drawing(Coin):
+        def play(self, instance: Instance, runs: int, rng: np.random.Generator) -> Episodes:
+            drawn.append(int(rng.integers(2**62)))
+            return super().play(instance, runs, rng)
+
+    finalists(Drawing(0.5), Goal("gaussian"), small, 3)
+    assert len(set(drawn)) == len(drawn) > small.instances
+
+
 def test_finalists_are_distinct_and_the_same_for_any_number_of_workers(small: Plan) -> None:
     player, goal = RoundRobin(GALLERY["z-peek"].rule, DELTA, 200, 10), Goal("gaussian")
     chosen = finalists(player, goal, small, 3)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from bai_gym.api import make_cells
+from bai_gym.bandits import FeatureBandit, GaussianBandit
 from bai_gym.benchmark.bounds import proved_bounds
 from bai_gym.benchmark.facts import facts
+from bai_gym.linear.bounds import linear_bound
+from bai_gym.tasks import BestArm
 
 
 def test_the_lower_bound_is_that_of_the_features() -> None:
@@ -17,6 +21,12 @@ def test_the_lower_bound_is_that_of_the_features() -> None:
     ):
         (cell,) = make_cells(["LinGapE-GLR"], env, None, 0, {"fixed_confidence": True})
         assert facts(cell)["lower_bound"] == (None if bound is None else pytest.approx(bound, rel=1e-5))
+
+
+def test_it_is_for_equal_variances() -> None:
+    for variances in ([1.0, 1.0], [1.0, 4.0]):
+        bandit = FeatureBandit(GaussianBandit([[1.0, 0.0]], [variances]), np.eye(2))
+        assert (linear_bound(bandit, BestArm(), 0.1) is None) == (np.ptp(variances) > 0.0)
 
 
 def test_features_are_nothing_to_the_bound_of_an_agent_that_ignores_them() -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from bai_gym.theory import bechhofer_pulls
+
 Command = Callable[..., tuple[str, str]]
 
 
@@ -27,6 +29,13 @@ def test_a_plan_is_a_page_tables_and_a_figure(command: Command) -> None:
     assert all(float(row["lower"]) <= float(row["value"]) <= float(row["upper"]) for row in points)
     assert "50 % quantile of the simple regret" in " ".join(out.split()) and "page: plans/plan.html" in out
     assert "[90 %]" in out
+
+
+def test_a_zone_is_planned_for_its_hardest_means(command: Command) -> None:
+    out, _ = command("plan", "--zone", "2", "--arms", "2", "--deviation", "3", "--error", "0.2", "--agent", "Uniform")
+    out = " ".join(out.split())
+    assert f"{bechhofer_pulls(2, 0.8, 2.0, 3.0)} pulls of each arm" in out
+    assert "means=[2.0, 0.0], variances=9.0" in out and "to 0.2" in out
 
 
 @pytest.mark.slow

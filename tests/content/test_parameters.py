@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from bai_gym.api import make_cells
 from bai_gym.benchmark import identity
 from bai_gym.content.library import own_versions
 from bai_gym.content.parameters import Parameters, UnknownContentError
+from bai_gym.content.sources import files_of_import
 from bai_gym.envs.registration import IDS
 
 
@@ -40,10 +42,12 @@ def values(value: Any) -> Any:
         lambda n: {"a", n},
         lambda n: np.array([1.0, n]),
         lambda n: np.array([None, n], object),
+        lambda n: np.zeros((n, 3 - n)),
         lambda n: np.random.default_rng(n),
         lambda n: functools.partial(max, n),
         lambda n: lambda: n,
         lambda n: lambda x=n: x,
+        lambda n: lambda *, x=n: x,
         lambda n: functools.cache(lambda: n),
         lambda n: type("Own", (), {"number": property(lambda self: n)}),
         lambda n: type("Slots", (), {"__slots__": ("a",), "__init__": lambda self: setattr(self, "a", n)})(),
@@ -89,7 +93,13 @@ def function(s):
 
 
 def test_own_code_is_told_from_the_librarys() -> None:
-    for value, own in ((np.mean, False), (IDS, False), (digest, True), ([functools.partial(digest)], True)):
+    for value, own in (
+        (np.mean, False),
+        (IDS, False),
+        (digest, True),
+        ({digest}, True),
+        ([functools.partial(digest)], True),
+    ):
         values = Parameters()
         values.digest(value)
         assert values.has_own_code == own, value
@@ -105,3 +115,12 @@ def test_other_versions_are_other_results(monkeypatch: pytest.MonkeyPatch) -> No
         assert digest_now() != before, package
     monkeypatch.undo()
     assert digest_now() == before
+
+
+def test_a_relative_import_is_of_its_own_package(tmp_path: Path) -> None:
+    for name in ("base.py", "pack/__init__.py", "pack/base.py", "pack/sub/__init__.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    for folder, level in (("pack", 1), ("pack/sub", 2)):
+        found = [file.resolve() for file in files_of_import("base", tmp_path / folder, level)]
+        assert found == [tmp_path / "pack" / "__init__.py", tmp_path / "pack" / "base.py"], folder

@@ -57,6 +57,15 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
+def test_an_entry_that_does_not_reach_the_disk_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputError, match="No space left"):
+        written(path, ENTRIES[:1])
+
+
 def test_entries_come_back_bit_for_bit(path: Path) -> None:
     assert reopened(path) == ENTRIES
     assert [json.loads(line) for line in path.read_text().splitlines()[1:3]] == [

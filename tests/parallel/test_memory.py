@@ -102,9 +102,10 @@ def test_a_limit_of_memory_ends_in_one_line() -> None:
 
 
 def test_what_is_named_fits() -> None:
-    with pytest.raises(InstanceError) as caught:
-        memory.check_memory(10**15, 8, "things", InstanceError)
-    largest = int(re.findall(r"\d+$", str(caught.value))[0])
-    memory.check_memory(largest, 8, "things", InstanceError)
-    with pytest.raises(InstanceError):
-        memory.check_memory(largest + 2, 8, "things", InstanceError)
+    for power in (1, 2):
+        with pytest.raises(InstanceError) as caught:
+            memory.check_memory(10**15, 8, "things", InstanceError, power=power)
+        largest = int(re.findall(r"\d+$", str(caught.value))[0])
+        memory.check_memory(largest, 8, "things", InstanceError, power=power)
+        with pytest.raises(InstanceError):
+            memory.check_memory(largest + 2, 8, "things", InstanceError, power=power)

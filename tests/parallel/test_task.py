@@ -32,6 +32,7 @@ def there_and_back(call: Any) -> Any:
 def test_an_answer_comes_back() -> None:
     scale = 3  # a function of a function, with what it refers to
     assert there_and_back(lambda: scale * 14) == 42
+    assert there_and_back(task.within_task) and not task.within_task()
 
 
 def test_an_error_comes_back_as_it_was_and_says_where_it_was_raised() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
+import bai_gym  # noqa: F401  # registers the ids
 from bai_gym.errors import DataError, InstanceError, ParameterError
 from bai_gym.problems import build
 
@@ -47,8 +49,8 @@ def test_paired_arms_of_a_log_share_their_items(tmp_path: Path) -> None:
 
 
 def test_paired_gaussian_arms_need_a_correlation_or_a_covariance() -> None:
-    demo = build("custom", paired=True)
-    assert demo.paired and demo.draw(1, np.random.default_rng(0)).correlations[0, 1] == pytest.approx(0.5)
+    for demo in (build("custom", paired=True), gym.make("BAI-PairedGaussian10-v0").unwrapped.problem):
+        assert demo.paired and demo.draw(1, np.random.default_rng(0)).correlations[0, 1] == pytest.approx(0.5)
     given = build("custom", means=[0.0, 1.0], paired=True, covariance=[[4.0, 1.0], [1.0, 1.0]])
     bandit = given.draw(2, np.random.default_rng(0))
     assert bandit.variances.tolist() == [[4.0, 1.0]] * 2 and bandit.correlations[0, 1] == pytest.approx(0.5)

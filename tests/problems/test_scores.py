@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from bai_gym.datasets import read_scores
+from bai_gym.datasets import item_response_scores, read_scores
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems import ScoresProblem, build
 
@@ -86,6 +86,14 @@ def test_every_episode_has_other_models_and_fresh_questions() -> None:
     np.testing.assert_array_equal(whole.means, bandit.means)
     with pytest.raises(DataError):
         build("llm-selection-like", num_arms=257)
+
+
+def test_questions_tell_models_apart_to_different_degrees() -> None:
+    """Among those of middling difficulty, the correlation with a model's mean differs by more than chance, 0.018."""
+    scores = item_response_scores(3000, 300)
+    difficulty = scores.mean(axis=0)
+    middling = scores[:, (difficulty > 0.35) & (difficulty < 0.65)]
+    assert np.std([np.corrcoef(question, scores.mean(axis=1))[0, 1] for question in middling.T]) > 0.06
 
 
 def test_many_distinct_scores_make_chunks_smaller() -> None:

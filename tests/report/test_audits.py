@@ -70,7 +70,7 @@ def test_all_rules_of_the_gallery_and_all_thresholds_are_audited(
     monkeypatch.setattr(audits, "Plan", lambda: Plan(8, 2, 10, 20))
     audits.reproduce_audits(tmp_path, 300, 0, 1)
     with (tmp_path / "audits.csv").open(encoding="utf-8") as file:
-        rows = [(row["rule"], row["verdict"]) for row in csv.DictReader(file)]
-    assert rows == [("pocock", "not refuted"), ("z-peek", "refuted")]
+        rows = [(row["rule"], row["verdict"], bool(row["fails_by"])) for row in csv.DictReader(file)]
+    assert rows == [("pocock", "not refuted", False), ("z-peek", "refuted", True)]
     assert "left out: UCB-E: " in capsys.readouterr().out
     assert (tmp_path / "z-peek-gaussian" / "counterexample.py").is_file()

@@ -171,6 +171,9 @@ def test_the_page_holds_the_numbers() -> None:
     # 3 and 5 errors in 20 runs are not told apart, so each of the two may be first or second.
     assert columns["rankLow"] == [1, 1, 1] and columns["rankHigh"] == [1, 2, 2]
     assert columns["gap"] == [None, pytest.approx(0.15 - 0.05), pytest.approx(0.25 - 0.05)]
+    assert [columns[name][1:] for name in ("gapLow", "gapHigh")] == [
+        [pytest.approx(end - 0.05) for end in ends] for ends in zip(wilson(3, 20), wilson(5, 20), strict=True)
+    ]
     assert columns["regretSe"] == [0.01, 0.01, None]
     assert columns["share"] == [[6000, 4000]] * 3
     assert [group["knows"][i] for i in columns["knows"]] == [[], ["variances"], []]

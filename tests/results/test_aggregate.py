@@ -259,6 +259,7 @@ def test_other_numbers_of_runs_are_refused_or_cut() -> None:
         aggregate(compared(outcomes))
     scores = aggregate(compared(outcomes), common=True)
     assert scores.runs == (20,) and scores.scores.tolist() == [[0.75], [0.75]]
+    assert [scores.improvement("A", "B", by).value for by in ("correct", "simple_regret")] == [0.5, 0.5]
     # Tasks may have different numbers of runs.
     outcomes = {("A", "E", 10): episodes(first(5, 30)), ("A", "F", 10): episodes(first(5))}
     assert aggregate(compared(outcomes)).runs == (30, 20)

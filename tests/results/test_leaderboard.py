@@ -133,12 +133,14 @@ def test_intervals_over_budgets_know_that_instances_are_shared() -> None:
 
 
 def test_who_has_not_played_everywhere_is_left_out_of_the_mean() -> None:
-    outcomes = {(agent, "E", budget): episodes(first(3)) for agent in "ABC" for budget in (50, 100)}
+    runs = {"D": 60}  # others have 40
+    outcomes = {(a, "E", budget): episodes(first(3, runs.get(a, 40))) for a in "ABCDF" for budget in (50, 100)}
     del outcomes["A", "E", 50]
     outcomes["C", "E", 100] = episodes(first(3, 30))
-    *_, board = leaderboards(compared(outcomes))
-    assert board.left_out == ("A", "C")
-    assert [row.agent for row in board.standings] == ["B"]
+    rows = [replace(row, knows=("range",) if row.budget == 100 else ()) for row in rows_of(outcomes)]
+    *_, board = leaderboards(Comparison(tuple(rows), outcomes))
+    assert board.left_out == ("A", "C", "D")
+    assert [(row.agent, row.knows) for row in board.standings] == [("B", ("range",)), ("F", ("range",))]
     # Rows alone, without single runs: no mean over budgets.
     assert [board.overall for board in leaderboards(rows_of(outcomes))] == [False, False]
 

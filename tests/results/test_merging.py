@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,19 @@ def test_merged_folders_hold_all_results_and_are_not_played_again(
     compare(["SH", "Uniform"], ENV, budgets=[8], runs=3000, out=tmp_path / "all")
     assert sorted(played) == [("SH", 2), ("Uniform", 2)]
     assert len(read_results(tmp_path / "all")[0].results) == 3
+
+
+def test_a_copy_that_breaks_off_is_no_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compare(["SH"], ENV, budgets=[8], runs=10, out=tmp_path / "a")
+
+    def half(source: Path, target: Path) -> None:
+        target.write_bytes(source.read_bytes()[:9])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfile", half)
+    with pytest.raises(BaiGymError, match="No space left"):
+        merge_results([tmp_path / "a"], tmp_path / "all")
+    assert not [*(tmp_path / "all").rglob("*.parquet")]
 
 
 def test_errors(tmp_path: Path) -> None:

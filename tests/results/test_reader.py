@@ -103,8 +103,15 @@ def test_the_row_can_be_played_again_by_its_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keywords = {"means": [0.9, 0.5], "distribution": "bernoulli", "task": "thresholding", "threshold": 0.6}
-    arguments: dict[str, Any] = {"budgets": [12], "runs": 70, "seed": 5, "env_kwargs": keywords, "checkpoints": [3]}
-    for row in compare(["Uniform", "APT"], "BAI-Custom-v0", **arguments):
+    arguments: dict[str, Any] = {"budgets": [12], "runs": 70, "seed": 5, "checkpoints": [3]}
+    log = tmp_path / "log.csv"
+    log.write_text("1,2\na,0\na,1\nb,1\nb,1\n")
+    columns = {"path": str(log), "arm_column": "1", "reward_column": "2"}  # texts, not numbers
+    rows = [
+        *compare(["Uniform", "APT"], "BAI-Custom-v0", env_kwargs=keywords, **arguments),
+        *compare(["SR"], "BAI-Table-v0", env_kwargs=columns, budgets=[12], runs=70),
+    ]
+    for row in rows:
         out = tmp_path / f"{row.agent}-{row.checkpoint}"
         assert row.rerun
         assert command([*shlex.split(row.rerun)[1:], "--out", str(out)], capsys, monkeypatch)[0] == 0

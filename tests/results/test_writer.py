@@ -154,6 +154,18 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     assert path.read_bytes() == b"\xc2\xb1 1\n"
 
 
+def test_a_text_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = ResultsWriter(tmp_path).save_text("notes.txt", "old")
+
+    def full(number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputError):
+        ResultsWriter(tmp_path).save_text("notes.txt", "new")
+    assert path.read_text() == "old"
+
+
 # ------------------------------------------------------------------------------------------------ chunks
 
 

@@ -20,8 +20,8 @@ def error_probability(means: tuple[float, float], pulls: tuple[int, int]) -> flo
 
 
 def test_errors_decay_by_their_exponent() -> None:
-    means = (0.7, 0.4)
-    assert two_arm_exponent(means) == pytest.approx(-math.log(math.sqrt(0.28) + math.sqrt(0.18)))
+    means = (0.95, 0.5)
+    assert two_arm_exponent(means) == pytest.approx(-math.log(math.sqrt(0.475) + math.sqrt(0.025)))
     for share in (0.3, 0.6):
         errors = [error_probability(means, (round(share * n), round((1 - share) * n))) for n in (300, 600)]
         # The factor in front of the exponential is of order 1 / sqrt(n): log(2) / 2 over 300 pulls.

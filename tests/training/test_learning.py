@@ -16,6 +16,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,14 @@ def test_imitation_or_learning_alone(tmp_path: Path) -> None:
     assert calls == ["learning", *["imitating A-GapE(b=1.0)"] * 2]
     one, other = ((tmp_path / name / "weights.npz").read_bytes() for name in "12")
     assert one != other and not (folder / "tensorboard").exists()
+
+
+def test_weights_are_averaged_over_the_last_updates() -> None:
+    model: Any = SimpleNamespace(policy=torch.nn.Linear(1, 1))
+    for weight in (0.0, 3.0, 6.0):
+        torch.nn.init.constant_(model.policy.weight, weight)
+        learning._average(model)
+    assert model.average[0] == 3 and model.average[1]["weight"].item() == 3.0
 
 
 def test_every_part_plays_other_episodes(tmp_path: Path) -> None:

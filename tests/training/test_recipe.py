@@ -52,6 +52,11 @@ def test_defaults_fit_the_environment(
     assert recipe.updates * recipe.num_envs * steps >= recipe.steps > (recipe.updates - 1) * recipe.num_envs * steps
 
 
+def test_an_update_has_about_50_000_steps() -> None:
+    for budget, episodes in ((20, 1024), (200, 248), (20_000, 32)):
+        assert recipe_for("BAI-Gaussian8-v0", {"budget": budget}).num_envs == episodes
+
+
 @pytest.mark.each("env", [entry.id for entry in IDS if entry.data is None and entry.family != "function"])
 def test_every_id_has_a_recipe(env: str) -> None:
     assert json.loads(recipe_for(env).to_json())["env"] == env

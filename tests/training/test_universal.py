@@ -75,6 +75,20 @@ def test_an_episode_spends_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     assert preferred.shape == group.means.shape and best.shape == (len(group.means),)
 
 
+def test_every_step_has_instances_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[bytes] = []
+    whole = universal.draw_group
+
+    def recorded(*args: Any, **options: Any) -> Any:
+        group = whole(*args, **options)
+        drawn.append(group.means.tobytes())
+        return group
+
+    monkeypatch.setattr(universal, "draw_group", recorded)
+    train_universal(replace(SMALL, steps=2), tmp_path)
+    assert len(set(drawn)) == len(drawn) == 1 + 2 * 2 * universal.BATCHES
+
+
 def test_gradients_reach_every_weight() -> None:
     network = Network(8, "any")
     torch.nn.init.normal_(network.out.weight, std=0.1)  # starts at 0, which lets nothing through
@@ -110,6 +124,7 @@ def test_a_time_limit_ends_at_a_checkpoint_and_is_resumed(tmp_path: Path) -> Non
     first = train_universal(SMALL, tmp_path, device="cpu", minutes=0.0)
     assert agents.make("Universal", path=first).trained_on["steps"] == 2
     last = train_universal(SMALL, tmp_path, device="cpu")
+    assert train_universal(SMALL, tmp_path, device="cpu") == last  # has nothing left to do
     agent = agents.make("Universal", path=last)
     assert agent.trained_on["steps"] == 5 and agent.trained_on["recipe"]["width"] == 8
     curve = [json.loads(line) for line in (tmp_path / "curve.jsonl").read_text().splitlines()]

@@ -109,6 +109,14 @@ def test_candidates_are_fitted_on_common_splits_within_the_budget() -> None:
     assert_array_equal(search.identification_.pulls, search.cv_results_["n_fits"])
 
 
+def test_half_of_the_fits_but_two_of_each_candidate_and_a_seed_of_its_own() -> None:
+    search = BAISearchCV(Known(), {"level": [0.1, 0.5, 0.9, 0.3]})
+    found = [
+        search.set_params(cv=cv, random_state=state).fit(X, Y).identification_ for cv, state in ((3, 0), (8, 0), (8, 1))
+    ]
+    assert [one.budget for one in found] == [8, 16, 16] and found[0].seed == found[1].seed != found[2].seed
+
+
 def test_seeds_are_common_to_all_candidates() -> None:
     BAISearchCV(Known(), {"level": [0.1, 0.2]}, cv=2, seeds=3, budget=12, agent="Uniform").fit(X, Y)
     states = {

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bai_gym import evaluate
 from bai_gym.agents.bayesian.thompson import TS, TTTS
 from bai_gym.agents.tools.draws import FULL, beta_draw, bound, polar_draw
 from bai_gym.agents.tools.posteriors import STUDENT, RewardFamily, posterior_draw
@@ -115,6 +116,10 @@ def recommend(agent: Any, pulls: list[int], means: list[float]) -> int:
     agent.reset(ProblemInfo(len(pulls), 200), np.random.default_rng(0))
     arms = agent.recommend({"pulls": np.array([pulls]), "means": np.array([means]), "remaining": np.array([[0]])})
     return int(arms[0])
+
+
+def test_rewards_of_0_and_1_stay_so_where_they_are_differences_of_means() -> None:
+    assert evaluate("TTTS", "BAI-Bernoulli3-v0", budget=300, runs=20, path="steps").runs == 20
 
 
 def test_recommendations() -> None:

@@ -181,6 +181,9 @@ def test_all_bad_arms_are_dropped_at_once_or_the_worst_alone(trace: Play) -> Non
     for name, arms in (("SE", [0, 1, 2]), ("KL-Racing", [0, 1, 2, 1, 2])):
         played = trace(agents.make(name, sigma=0.1, tie="first"), [[0.0], [0.1], [9.0]], 20, fixed_confidence=True)
         assert (played.arms, played.recommendation) == (arms, 2), name
+    # An arm goes when its interval ends below the other's: n >= 2 (log 80 + 2 log n), with 21 pulls.
+    agent = agents.make("SE", sigma=0.5, threshold="union", tie="first")
+    assert trace(agent, [[1.0], [0.0]], 100, fixed_confidence=True).arms == [0, 1] * 21
 
 
 def begun(agent: Any, num_arms: int) -> Any:

@@ -35,6 +35,7 @@ def test_functions_of_the_thresholds() -> None:
     assert [exponential_family_c(x) for x in points] == pytest.approx(
         [9.1045, 11.3503, 15.1914, 21.4468, 32.9148], 4e-6
     )
+    assert max(np.diff([exponential_family_c(x) for x in np.linspace(0.0, 1.0, 1001)])) < 0.1  # two forms meet
     assert [gaussian_c(x) for x in points] == pytest.approx([2.5071, 3.9063, 6.7573, 11.9546, 22.2033], abs=6e-5)
 
 

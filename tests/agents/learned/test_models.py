@@ -60,7 +60,9 @@ def test_a_model_plays_without_being_copied_and_its_prior_is_its_knowledge() -> 
 
 def test_a_recurrent_model_begins_each_episode_with_no_state() -> None:
     model = Recurrent()
-    evaluate(model, "BAI-FC-Bernoulli10-v0", budget=4, runs=3, env_kwargs={"num_arms": 3})
+    env = {"means": [0.1, 0.9, 0.5], "variances": 0.0, "fixed_confidence": True}
+    result = evaluate(model, "BAI-Custom-v0", budget=4, runs=3, env_kwargs=env)
+    assert (result.errors, result.truncated) == (0, 3)  # it never stops, and the cap recommends the largest mean
     assert model.starts == 3 * ([[True]] + 4 * [[False]])  # one episode at a time, as they may stop
 
 

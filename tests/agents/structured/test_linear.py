@@ -111,6 +111,9 @@ def test_disjoint_lin_ucb_by_hand(trace: Play) -> None:
     played = trace(LinUCB(alpha=1.0, model="disjoint"), [[1.0], [2.0, 0.0, -2.0]], 5, features=[[1.0, 0.0], [1.0, 1.0]])
     assert played.arms == [1, 1, 1, 0, 0]
     assert played.recommendation == 1
+    # lam = 4: arm 1 has the widths sqrt(4 / (4 + 4 T)), 1, 0.71, 0.58, and arm 0 has sqrt(1 / 4).
+    agent = LinUCB(alpha=1.0, lam=4.0, model="disjoint")
+    assert trace(agent, [[0.0], [0.0]], 3, features=[[1.0], [2.0]]).arms == [1, 1, 1]
 
 
 def test_the_radius_of_oful(trace: Play) -> None:
