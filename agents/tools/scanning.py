@@ -163,7 +163,7 @@ def pull_in_turn(e: Episode, s: State, w: State, rng: np.random.Generator) -> in
         fewest = min(fewest, int(e.pulls[arm]) if e.active[arm] == 1 else NEVER)
     for arm in range(e.num_arms):
         tied += 1 if e.active[arm] == 1 and e.pulls[arm] == fewest else 0
-    skipped = 0 if e.tie == TO_FIRST else int(rng.random() * tied)
+    skipped = 0 if e.tie == TO_FIRST or tied == 1 else int(rng.random() * tied)
     for arm in range(e.num_arms):
         if e.active[arm] == 1 and e.pulls[arm] == fewest:
             if skipped == 0:

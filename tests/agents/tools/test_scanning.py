@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import chisquare
 
-from bai_gym.agents.tools.scanning import active_arm_of_smallest, arm_of_largest, drop_smallest
+from bai_gym.agents.tools.scanning import active_arm_of_smallest, arm_of_largest, drop_smallest, pull_in_turn
+from bai_gym.sampling import State
 
 VALUES = [0.1, 0.7, -np.inf, 0.7, 0.7, 0.2]
 PULLS = [1, 5, 1, 3, 3, 1]
@@ -53,3 +54,15 @@ def test_the_active_arm_of_smallest_value_is_found_and_dropped(episode: Callable
         dropped += e.active == 0
     assert dropped[2] == 3000 and dropped[1] == 0
     assert chisquare(dropped[[0, 3, 4]]).pvalue > 0.001
+
+
+def test_active_arms_of_fewest_pulls_take_turns(episode: Callable[..., Any]) -> None:
+    rng, active = np.random.default_rng(0), np.array([1, 0, 1, 1, 1], np.int8)
+    state = State.of()
+
+    def turn(pulls: list[int], tie: int) -> int:
+        return pull_in_turn(episode(pulls, [0.0] * 5, active=active, tie=tie), *state, rng)
+
+    assert [turn(pulls, 1) for pulls in ([3, 1, 2, 2, 2], [9**9, 1, 10**9, 9**9, 10**9])] == [2, 0]
+    counts = np.bincount([turn([3, 1, 2, 2, 2], 0) for _ in range(3000)], minlength=5)
+    assert counts[:2].tolist() == [0, 0] and chisquare(counts[2:]).pvalue > 0.001
