@@ -100,6 +100,10 @@ def test_wrong_environments_are_refused() -> None:
     for env in ("BAI-TopM-Bernoulli10-v0", "BAI-MultiBandit2-v0", "BAI-FC-Bernoulli10-v0"):
         with pytest.raises(ParameterError, match="'arms' recommends one arm after a fixed budget: take network 'mlp'"):
             recipe_for(env, network="arms")
+
+
+def test_a_real_experiment_is_no_environment_for_training() -> None:
+    pytest.importorskip("bai_gym.live", reason="experiments of Python functions are part of that wing")
     with pytest.raises(ParameterError, match="is a real experiment: training would repeat it thousands of times"):
         recipe_for("BAI-Function-v0")
 
