@@ -177,6 +177,21 @@ def test_the_lazy_form_waits_until_the_pulls_have_grown_by_a_share() -> None:
     assert engine.outcome.states["due"].tolist() == [30.0]
 
 
+def test_exploration_provides_what_a_basis_does() -> None:
+    # Three unit vectors in turn: V is t / 3 I, and sqrt(t) / sqrt(3) of it is owed.
+    bandit, agent = linear_bandit(np.eye(3), [1.0, 0.0, 0.0]), agents.make("LinTrackAndStop")
+    agent.reset(ProblemInfo(3, 100, truth=bandit, knows=agent.knows, fixed_confidence=True))
+    assert agent.values["least"] == pytest.approx(1 / math.sqrt(3))
+
+
+def test_on_unit_vectors_frank_wolfe_is_that_without_features(trace: Callable[..., Any]) -> None:
+    rewards = np.array([[0.6], [1.0], [0.5], [0.1]])
+    given: dict[str, Any] = {"sigma": 1.0, "delta": 1e-9, "tie": "first"}
+    one = trace(agents.make("LinFWS", **given), rewards, 120, features=np.eye(4), fixed_confidence=True)
+    other = trace(agents.make("FWS", family="gaussian", **given), rewards, 120, fixed_confidence=True)
+    assert one.arms == other.arms
+
+
 # ------------------------------------------------------------------------------------------------ what is promised
 
 INSTANCES: dict[str, tuple[np.ndarray, Any]] = {
