@@ -13,7 +13,7 @@ from scipy.stats import chi2_contingency
 from bai_gym import agents, evaluate
 from bai_gym.adapters import late, with_assumed
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.tools.scanning import fewest_pulls
+from bai_gym.agents.tools.scanning import pull_in_turn
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_steps
 from bai_gym.benchmark.sources import GivenInstances
@@ -100,7 +100,7 @@ def test_pending_pulls_are_assumed_at_the_mean() -> None:
 
 
 def test_a_rule_learns_the_moments_of_the_rewards_that_arrive() -> None:
-    rule = Rule(index=fewest_pulls)
+    rule = Rule(choose=pull_in_turn)
     agent = Scripted(Sequential(rule, 10, "first", np.random.default_rng(0), {}))
     told = Statistics(counts(5, 5), np.array([[1.0, 2.0]]), np.array([[2.0, 8.0]]))
     assert run(agent, Rounds(10), 10, [told]) == [[5, 5]]
