@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import pytest
@@ -35,6 +36,14 @@ def test_words_need_no_quotes(text: str, expected: tuple[str, dict[str, Any]]) -
 def test_what_cannot_be_read(text: str) -> None:
     with pytest.raises(ParameterError, match=r"cannot be read; write NAME or NAME\(parameter=value, ...\)"):
         parse_agent(text)
+
+
+def test_evaluate_passes_on_all_that_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = {word: object() for word in list(signature(bai_gym.evaluate).parameters)[2:-1]}
+    seen: dict[str, Any] = {}
+    monkeypatch.setattr("bai_gym.api.compare", lambda agents, env, **given: seen.update(given))
+    bai_gym.evaluate("SH", "BAI-Custom-v0", **sent)
+    assert seen == {"budgets": [sent.pop("budget")], **sent}
 
 
 # ------------------------------------------------------------------------------------------------ misuse

@@ -66,7 +66,7 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["LUCB", "UGapEc"], "threshold", ["union"]),
     (["lil-UCB"], "sigma", ["oracle"]),
     (["FC-DSH"], "factor", [1.0]),
-    (ZONE, "delta", [0.75]),
+    (ZONE, "delta", [0.75, 1.0 - 1.0 / 3.0]),  # that of a guess among three arms
 ]
 
 # Parameters that exclude each other, or need another one.

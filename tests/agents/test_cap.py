@@ -45,6 +45,7 @@ def test_no_arm_is_pulled_on_an_item_twice(name: str, parameters: dict[str, Any]
         money = play(name, parameters | {"cap": "items"}, SCORES, 200.0, (1.0, 2.0, 1.0, 1.0, 1.0))
         assert money.pulls.max() <= ITEMS
     # Every arm that counts has been played on every item, so its mean is exact.
+    assert play(name, parameters, SCORES, 5 * ITEMS * 3).pulls.max() > ITEMS
     played = play(name, parameters | {"cap": "items"}, SCORES, 5 * ITEMS * 3)
     assert played.pulls.max() == ITEMS and (played.recommendation == SCORES.mean(axis=0).argmax()).all()
 

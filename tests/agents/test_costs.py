@@ -105,7 +105,7 @@ def test_a_gymnasium_loop_makes_the_same_pulls() -> None:
 
 def test_who_takes_no_account_of_costs_is_refused() -> None:
     for agent in ("TTTS", Thirds):
-        with pytest.raises(AgentError):
+        with pytest.raises(AgentError, match="costs"):
             bai_gym.evaluate(agent, "BAI-Bernoulli3-v0", budget=30.0, runs=2, env_kwargs={"costs": [1.0, 2.0, 1.0]})
     with pytest.raises(AgentError):
         agents.make("TTTS").reset(ProblemInfo(2, 30.0, costs=(1.0, 2.0)))

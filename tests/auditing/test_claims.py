@@ -35,7 +35,8 @@ def test_the_budget_is_the_smallest_that_the_bound_needs() -> None:
     short = BoundPlayer(agent_source("SR"), BOUNDS["SR"], 0.05, budget - 1)
     assert short.budget(WIDE) is None and not short.covers(WIDE)
     assert not short.play(WIDE, 5, np.random.default_rng(0)).wrong(WIDE, 0.0).any()
-    always = BoundPlayer(agent_source("SR"), lambda means, variances, budget: 0.0, 0.05, 100)
+    variances = pytest.approx([0.09, 0.25, 0.24])
+    always = BoundPlayer(agent_source("SR"), lambda _, given, budget: float(given[0] != variances), 0.05, 100)
     assert always.budget(WIDE) == 4  # the agent's own minimum, K + 1
 
 

@@ -58,6 +58,7 @@ def test_other_tasks_and_rewards_are_not_covered() -> None:
     assert bounds("SH", env=BestArmEnv(FixedProblem(PoissonBandit(MEANS)), budget=2000)) == {}  # counts have no bound
     assert bounds("UGapEb(b=1.0)", env="BAI-TopM-Custom-v0", **BERNOULLI) == {}
     assert bounds("UGapEb(b=1.0)", epsilon=0.1, **BERNOULLI) == {}
+    assert bounds("SH", costs=[1.0, 2.0, 1.0], **BERNOULLI) == {}
 
 
 def test_bounds_of_drawn_instances_are_averaged_and_clipped() -> None:
@@ -99,3 +100,6 @@ def test_theorem_2_needs_a_cap_that_is_large_enough() -> None:
     means = {"means": [0.9, 0.8, 0.1], "distribution": "bernoulli"}
     assert not bounds("UGapEc", env="BAI-FC-Custom-v0", budget=least, **means)
     assert bounds("UGapEc", env="BAI-FC-Custom-v0", budget=least, epsilon=0.4, **means)
+    # Of drawn instances some are too hard for the cap: the bound of these is 1.
+    (value,) = bounds("UGapEc", env="BAI-FC-Bernoulli10-v0", num_arms=2, budget=5000).values()
+    assert 0.15 < value < 0.95

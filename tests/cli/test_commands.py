@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -24,6 +25,55 @@ SMALL = ("run", "BAI-Custom-v0", "--budget", "40", "--runs", "30")
 BERNOULLI = {"means": [0.9, 0.3, 0.1], "distribution": "bernoulli"}
 FILES = ("results.csv", "results.md", "results.parquet")
 Command = Callable[..., tuple[str, str]]
+
+
+class PassedOnError(Exception):
+    """Ends a command where the library would begin."""
+
+
+SHARED: dict[str, Any] = {"seed": 3, "workers": 2}
+
+
+@pytest.mark.each(
+    ("function", "words", "given"),
+    [
+        (
+            "api.compare",
+            "run BAI-Custom-v0 --budget 40 --runs 9 --path steps --checkpoints 20 --record 2 --reuse",
+            {"budgets": [40], "runs": 9, "path": "steps", "checkpoints": 20, "record": 2, "reuse": True},
+        ),
+        (
+            "cli.audit.audit_rule",
+            "audit a --delta 0.2 --rewards b --cap 50 --looks 3 --arms 2:5 --epsilon 0.1 --sigma 2 --arrays --bound c",
+            {"delta": 0.2, "rewards": "b", "cap": 50, "looks": 3, "arms": (2, 5), "epsilon": 0.1, "sigma": 2.0}
+            | {"arrays": True, "intervals": False, "bound": "c"},
+        ),
+        ("cli.audit.audit_rule", "audit a --looks geometric --arms 3", {"looks": "geometric", "arms": (3, 3)}),
+        (
+            "cli.plan.plan_budgets",
+            "plan a --regret 0.1 --certainty 0.6 --most 500 --reuse",
+            {"regret": 0.1, "certainty": 0.6, "most": 500, "reuse": True},
+        ),
+        (
+            "cli.plan.advise_agent",
+            "advise a --budget 40 --regret --runs 500 --all",
+            {"budget": 40, "regret": True, "runs": 500, "finalists": None},
+        ),
+    ],
+)
+def test_options_are_passed_on(
+    command: Command, monkeypatch: pytest.MonkeyPatch, function: str, words: str, given: dict[str, Any]
+) -> None:
+    seen: dict[str, Any] = {}
+
+    def end(*_: Any, **keywords: Any) -> None:
+        seen.update(keywords)
+        raise PassedOnError
+
+    monkeypatch.setattr(f"bai_gym.{function}", end)
+    with pytest.raises(PassedOnError):
+        command(*words.split(), "--seed", "3", "--workers", "2")
+    assert {name: seen.get(name) for name in given | SHARED} == given | SHARED
 
 
 # ------------------------------------------------------------------------------------------------ run

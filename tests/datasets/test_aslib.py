@@ -9,6 +9,7 @@ import pytest
 
 from bai_gym.datasets import RUNTIMES, read_aslib
 from bai_gym.errors import DataError, MissingDataError
+from bai_gym.problems import build
 
 HEAD = """% a comment
 @RELATION ALGORITHM_RUNS
@@ -48,6 +49,9 @@ def test_qualities_are_scores(tmp_path: Path) -> None:
     matrix = read_aslib(scenario(tmp_path, QUALITY, ACCURACY))
     assert matrix.names == ("tree", "forest") and str(matrix.rewards) == "bounded(0, 1)"
     np.testing.assert_array_equal(matrix.scores, [[0.75, np.nan], [1.0, 0.5]])
+    for missing, means in (("items", [0.75, 1.0]), ("zero", [0.375, 0.75])):
+        found = build("aslib", path=tmp_path, missing=missing).draw(1, np.random.default_rng(0)).means
+        assert found.tolist() == [means]
     less = scenario(tmp_path, QUALITY.replace("\n", "\r\n"), ACCURACY.replace("[true]", "\n- false"))
     np.testing.assert_array_equal(read_aslib(less).scores, -matrix.scores)
 

@@ -49,6 +49,12 @@ def test_polynomial_regression() -> None:
         np.testing.assert_allclose(design.weights, expected, atol=1e-4)
 
 
+def test_arms_with_weight_have_the_largest_variance_within_the_tolerance() -> None:
+    x = np.random.default_rng(0).standard_normal((40, 4))
+    design = g_optimal(x, tolerance=1e-3)
+    assert variances(x, design.weights)[design.weights > 0].min() >= (1 - 1e-3) * 4
+
+
 def test_a_step_of_fedorov() -> None:
     # Equal weights: V = diag(4/3, 2/3), variances 3, 3/2, 3/2; the length is (3/2 - 1) / (3 - 1) = 1/4.
     x = [[2.0, 0.0], [0.0, 1.0], [0.0, 1.0]]

@@ -151,4 +151,5 @@ def test_ceil_allocation_does_not_round_up_noise() -> None:
     assert 0.1 * 3 * 10 > 3
     assert ceil_allocation([0.1 * 3, 1 - 0.1 * 3], 10).tolist() == [3, 7]
     assert ceil_allocation([[0.5, 0.5], [0.25, 0.75]], [3.0, 2.0]).tolist() == [[2, 2], [1, 2]]
+    assert ceil_allocation([0.5 + 4e-7, 0.5 + 4e-7], 2e6).tolist() == [10**6] * 2  # weights that nearly sum to 1
     assert ceil_allocation([0.5, 0.5], 0).tolist() == [0, 0]

@@ -19,6 +19,8 @@ STATISTICS = ("pulls", "means", "variances")
 def episode(**keywords: Any) -> list[dict[str, Any]]:
     """Return the observations of an episode of fixed pulls."""
     env = gym.make("BAI-Gaussian8-v0", budget=BUDGET, **keywords)
+    env.reset(seed=0)
+    env.step(7)  # of an episode that is given up
     observation, _ = env.reset(seed=1)
     arms = np.random.default_rng(0).integers(8, size=BUDGET)
     return [observation, *(env.step(int(arm))[0] for arm in arms)]

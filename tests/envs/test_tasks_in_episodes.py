@@ -68,7 +68,7 @@ def test_an_episode_by_hand(
     env = make(reward=reward, **keywords)
     capped = "fixed_confidence" in keywords
     env.reset(seed=0)
-    for arm in (2, 0) if capped else (2, 0, 2):
+    for arm in (2, 3) if capped else (2, 0, 2):
         observation, got, terminated, truncated, info = env.step(pulled(env, arm))
         assert (got, terminated, truncated) == (-COST if capped else 0.0, False, False)
         assert math.copysign(1.0, got) == (-1.0 if capped else 1.0)  # no minus zero
@@ -86,6 +86,15 @@ def test_an_episode_by_hand(
     }
     with pytest.raises(ResetNeeded, match="the episode is over"):
         env.step(pulled(env, 0))
+
+
+def test_the_estimate_of_an_arm_without_a_pull_is_the_worst_mean() -> None:
+    for pulls, last, estimate in (((2, 0, 2), 2, 0.625), ((2, 1, 2), 0, 0.625), ((2, 0, 2), 3, 0.25)):
+        env = make(reward="estimate")
+        env.reset(seed=0)
+        for arm in pulls:
+            env.step(arm)
+        assert env.step(last)[1] == estimate
 
 
 @pytest.mark.each("kind", ["FC", "FC-top-m", "FC-best-of-each"])

@@ -13,6 +13,7 @@ from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, BaiGymError, InstanceError, ParameterError
 from bai_gym.linear.candidate import BestCandidate
 from bai_gym.problems import build
+from bai_gym.tasks import BestArm
 
 ARMS = [[1.0, 0.0], [0.0, 1.0]]
 THETA = [0.5, 0.4]  # means of the arms
@@ -55,6 +56,7 @@ def test_arms_of_lower_rank_and_arms_that_are_candidates() -> None:
     accurate = BestCandidate(features, features, epsilon=0.5)
     correct = accurate.correct(np.tile(means, (5, 1)), np.arange(5))
     assert correct.tolist() == (means.max() - means <= 0.5).tolist()
+    assert task.in_place_of(BestArm(0.5)).epsilon == 0.5  # as an environment with epsilon=0.5 has it
 
 
 def test_episodes_by_hand() -> None:

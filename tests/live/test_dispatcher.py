@@ -62,6 +62,14 @@ def stepped(agent: Any) -> tuple[list[int], int]:
     return arms, int(stepper.act(seen | {"remaining": np.array([0])}))
 
 
+def test_an_arm_without_a_reward_is_not_recommended_where_the_pulls_end_early() -> None:
+    dispatcher = Dispatcher(ready("SR"), True, 4, BUDGET)
+    arm = dispatcher.ask()
+    dispatcher.tell(1, -1.0)
+    dispatcher.stop()
+    assert dispatcher.recommendation == arm
+
+
 @pytest.mark.each("name", SAMPLE)
 def test_with_one_pull_outstanding_it_is_the_stepper(name: str) -> None:
     assert played(Dispatcher(ready(name), True, 4, BUDGET), 1) == stepped(ready(name))

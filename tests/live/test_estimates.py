@@ -11,6 +11,14 @@ import pytest
 from bai_gym.agents.tools.mixtures import log_bounded, log_student
 from bai_gym.live.estimates import Estimates, Pull
 from bai_gym.rewards import BINARY, COUNTS, REAL, Rewards
+from bai_gym.statistics import Statistics
+
+
+def test_a_single_reward_joins_earlier_ones() -> None:
+    # 3 rewards of mean 0 and variance 1, and a 4: squares 2 + 3 + 9 around the mean 1.
+    earlier = Statistics(np.array([[3, 0]]), np.zeros((1, 2)), np.array([[1.0, 0.0]]))
+    found = Estimates.of([Pull(0, 4.0)], 2, earlier)
+    assert found.means[0] == 1.0 and found.standard_errors[0] == pytest.approx(math.sqrt(14 / 3 / 4))
 
 
 def test_ends_are_where_the_evidence_is_twenty_to_one_for_each_arm() -> None:

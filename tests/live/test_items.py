@@ -16,6 +16,7 @@ import bai_gym
 from bai_gym import agents
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, OutputError, ParameterError, PullError
 from bai_gym.live.items import Items
+from bai_gym.live.leases import Leases
 from bai_gym.live.overview import Overview
 from bai_gym.live.study import PendingPull
 from bai_gym.problems import ProblemInfo
@@ -70,6 +71,13 @@ def test_every_arm_is_played_on_the_same_items_in_one_random_order() -> None:
             orders.append(longest[:5])
     assert orders[:4] == orders[4:8] == [orders[0]] * 4  # the seed decides, and no agent
     assert orders[8:] == [orders[8]] * 4 and orders[8] != orders[0] != [0, 1, 2, 3, 4]
+
+
+def test_leases_end_after_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    leases, times = Leases(), iter([10.0, 14.9, 15.0])
+    monkeypatch.setattr("bai_gym.live.leases.time.monotonic", lambda: next(times))
+    leases.take(1)
+    assert leases.due(5.0) == [] and leases.due(5.0) == [1]
 
 
 def test_the_order_is_uniformly_random() -> None:
@@ -312,6 +320,7 @@ def test_identify_calls_the_functions_with_arm_and_item() -> None:
         found = bai_gym.identify(pull, budget=24, agent="SH", items=iter(QUESTIONS), **keywords)
         rewards = [[one.reward for one in log] for log in (found.log, expected.log)]
         np.testing.assert_allclose(*rewards, atol=1e-8, err_msg=str(keywords))
+        assert any("same items" in note for note in found.notes)
     with pytest.raises(PullError, match="positional argument"):
         bai_gym.identify(lambda arm: 1.0, 3, 24, items=QUESTIONS)  # type: ignore[misc]
 

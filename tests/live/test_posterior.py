@@ -31,6 +31,7 @@ def test_other_means_have_students_posteriors_with_a_pooled_deviation_where_ther
     found = posterior([4, 21, 4], [1.0, 0.0, -90.0], [0.8, 0.4, 0.5])
     assert found.best == pytest.approx([(difference > 0).mean(), (difference < 0).mean(), 0.0], abs=TOLERANCE)
     assert found.candidates.tolist() == [0, 1]
+    assert posterior([50] * 3, [0.0, 0.0, -2.0], [1.0] * 3).candidates.size == 3  # the best with probability 0.05
     known = posterior([2, 10**6], [0.0, 3.0], [1.0, 1e-9])  # one degree of freedom
     assert known.best[0] == pytest.approx(stats.t.sf(3.0, 1), abs=TOLERANCE)
     # Arm 1 has one reward, so a deviation of sqrt(25) 0.4 = 2 with 24 degrees of freedom, as arm 0.

@@ -15,6 +15,7 @@ from bai_gym.problems import (
     HeterogeneousGaussianProblem,
     build,
 )
+from bai_gym.statistics import Statistics
 
 
 def test_families_and_their_keywords() -> None:
@@ -60,6 +61,9 @@ def test_a_fixed_problem_gives_copies_and_uses_no_randomness() -> None:
     assert problem.draw(1, rng).means.tolist() == [[0.0, 1.0]]
     frozen = FrozenProblem(problem, seed=0)
     assert (frozen.notes, frozen.arm_names, frozen.num_arms) == (("a note",), ("a", "b"), 2)
+    problem.costs, problem.earlier = (1.0, 2.0), Statistics.zeros((1, 2))
+    frozen = FrozenProblem(problem, seed=0)
+    assert frozen.costs == (1.0, 2.0) and frozen.earlier is problem.earlier
 
 
 def test_what_is_refused() -> None:

@@ -44,9 +44,9 @@ def test_what_is_granted_is_true() -> None:
 
 
 def test_what_is_granted_is_a_copy() -> None:
-    problem_info = ProblemInfo(2, 100, 2, truth=TRUTH, knows={"variances"})
-    problem_info.variances[:] = 0.0
-    assert TRUTH.variances[0, 0] == 1.0
+    problem_info = ProblemInfo(2, 100, 2, truth=TRUTH, knows={"complexity"})
+    problem_info.variances[:] = problem_info.means[:] = 9.0
+    assert (TRUTH.variances[0, 0], TRUTH.means[0, 0]) == (1.0, 0.0)
 
 
 def test_a_briefing_without_the_truth_says_so() -> None:

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import bai_gym
-from bai_gym.datasets import llm_agents
+from bai_gym.datasets import ScoreMatrix, llm_agents
 from bai_gym.errors import MissingDataError, ParameterError
 from bai_gym.problems import FixedProblem, build
+from bai_gym.problems.matrices import matrix_problem
+from bai_gym.rewards import BINARY
 
 
 def test_an_agent_has_its_exact_mean_after_all_questions() -> None:
@@ -32,6 +34,8 @@ def test_each_of_three_tied_arms_is_correct() -> None:
         env.reset(seed=0)
         env.step(0)
         assert env.step(problem.arm_names.index(name))[-1]["correct"] == correct, name
+    for scores, notes in (([[1.0, 0.0], [0.0, 1.0]], 1), ([[1.0, 1.0], [0.0, 1.0]], 0)):  # two, too, have a note
+        assert len(matrix_problem(ScoreMatrix(("a", "b"), np.array(scores), BINARY)).notes) == notes
 
 
 def test_what_is_done_about_missing_scores_is_a_keyword_and_a_note() -> None:

@@ -115,6 +115,7 @@ def test_profile_by_hand() -> None:
     outcomes = {("A", "E", n): episodes(first(n)) for n in (2, 4, 6, 8)}  # scores 0.9, 0.8, 0.7, 0.6
     profile = aggregate(compared(outcomes)).profile([0.0, 0.65, 0.75, 0.95, 1.0])
     assert profile.shares.tolist() == [[1.0, 0.75, 0.5, 0.0, 0.0]]
+    assert aggregate(compared(outcomes)).profile([0.8]).shares.tolist() == [[0.25]]  # above, and not at the threshold
     assert profile.of == "tasks" and profile.agents == ("A",) and profile.knows == ((),)
     assert (profile.lower <= profile.shares).all() and (profile.shares <= profile.upper).all()
     # A score of 0.8 in 20 runs may well be below 0.75, or one of 0.7 above.

@@ -14,6 +14,7 @@ from bai_gym.benchmark import runner
 from bai_gym.errors import BaiGymError
 from bai_gym.results.merging import merge_results
 from bai_gym.results.reader import read_outcomes, read_results
+from bai_gym.results.writer import ResultsWriter
 
 ENV = "BAI-Custom-v0"
 
@@ -23,7 +24,9 @@ def test_merged_folders_hold_all_results_and_are_not_played_again(
 ) -> None:
     compare(["SH"], ENV, budgets=[8, 16], runs=1200, out=tmp_path / "a")
     compare(["SH", "Uniform"], ENV, budgets=[8], runs=2000, out=tmp_path / "b")
+    ResultsWriter(tmp_path / "b").save_results(read_results(tmp_path / "b")[0].results, optima={(ENV, 8): 0.9})
     merged = merge_results([tmp_path / "a", tmp_path / "b"], tmp_path / "all")
+    assert read_results(tmp_path / "all")[0].optima == {(ENV, 8): 0.9}
     rows = {(row.agent, row.budget): row.runs for row in merged.results}
     assert rows == {("SH", 8): 2000, ("SH", 16): 1200, ("Uniform", 8): 2000}
     outcomes = read_outcomes(tmp_path / "all", merged.results)

@@ -49,11 +49,11 @@ def command(words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: p
 
 
 def test_what_python_wrote_is_read(tmp_path: Path) -> None:
-    played = compare(["SH", "Uniform"], ENV, budgets=[40, 20], runs=1100, seed=3, out=tmp_path)
+    played = compare(["SH", "GapE"], ENV, budgets=[40, 20], runs=1100, seed=3, out=tmp_path)  # without and with oracle
     (table,) = read_results(tmp_path)
     assert plain(table.results) == plain(played)
     assert table.title == ENV and table.path == tmp_path / "results.parquet"
-    words = f"run {ENV} --agent SH --agent Uniform --budget 40 --budget 20 --runs 1100 --seed 3"
+    words = f"run {ENV} --agent SH --agent GapE --budget 40 --budget 20 --runs 1100 --seed 3"
     assert table.command == f"bai-gym {words}"
     outcomes = read_outcomes(tmp_path, played)
     assert len(outcomes) == 4

@@ -136,6 +136,14 @@ def test_the_knowledge_gradient_is_that_of_every_candidate(candidates: int) -> N
     assert agent.choose(posterior, 1).tolist() == [max(rank, key=lambda arm: gains[arm])]
 
 
+def test_the_best_arm_is_a_candidate_by_its_lead() -> None:
+    # It leads by 3, with a deviation of 1; the second has one of 2, and so the larger chance of a change.
+    truth = PriorBandit(GaussianBandit(np.zeros(3), 0.5), GaussianPrior(np.diag([1.0, 4.0, 0.1]), [3.0, 0.0, 0.0]))
+    agent = KG(candidates=1)
+    agent.reset(ProblemInfo(3, 20, truth=truth, knows=agent.knows), np.random.default_rng(0))
+    assert agent.choose(agent.posterior, 1).tolist() == [1]
+
+
 # ------------------------------------------------------------------------------------------------ model and knowledge
 
 
@@ -176,6 +184,19 @@ def test_knowledge_and_features_follow_from_the_parameters() -> None:
         assert make(kernel=RBF()).needs_features
         assert make().minimum_budget(1000) == 1
     assert BayesGap(kernel=np.eye(3)).label == "BayesGap(kernel=covariance 3x3)"
+    # An oracle's noise is that of the noisiest arm.
+    agent = EI()
+    truth = PriorBandit(GaussianBandit(np.zeros(3), [0.5, 2.0, 1.0]), GaussianPrior(np.eye(3)))
+    agent.reset(ProblemInfo(3, 5, truth=truth, knows=agent.knows), np.random.default_rng(0))
+    assert agent.posterior.noise.tolist() == [2.0]
+
+
+def test_only_pulled_arms_are_recommended_if_asked(trace: Callable[..., Any]) -> None:
+    # The only pull pays less than the prior mean of the others.
+    for output, arm in (("mean", 1), ("pulled", 0)):
+        agent = EI(kernel=np.eye(3), noise_variance=1.0, output=output, tie="first")
+        played = trace(agent, [[-1.0]] * 3, 1)
+        assert (played.arms, played.recommendation) == ([0], arm)
 
 
 @pytest.mark.each("name", NAMES)

@@ -160,6 +160,7 @@ def test_equal_arms_keep_a_prior_and_certain_arms_a_noise() -> None:
 def test_epochs() -> None:
     assert epoch_sizes(100, 5, 10) == [10] * 10
     assert epoch_sizes(100, 20, 4) == [40, 20, 20, 20]
+    assert epoch_sizes(95, 4, 2) == [48, 47]
     assert epoch_sizes(100, 2, 1) == [100]
     assert epoch_sizes(7, 5, 10) == [7] + 9 * [0]
 

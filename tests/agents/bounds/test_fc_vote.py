@@ -19,6 +19,7 @@ Play = Callable[..., Any]
 
 def test_scales_by_hand() -> None:
     assert scales(100, 20) == [(20, 5)]
+    assert FCVote().minimum_budget(7) == 14  # twice what LUCB needs
     # log2(10000 / 80) = 6.97: six scales of 1,666 pulls each.
     assert scales(10_000, 20) == [(20, 83), (40, 41), (80, 20), (160, 10), (320, 5), (640, 2)]
     for first in (1, 3, 20):
@@ -27,16 +28,16 @@ def test_scales_by_hand() -> None:
 
 
 def test_the_first_scale_of_which_half_of_the_runs_stop_decides(trace: Play) -> None:
-    # Scales of 8 runs of at most 40 pulls and 4 of at most 80. Runs see their own pulls only: those of the first scale
-    # that arm 0 always pays, those of the second that arm 1 does.
+    # Scales of 8 runs of at most 40 pulls and 4 of at most 80. Runs see their own pulls only: the first four that arm 0
+    # always pays, the next ones no difference, and those of the second scale that arm 1 pays.
     one, other = (
         trace(make("UGapEc", delta=0.05, tie="first"), rewards, 80, fixed_confidence=True)
         for rewards in ([[1.0], [0.0]], [[0.0], [1.0]])
     )
-    first, second = (8 * count for count in one.counts(2))
-    rewards = [[1.0] * first + [0.0] * 200, [0.0] * second + [1.0] * 200]
+    first, second = (4 * count for count in one.counts(2))
+    rewards = [[1.0] * first + [0.5] * 80 + [0.0] * 200, [0.0] * second + [0.5] * 80 + [1.0] * 200]
     played = trace(FCVote(agent="UGapEc", delta=0.05, first=40, tie="first"), rewards, 640)
-    assert played.arms == 8 * one.arms + 4 * other.arms and len(one.arms) < 40
+    assert played.arms == 4 * one.arms + 4 * [0, 1] * 20 + 4 * other.arms and len(one.arms) < 40
     assert played.recommendation == 0
 
 

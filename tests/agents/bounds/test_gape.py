@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bai_gym.agents.base import Agent
-from bai_gym.agents.bounds.gape import GapE, GapEState, GapEV, pull_largest_estimated_b
+from bai_gym.agents.bounds.gape import AGapE, AGapEV, GapE, GapEState, GapEV, pull_largest_estimated_b
 from bai_gym.agents.tools.widths import bernstein, hoeffding
 from bai_gym.bandits import GaussianBandit
 from bai_gym.problems import ProblemInfo
@@ -64,6 +64,9 @@ def test_a_complexity_without_the_bound_by_hand() -> None:
     # Means 0 and 1 without variance, b = 1: (16/3) gap = 16/3 of both.
     agent = begun(GapEV(b=1.5, rescaled=False, b_in_complexity=False), [0.0, 1.0], 94, 0.0)
     assert agent.exploration[0] == pytest.approx((8 / 9) * 90 / (32 / 3), rel=1e-12)
+    # The adaptive forms divide by their estimate of H at each pull: (4/9) (94 - 2) and (8/9) (94 - 4).
+    for adaptive, a in ((AGapE(b=1.0), 368 / 9), (AGapEV(b=1.0), 80.0)):
+        assert begun(adaptive, [0.0, 1.0], 94).values["a"] == pytest.approx(a)
 
 
 def test_widths_by_hand() -> None:

@@ -66,12 +66,15 @@ def complexity(episode: Play) -> Play:
     return find
 
 
-def test_plug_in_complexity_by_hand(complexity: Play) -> None:
+def test_plug_in_complexity_by_hand(complexity: Play, episode: Play) -> None:
     # Gaps 0, 0.5, 1, 4 of ranks 1 to 4: 2 / 0.25 = 8, 3 / 1 = 3, 4 / 16 = 0.25. In phase k the last k ranks count.
     assert complexity([1.0, 5.0, 4.5, 4.0], 1, 7.0) == 0.25
     assert complexity([1.0, 5.0, 4.5, 4.0], 2, 7.0) == 3.0
     assert complexity([1.0, 5.0, 4.5, 4.0], 3, 7.0) == 8.0
     assert complexity([5.0, 5.0, 5.0, 1.0], 3, 7.0) == 0.25  # gaps 0, 0, 0, 4
     assert complexity([2.0, 2.0, 2.0, 2.0], 3, 7.0) == 7.0  # no gaps: it stays what it was
+    s, w = AdaptiveState.of(ends=np.full(3, 9.0))
+    next_phase(episode([1] * 3, [1.0, 0.0, 0.0]), s, w, np.random.default_rng(0))
+    assert s.complexity == 3.0  # before the first phase
     # Gaps 0, 0 but for rounding, 2/3 of rank 3, 1 of rank 4.
     assert complexity([1.0, 1 / 3, 0.0, 1.0 + 1e-16], 3, 7.0) == pytest.approx(6.75, rel=1e-12)

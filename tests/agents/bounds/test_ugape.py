@@ -102,12 +102,14 @@ def test_equal_widths_are_decided_by_a_coin(task: Task) -> None:
 def test_exploration_by_hand(agent: Any, task: Task, exploration: float) -> None:
     begun(agent, [1.0, 0.75, 0.5, 0.0], 104, [0.0, 0.0, 1.0, 0.0], task)
     assert agent.values["a"].tolist() == pytest.approx([exploration], rel=1e-12)
+    assert bool(agent.notes) == (agent.scale == 1.0)  # so small that it may leave a good arm for good
 
 
 def test_a_tie_at_the_border_leaves_no_exploration() -> None:
     assert begun(UGapEb(b=1.0), [0.5, 0.5, 0.2], 104).values["a"].tolist() == [0.0]
     assert begun(UGapEb(b=1.0), [0.9, 0.5, 0.5], 104, task=TopM(2)).values["a"].tolist() == [0.0]
     assert begun(UGapEb(b=1.0), [0.9, 0.5, 0.5], 103, task=TopM(2, 0.1)).values["a"][0] > 0
+    assert begun(AUGapEb(), [0.9, 0.5, 0.2], 103).values["every"] == 6  # pulls from one estimate of H to the next
 
 
 @pytest.mark.each(

@@ -39,6 +39,14 @@ def test_rounds_by_hand(trace: Play) -> None:
         assert (rounds, played.recommendation) == (expected, 0), name
 
 
+def test_an_arm_whose_rewards_are_under_way_comes_last(trace: Play) -> None:
+    # Rounds of 3: the second one begins with arm 3, and ends with second pulls of arms whose rewards are known.
+    for shift in (0.0, -1.0):
+        rewards = [[mean + shift] for mean in (0.4, 0.3, 0.2, 0.1)]
+        played = trace(agents.make("BatchSH", batch_size=3, tie="first"), rewards, 16)
+        assert sorted(played.arms[3:6]) == [0, 1, 3], shift
+
+
 def test_ash_recommends_as_sequential_halving_on_the_same_rewards(scripted_blocks: Play) -> None:
     """In settings that meet its condition; breadth first does not."""
     rng, different = np.random.default_rng(1), dict.fromkeys(("ASH", "BatchSH"), 0)

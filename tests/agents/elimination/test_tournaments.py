@@ -76,4 +76,6 @@ def test_shares_of_rounds_by_hand() -> None:
     assert [float(share) for share in round_shares(5, 3, "drop")] == pytest.approx([1 / 9, 4 / 27, 4 / 27])
     assert [float(share) for share in round_shares(5, 3, "scale")] == pytest.approx([3 / 11, 4 / 11, 4 / 11])
     assert FBKT().minimum_budget(5) == 36 and FBKT(leftover="scale").minimum_budget(5) == 15
+    bandit = GaussianBandit(np.zeros(5))
+    assert "59%" in FBKT().unmet_assumptions(bandit)[0] and not FBKT(leftover="scale").unmet_assumptions(bandit)
     assert float(sum(round_shares(2**60, 3, "drop"))) == pytest.approx(1.0, abs=1e-8)

@@ -52,6 +52,8 @@ def test_early_rejection_happens_after_a_pull_and_one_at_a_time(trace: Play) -> 
     played = trace(VBR(tie="first", early=True), [[1.0], [2.0], [4.0], [3.0]], 30)
     assert played.arms[8:] == [0, 1, 2] + [2] * 19
     assert played.recommendation == 2
+    # Equal points are not below each other.
+    assert trace(VBR(tie="first", early=True), [[1.0], [1.0]], 20).counts(2) == [10, 10]
 
 
 def test_the_upper_bound_rejects_another_arm_than_the_mean(trace: Play) -> None:
@@ -62,6 +64,9 @@ def test_the_upper_bound_rejects_another_arm_than_the_mean(trace: Play) -> None:
     assert by_mean.arms[:15] == by_bound.arms[:15] == [0, 1, 2] * 2 + [1] * 9
     assert 1 not in by_mean.arms[15:] and set(by_mean.arms[15:]) == {0, 2}
     assert 2 not in by_bound.arms[15:] and set(by_bound.arms[15:]) == {1}
+    # In the end, too: 18 pulls of arm 0 with mean 0 and a bound of 1.96 x 3.09 / sqrt(18) = 1.43, and 2 of arm 1.
+    agent, rewards = VBR(tie="first", reject="ucb", variance="sample"), [[3.0, -3.0], [2.0]]
+    assert trace(agent, rewards, 20).recommendation == 1
 
 
 def test_without_variance_the_pulls_go_round(trace: Play) -> None:

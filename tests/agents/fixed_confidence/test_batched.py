@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from bai_gym import agents
+from bai_gym.agents.fixed_confidence.batched import PlannedState, add_round
+from bai_gym.agents.tools.divergences import BERNOULLI
 from bai_gym.bandits import BernoulliBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import ParameterError
@@ -50,6 +52,14 @@ def test_a_last_batch_of_the_authors_runs_answers_without_evidence(trace: Play) 
     # As proved it goes on.
     agent = agents.make("Tri-BBAI", **{**parameters, "constants": "proved"})
     assert len(trace(agent, [[0.1], [0.0]], 1200, fixed_confidence=True).arms) > 2 * (3 + 2 * 282)
+
+
+def test_a_round_of_elimination_by_hand(episode: Play) -> None:
+    # r = 2 and K = 3: log(80 pi^2 3 4) + log(100) = 13.76, over 200 / 16^2: 18 pulls of the arms that are left.
+    s, w = PlannedState.of(family=BERNOULLI, level=np.log(100), goal=np.zeros(3))
+    e = episode([5, 5, 5], [0.5, 0.4, 0.3], active=np.array([1, 0, 1], np.int8))
+    add_round(e, s, w, 2.0)
+    assert w.goal.tolist() == [23, 5, 23]
 
 
 def test_batches_are_counted() -> None:

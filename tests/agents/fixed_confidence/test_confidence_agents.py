@@ -14,6 +14,7 @@ from scipy.stats import binomtest, ks_2samp, norm
 from bai_gym import agents
 from bai_gym.agents.fixed_confidence import ada_hedge, fws, kl_lucb, lil_ucb, top_two, track_and_stop
 from bai_gym.agents.fixed_confidence.ada_hedge import AdaHedgeState
+from bai_gym.agents.fixed_confidence.fc_dsh import HalvingState, is_winner_separated
 from bai_gym.agents.fixed_confidence.fws import FWSState
 from bai_gym.agents.fixed_confidence.kl_lucb import KLLUCBState
 from bai_gym.agents.fixed_confidence.lil_ucb import LilState
@@ -207,6 +208,8 @@ def test_lil_ucb_by_hand(episode: Play) -> None:
     d = math.exp(-values["log_level"])
     c = 2.01 / 0.01 * (1 / math.log(1.01)) ** 1.01
     assert 4 * math.sqrt(c * d) + 4 * c * d == pytest.approx(0.1)
+    seen = {"pulls": np.array([[9, 1]]), "means": np.array([[0.1, 0.9]])}
+    assert agent.recommend(seen).tolist() == [0]  # the arm pulled most often
 
 
 # ------------------------------------------------------------------------------------------------ games
@@ -288,7 +291,7 @@ def test_gains_of_bernoulli_means(episode: Play) -> None:
 # ------------------------------------------------------------------------------------------------ halving
 
 
-def test_fresh_samples_of_fc_dsh_by_hand(trace: Play) -> None:
+def test_fresh_samples_of_fc_dsh_by_hand(trace: Play, episode: Play) -> None:
     # Two arms, one stage: 2^(m - 1) pulls of each in phase m. With sigma = 1/4 widths are 0.77, 0.62 and, with the four
     # pulls of phase 3, 0.25 sqrt(2 log(1080) / 4) = 0.467: below half the distance.
     played = trace(agents.make("FC-DSH", sigma=0.25, tie="first"), [[1.0], [0.0]], 100, fixed_confidence=True)
@@ -298,6 +301,12 @@ def test_fresh_samples_of_fc_dsh_by_hand(trace: Play) -> None:
     rewards = [[6.0, 1.0, 1.0], [2.0], [0.0], [0.0]]
     played = trace(agents.make("FC-DSH", sigma=0.1, tie="first"), rewards, 100, fixed_confidence=True)
     assert (played.arms, played.recommendation) == ([0, 1, 2, 3, 0, 1, 0, 1], 1)
+    # Widths of log(6 x 4 x 2 x 3^2 / 0.1) in phase 3: sqrt(2 log(4320) / 8) = 1.4469 each.
+    for gap in (2.893, 2.895):
+        sums, pulls = np.array([8.0 * gap, 0.0, 0.0, 0.0]), np.full(4, 8.0)
+        given = {"level": math.log(10), "stages": 2, "phase": 3, "winner": 0, "variances": np.ones(4)}
+        s, w = HalvingState.of(**given, score=np.zeros(4), pulls=pulls, sums=sums)
+        assert is_winner_separated(episode([8] * 4, [0.0] * 4), s, w) == (gap > 2.894)
 
 
 def test_all_samples_of_fc_dsh_by_hand(trace: Play) -> None:

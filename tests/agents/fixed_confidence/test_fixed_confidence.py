@@ -95,6 +95,7 @@ def test_with_the_scale_of_the_rewards_the_confidence_holds(name: str) -> None:
         ("LUCB(sigma=0.1)", {"variances": 0.01}, False),
         ("LUCB(sigma=0.09)", {"variances": 0.01}, True),
         ("UGapEc(sigma=0.4)", {"distribution": "bernoulli"}, True),
+        ("UGapEc(sigma=0.5)", {"distribution": "bernoulli"}, False),
     ],
 )
 def test_tables_say_where_a_confidence_is_not_proved(agent: str, keywords: dict[str, Any], noted: bool) -> None:

@@ -11,6 +11,7 @@ import pytest
 import bai_gym
 from bai_gym.agents import KN, Rinott
 from bai_gym.agents.fixed_confidence.indifference import KNState, screen
+from bai_gym.bandits import GaussianBandit
 
 Play = Callable[..., Any]
 
@@ -62,3 +63,7 @@ def test_tables_say_where_the_confidence_is_not_proved(name: str, keywords: dict
     said = [note for note in found.notes if "its confidence is proved for" in note]
     assert len(said) == len(noted)
     assert all(words in note for words, note in zip(noted, said, strict=True))
+
+
+def test_one_instance_with_a_small_gap_is_enough_for_a_note() -> None:
+    assert KN().unmet_assumptions(GaussianBandit([[0.9, 0.5], [0.9, 0.85]]))

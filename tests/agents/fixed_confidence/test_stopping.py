@@ -13,7 +13,7 @@ from scipy.stats import t as student_t
 import bai_gym
 from bai_gym import agents
 from bai_gym.agents.fixed_confidence.stopping import THRESHOLDS, ConfidenceState, common_term, evidence, own_term
-from bai_gym.bandits import GaussianBandit, SampleTable
+from bai_gym.bandits import EmpiricalBandit, GaussianBandit, SampleTable
 from bai_gym.bandits.finite import FiniteBandit, FinitePopulations
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
@@ -178,3 +178,9 @@ def test_a_guarantee_for_independent_rewards_is_noted_where_items_run_out() -> N
     for name, given in (("T3C", {}), ("FC-DSH", {"sigma": 1.0}), ("KL-LUCB", {"sigma": 1.0}), ("LUCB", {"sigma": 1.0})):
         (note,) = agents.make(name, **given).unmet_assumptions(finite)
         assert "no item is drawn twice" in note, name
+
+
+def test_a_guarantee_for_rewards_in_the_unit_interval_is_noted_where_they_leave_it() -> None:
+    for rewards, notes in (([0.0, 0.5, 1.0], 0), ([-0.5, 0.5, 1.0], 1), ([0.0, 0.5, 1.5], 1)):
+        arms = EmpiricalBandit(SampleTable.of(np.array(rewards * 2), np.array([0, 3, 6])), np.arange(2)[None])
+        assert len(agents.make("T3C", family="bernoulli").unmet_assumptions(arms)) == notes, rewards

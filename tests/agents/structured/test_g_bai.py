@@ -71,6 +71,8 @@ def test_the_designs_differ_where_arms_resemble_each_other() -> None:
     expected = 40 * xy_optimal(features).weights
     np.testing.assert_allclose(rollout.pulls.mean(axis=0), expected, atol=1.0)  # standard errors of at most 0.15
     assert rollout.pulls.sum(axis=0)[1:4].sum() == 0
+    early = agents.make("XY-BAI", iterations=1).design(SOARE[None])
+    assert np.abs(early[0] - xy_optimal(SOARE).weights).max() > 0.01
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.designs import exchange_design, frank_wolfe, greedy_allocation, round_design, variances
 from bai_gym.errors import AgentError, BudgetError, ParameterError
 from bai_gym.problems import ProblemInfo
+from bai_gym.statistics import Statistics
 
 LINEAR = ("GSE-Lin", "GSE-Lin-FWG", "GSE-Lin-Wynn", "GSE-Lin-Greedy")
 LOGISTIC = ("GSE-Log", "GSE-Log-FWG")
@@ -102,7 +103,17 @@ def test_stages_pull_by_their_designs() -> None:
     # Wynn's design comes to 1 % of the optimum, the rank.
     wynn = counts_of(agents.make("GSE-Lin-Wynn"), features, 5000)
     assert variances(features, wynn / 5000).max() < 1.02 * 3
+    early = counts_of(agents.make("GSE-Lin-Wynn", iterations=1), features, 5000)
+    assert variances(features, early / 5000).max() > 1.02 * 3
     assert variances(features, plain / 50).max() > 1.02 * 3
+
+
+def test_a_large_penalty_leaves_the_direction_of_the_gradient() -> None:
+    # The sum of x (mean - 1/2) is (1, 0.2).
+    made = Statistics(np.full((1, 4), 10), np.array([[0.9, 0.5, 0.9, 0.7]]), np.zeros((1, 4)))
+    agent = reset(agents.make("GSE-Log", penalty=1e6), linear_bandit(CROSS, [1.0, 0.0]), 100)
+    (values,) = agent.fit(np.array([CROSS]), made)
+    assert values / values[0] == pytest.approx([1.0, 0.2, 1.2, 0.8], rel=1e-3)
 
 
 def test_equal_sets_of_arms_get_one_design_each_whatever_their_order() -> None:

@@ -15,6 +15,7 @@ from bai_gym.agents.tools import choosing
 from bai_gym.agents.tools.widths import EllipsoidState, ellipsoid_radius
 from bai_gym.bandits import FeatureBandit, GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
+from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Index
 from bai_gym.statistics import Statistics
@@ -121,6 +122,8 @@ def test_the_radius_of_oful(trace: Play) -> None:
     agent = LinUCB(sigma=0.5, delta=0.1, lam=2.0, S=3.0)
     trace(agent, [[1.0], [2.0]], 10, features=[[1.0, 0.0], [1.0, 1.0]])
     assert agent.width_factor == pytest.approx(0.5 * math.sqrt(2 * math.log(110)) + math.sqrt(2) * 3)
+    with pytest.raises(ParameterError, match="lam of LinUCB"):  # rounding errors would be seen
+        trace(LinUCB(lam=1e-12), [[1.0], [2.0]], 10, features=[[1.0, 0.0], [1.0, 1.0]])
     # Told the variances 4 and 9.
     agent = LinUCB()
     trace(agent, [[1.0], [2.0]], 10, variances=[4.0, 9.0], features=[[1.0, 0.0], [0.5, 0.0]])

@@ -177,6 +177,33 @@ def test_the_lazy_form_waits_until_the_pulls_have_grown_by_a_share() -> None:
     assert engine.outcome.states["due"].tolist() == [30.0]
 
 
+def test_exploration_provides_what_a_basis_does() -> None:
+    # Three unit vectors in turn: V is t / 3 I, and sqrt(t) / sqrt(3) of it is owed.
+    bandit, agent = linear_bandit(np.eye(3), [1.0, 0.0, 0.0]), agents.make("LinTrackAndStop")
+    agent.reset(ProblemInfo(3, 100, truth=bandit, knows=agent.knows, fixed_confidence=True))
+    assert agent.values["least"] == pytest.approx(1 / math.sqrt(3))
+
+
+def test_gains_of_a_learner_by_hand() -> None:
+    # As of AdaHedge-BR with three unit vectors: (0.25 + sqrt(log(12) / 2))^2 / 2, and at most log(12).
+    for gap, gain in ((0.5, 0.931), (10.0, math.log(12))):
+        bandit, agent = linear_bandit(np.eye(3), [gap, 0.0, -gap]), agents.make("LinGame", sigma=1.0, delta=1e-300)
+        agent.reset(ProblemInfo(3, 100, truth=bandit, fixed_confidence=True), np.random.default_rng(0))
+        seen = Statistics(np.full((1, 3), 4), bandit.means, np.zeros((1, 3)))
+        engine = Engine(agent.sequential(1), seen, 12, np.eye(3)[None], variances=False)
+        engine.choose()
+        states = engine.outcome.states
+        assert states["gain"][0, 0] == pytest.approx(gain, abs=1e-3) and states["mix_gap"].min() == 0.01
+
+
+def test_on_unit_vectors_frank_wolfe_is_that_without_features(trace: Callable[..., Any]) -> None:
+    rewards = np.array([[0.6], [1.0], [0.5], [0.1]])
+    given: dict[str, Any] = {"sigma": 1.0, "delta": 1e-9, "tie": "first"}
+    one = trace(agents.make("LinFWS", **given), rewards, 120, features=np.eye(4), fixed_confidence=True)
+    other = trace(agents.make("FWS", family="gaussian", **given), rewards, 120, fixed_confidence=True)
+    assert one.arms == other.arms
+
+
 # ------------------------------------------------------------------------------------------------ what is promised
 
 INSTANCES: dict[str, tuple[np.ndarray, Any]] = {

@@ -72,15 +72,17 @@ def test_the_virtual_peace_by_hand() -> None:
 def test_epochs_begin_after_the_first_pull(name: str) -> None:
     # rho = 8: three epochs of floor(100 / 3) = 33 pulls, and one that is left.
     agent = reset(name, UNIT, 100)
-    plan, lengths, outcome = agent.plan(), [], None
+    agent.focused = lambda rows, theta: np.eye(4)[:1]  # half of the pulls are by the G-optimal design in any case
+    plan, lengths, outcome, pulls = agent.plan(), [], None, np.zeros(4)
     while True:
         try:
             block = plan.send(outcome)
         except StopIteration:
             break
         lengths.append(int(block.counts.sum()))
+        pulls += block.counts[0]
         outcome = UNIT.pull_block(block.counts, np.random.default_rng(0))
-    assert lengths == [1, 33, 33, 33]
+    assert lengths == [1, 33, 33, 33] and pulls.argmax() == 0 and pulls.min() > 5
     assert reset(name, UNIT, 2, allow_small_budget=True).epochs_of.tolist() == [2]
 
 

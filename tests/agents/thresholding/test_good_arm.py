@@ -82,3 +82,5 @@ def test_apgai_by_hand(trace: Play) -> None:
     # An arm above the threshold keeps being pulled.
     played = trace(APGAI(tie="first"), [[0.2], [0.6], [0.55]], 9, task=HALF)
     assert played.arms == [0, 1, 2] + [1] * 6 and played.recommendation == [1]
+    # One at the threshold is not above it.
+    assert trace(APGAI(tie="first"), [[0.2], [0.5], [0.3]], 9, task=HALF).recommendation == [3]

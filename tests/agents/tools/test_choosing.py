@@ -17,6 +17,7 @@ from bai_gym.agents.tools.choosing import (
     keep_best,
     random_subset,
     spread_evenly,
+    systematic,
 )
 from bai_gym.sampling import TieRule
 from bai_gym.statistics import Statistics
@@ -105,6 +106,11 @@ def test_spread_evenly_differs_by_one_at_most(batch: int, columns: int, pulls: i
     assert np.ptp(counts, axis=1).max() <= 1
     if tie == "first":
         assert (np.diff(counts, axis=1) <= 0).all()
+
+
+def test_whole_counts_have_the_sum_that_rounding_misses() -> None:
+    assert np.cumsum(np.full(10, 0.1))[-1] < 1.0
+    assert systematic(np.full((1, 10), 0.1), 1, np.zeros((1, 1))).sum() == 1
 
 
 def test_means_reach_a_threshold_up_to_rounding() -> None:

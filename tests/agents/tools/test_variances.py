@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bai_gym.agents import OCBA
 from bai_gym.agents.tools.variances import ESTIMATES, VarianceState, estimated_variance, estimated_variances, pool
+from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.statistics import Statistics
 
 PULLS, MEANS, VARIANCES = [2, 4, 3], [0.0, 0.5, 1.0], [0.0, 1.0 / 3.0, 0.0]
@@ -29,3 +31,8 @@ def test_estimates_by_hand(estimate: str, expected: list[float], episode: Callab
     np.testing.assert_allclose(found, expected)
     seen = Statistics(*(np.array([row]) for row in (PULLS, MEANS, VARIANCES)))
     np.testing.assert_allclose(estimated_variances(seen, ESTIMATES.index(estimate)), [expected])
+
+
+def test_an_allocation_for_normal_rewards_is_noted_where_they_are_not() -> None:
+    for bandit, notes in ((GaussianBandit([0.5, 0.4]), 0), (BernoulliBandit([0.5, 0.4]), 1)):
+        assert len(OCBA().unmet_assumptions(bandit)) == notes
