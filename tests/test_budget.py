@@ -41,6 +41,7 @@ def test_a_budget_of_money_by_hand() -> None:
         MONEY.check_affordable(left, np.array([0, 0]))
     MONEY.pay(left, np.array([0, 1]), np.array([2, 0]))
     assert left.tolist() == [[0.0], [2.0]] and MONEY.pulls_left(left).tolist() == [[0], [2]]
+    assert MONEY.tie_pulls(np.array([[8, 0, 2]])).tolist() == [[1, 0, 1]]  # or cheap arms would win ties of means
     assert MONEY.surcharge(0, 3.5) == 0.5 and MONEY.surcharge(0, None) == 0.0
 
 

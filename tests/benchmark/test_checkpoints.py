@@ -14,6 +14,7 @@ from bai_gym import agents, compare, evaluate
 from bai_gym.adapters.checkpoints import checkpoint_grid
 from bai_gym.agents import Agent
 from bai_gym.agents.registry import BUILT_IN
+from bai_gym.api import make_cells
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import RolloutCheckpoint, play_blocks, play_steps
 from bai_gym.envs.vector import BestArmVectorEnv
@@ -44,6 +45,11 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("OCBA", {}),
     ("TTTS", {}),
 ]
+
+
+def test_agents_are_told_the_checkpoints() -> None:
+    (cell,) = make_cells(["Uniform"], "BAI-Bernoulli3-v0", [40], 0, checkpoints=15)
+    assert cell.info_for(cell.prototype, cell.instances()).checkpoints == (15, 30)
 
 
 # ------------------------------------------------------------------------------------------------ the grid

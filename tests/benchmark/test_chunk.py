@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import pickle
 import sys
 from pathlib import Path
@@ -63,7 +64,7 @@ def test_label_of_an_object_says_what_was_changed() -> None:
     assert cell(env=BestArmEnv(HeterogeneousGaussianProblem(8))).env.label == "HeterogeneousGaussianProblem"
 
 
-def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
+def test_a_changed_file_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = tmp_path / "log.csv"
     means = []
     for reward in (0.0, 0.25):
@@ -71,6 +72,9 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
         source = EnvSource("BAI-Table-v0", {"path": str(log), "arm_column": "arm", "reward_column": "reward"})
         means.append(source.problem.draw(1, np.random.default_rng(0)).means[0].tolist())
     assert means == [[1.0, 0.0], [1.0, 0.25]]
+    monkeypatch.chdir(tmp_path)  # a worker may be in another folder
+    sent = EnvSource("BAI-Table-v0", {"path": "log.csv"}).__getstate__()
+    assert sent["keywords"] == {"path": os.path.abspath(log)}
 
 
 def test_unknown_ids_and_foreign_environments() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,8 @@ def test_a_damaged_recording_is_played_again(tmp_path: Path, damage: bytes) -> N
     (cell,) = make_cells(["SH"], ENV, [20], 0)
     read = [episode.to_table() for episode in read_recordings(tmp_path)]
     assert read == [record_run(cell, run, 30).to_table() for run in (0, 1)]
+    far = replace(record_run(cell, 0, 30), arms=np.array([300]), rewards=np.zeros(1)).to_table()
+    assert far["arm"].to_pylist() == [300]
     first, second = sorted(tmp_path.glob("recordings/*/*.parquet"))
     kept, whole = first.read_bytes(), second.read_bytes()
     second.write_bytes(whole[:-30] if damage == b"short" else damage)

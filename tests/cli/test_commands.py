@@ -133,8 +133,8 @@ def test_run_shows_the_gap_to_the_optimum(command: Command, tmp_path: Path) -> N
         assert float(row["excess_error"]) == pytest.approx(gap)
         assert f" {gap:.2f} [" in out
     assert "excess error" in (tmp_path / "results" / "results.md").read_text()
-    out, _ = command(*SMALL, "--agent", "SH", "--optimum")
-    assert "No optimum of BAI-Custom-v0" in out and "excess error" not in out.lower()
+    out, _ = command(*SMALL, "--agent", "SHVar", "--optimum", "--bounds")
+    assert "Theorem 4" in out and "No optimum of BAI-Custom-v0" in out and "excess error" not in out.lower()
 
 
 def test_run_shows_pulls_where_agents_decide_when_to_stop(command: Command, tmp_path: Path) -> None:
