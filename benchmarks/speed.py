@@ -103,6 +103,8 @@ ROWS = (
     Row("TrackAndStop", "BAI-FC-GK2-v0", None, 15, short=True),
     Row("KL-LUCB", "BAI-FC-GK2-v0", None, 10, short=True),
     Row("LUCB", "BAI-FC-GK2-v0", None, 100),
+    Row("SE", "64 Gaussian arms", 5000, 100),
+    Row("Rinott", "64 Gaussian arms", 5000, 200, short=True),
     # Features, thresholds, single steps
     Row("LinGapE", "BAI-LinearSphere64-v0", 1000, 4, short=True),
     Row("LinUCB", "BAI-LinearSphere64-v0", 1000, 100),
