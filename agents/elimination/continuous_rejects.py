@@ -11,7 +11,7 @@ from typing_extensions import override
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.ranges import range_choice, range_of
-from bai_gym.agents.tools.scanning import active_arm_of_smallest
+from bai_gym.agents.tools.scanning import active_arm_of_smallest, pull_in_turn
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Outcome, PerArm, Rule, State, Vector
 from bai_gym.statistics import IntArray
@@ -28,7 +28,7 @@ class RejectsState(State):
     remaining: int  # j, number of active arms
     spent: float  # R, pulls of the rejected arms
     most: float  # pulls of the rejected arm that has most of them
-    score: PerArm  # minus the means, or pulls, of the active arms
+    score: PerArm  # minus the means of the active arms
 
 
 def compare_with_next(e: Episode, s: RejectsState, w: RejectsState, rng: np.random.Generator) -> int:
@@ -38,7 +38,7 @@ def compare_with_next(e: Episode, s: RejectsState, w: RejectsState, rng: np.rand
         if e.active[arm] == 1 and arm != low:
             second = min(second, e.mean[arm])
     reject_if_large(e, s, w, low, second - e.mean[low])
-    return active_arm_of_smallest(e.pulls, e, w.score, rng)
+    return pull_in_turn(e, s, w, rng)
 
 
 def compare_with_average(e: Episode, s: RejectsState, w: RejectsState, rng: np.random.Generator) -> int:
@@ -48,7 +48,7 @@ def compare_with_average(e: Episode, s: RejectsState, w: RejectsState, rng: np.r
         if e.active[arm] == 1 and arm != low:
             others += e.mean[arm]
     reject_if_large(e, s, w, low, others / (s.remaining - 1) - e.mean[low])
-    return active_arm_of_smallest(e.pulls, e, w.score, rng)
+    return pull_in_turn(e, s, w, rng)
 
 
 def reject_if_large(e: Episode, s: RejectsState, w: RejectsState, low: int, gap: float) -> None:
