@@ -73,8 +73,9 @@ def play_chunk(cell: Cell, chunk: int, runs: int, writer: ResultsWriter | None =
                 else:
                     agent = cell.agent.make()
                     reset(agent, cell.info_for(agent, bandit), own)
-                    played = agent, bandit, spec.funds, rewards, spec.task, cell.checkpoints, cell.start, spec.rounds
-                    rollout = play_blocks(*played)
+                    rollout = play_blocks(
+                        agent, bandit, spec.funds, rewards, spec.task, cell.checkpoints, cell.start, spec.rounds
+                    )
                 parts.append(_outcome(cell, bandit, rollout, time.perf_counter() - started))
                 del rollout  # before the next part, whose statistics take as much memory
                 if store is not None:
