@@ -200,6 +200,7 @@ def test_of_many_agents_more_evidence_is_asked_that_one_is_worse() -> None:
         runs = Runs(arms, np.zeros_like(arms), correct, 1.0 * ~correct, pulls, pulls < 0, np.array([100, 80]))
         outcomes[agent, "E", 9] = runs
     played = Comparison(tuple(summarize(*key, runs, (), ()) for key, runs in outcomes.items()), outcomes)
+    assert _worse(played, "B", "AB", ERROR) == set()  # A is better
     assert _worse(played, "A", "AB", ERROR) == {"B"} and _worse(played, "A", "ABCDEF", ERROR) == set()
 
 

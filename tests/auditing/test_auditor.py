@@ -152,6 +152,13 @@ def test_a_plain_function_is_called_for_one_run(small: Plan, tmp_path: Path) -> 
         audit(lambda statistics, delta: 9, **words)
 
 
+def test_a_rate_above_delta_by_chance_is_no_counterexample() -> None:
+    plan = Plan(instances=4, variations=2, runs=10, most=20, certified=20)
+    words: dict[str, Any] = {"rewards": "gaussian", "arms": (2, 2), "cap": 20, "plan": plan, "progress": False}
+    result = audit(lambda statistics, delta: int(statistics.means.argmax()), delta=0.45, **words)  # of one pull
+    assert result.certificates[0].rate > 0.45 and not result.refuted and result.simplest is None
+
+
 def test_intervals_must_hold_at_all_looks() -> None:
     def normal(looks: Looks, delta: float, *, union: bool) -> tuple[np.ndarray, np.ndarray]:
         n, num_arms = looks.pulls, looks.means.shape[-1]
