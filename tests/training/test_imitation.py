@@ -155,7 +155,6 @@ def test_agents_that_cannot_be_imitated(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setitem(agents.registry._AGENTS, "one at a time", OneAtATime)
     for teacher, name, keywords, error, words in (
-        ("SH(speed=3)", "BAI-Bernoulli4-v0", {}, ParameterError, "SH has no parameter 'speed'"),
         ("SH", "BAI-Bernoulli4-v0", {"budget": 3}, BudgetError, "below the minimum of SH"),
         ("SH", "BAI-TopM-Bernoulli10-v0", {}, AgentError, "SH does not support the task 'top-m'"),
         ("UGapEc", "BAI-FC-Bernoulli10-v0", {}, ParameterError, "UGapEc cannot be imitated"),
