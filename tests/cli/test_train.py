@@ -38,8 +38,10 @@ def test_mistakes_are_found_before_the_work(refused: Callable[..., None], words:
 def test_the_comparison_is_not_on_the_seed_of_the_training(
     command: Callable[..., object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    learning = pytest.importorskip("bai_gym.training.learning")
-    trained = learning.Trained(SHIPPED, SHIPPED)
+    pytest.importorskip("stable_baselines3")
+    from bai_gym.training.learning import Trained
+
+    trained = Trained(SHIPPED, SHIPPED)
     monkeypatch.setattr("bai_gym.training.train", lambda *given, **others: trained)
     command("train", *SB3, "--seed", "5", "--agent", "Uniform", "--runs", "4", "--out", "out")
     (table,) = read_results(Path("out"))
