@@ -20,6 +20,7 @@ SB3 = ("sb3", "BAI-Bernoulli3-v0")
         (("BAI-Bernoulli3-v0",), "No such command 'BAI-Bernoulli3-v0'"),
         ((*SB3, "--recipe", "widht=3"), "Did you mean width"),
         ((*SB3, "--recipe", "seed=3"), "unknown entry of the recipe 'seed'. (give --seed)"),
+        ((*SB3, "--recipe", "width"), "--recipe 'width' cannot be read; write --recipe KEYWORD=VALUE"),
         ((*SB3, "--recipe", "network=[1]"), "unknown network '[1]'"),
         (("universal", "--minutes", "-1"), "minutes must be"),
         (("universal", "--minutes", "nan"), "minutes must be"),
