@@ -23,7 +23,6 @@ SB3 = ("sb3", "BAI-Bernoulli3-v0")
         ((*SB3, "--recipe", "width"), "--recipe 'width' cannot be read; write --recipe KEYWORD=VALUE"),
         ((*SB3, "--recipe", "network=[1]"), "unknown network '[1]'"),
         (("universal", "--minutes", "-1"), "minutes must be"),
-        (("universal", "--minutes", "nan"), "minutes must be"),
         (("universal", "--recipe", "stages=9"), "the fewest and the most, such as 6,20, not 9"),
         (("universal", "--recipe", "families=3"), "families must be words"),
         (("universal", "--start-from", "none.npz"), "there is no file of weights 'none.npz'"),
