@@ -72,6 +72,8 @@ def test_simple_regret_as_the_target() -> None:
     assert found.budget is not None
     regret = 0.5 * float(ndtr(-0.5 / np.sqrt(4 / found.budget)))
     assert 0.04 < regret < 0.103
+    small = {"means": [5e-6, 0.0], "variances": 1e-10}  # in another unit
+    assert plan("Uniform", "BAI-Custom-v0", regret=1e-6, env_kwargs=small)[0].budget == found.budget
 
 
 def test_a_target_that_cannot_be_reached(tmp_path: Path) -> None:
@@ -200,6 +202,7 @@ def test_of_many_agents_more_evidence_is_asked_that_one_is_worse() -> None:
         runs = Runs(arms, np.zeros_like(arms), correct, 1.0 * ~correct, pulls, pulls < 0, np.array([100, 80]))
         outcomes[agent, "E", 9] = runs
     played = Comparison(tuple(summarize(*key, runs, (), ()) for key, runs in outcomes.items()), outcomes)
+    assert _worse(played, "B", "AB", ERROR) == set()  # A is better
     assert _worse(played, "A", "AB", ERROR) == {"B"} and _worse(played, "A", "ABCDEF", ERROR) == set()
 
 

@@ -82,5 +82,7 @@ def test_a_given_parameter_is_not_chosen() -> None:
         agent = suited(agents.make(name, **given), Rewards.of("binary"))
         assert agent.chosen(agent.rewards) == {} and not notes(agent)
         assert {parameter: agent.setting(parameter) for parameter in given} == given
+    bounded = suited(agents.make("TS", posterior="normal"), Rewards.of("bounded(1, 5)"))
+    assert bounded.setting("sigma") == 2.0  # half of the range, the largest deviation of such rewards
     for given, family in (({"sigma": 1.0}, "gaussian"), ({"threshold": "kk21-gauss"}, "gaussian"), ({}, "student")):
         assert suited(agents.make("T3C", **given), Rewards.of("real")).setting("family") == family, given

@@ -148,8 +148,15 @@ def test_a_plain_function_is_called_for_one_run(small: Plan, tmp_path: Path) -> 
     words: dict[str, Any] = {"rewards": "bernoulli", "cap": 60, "plan": plan, "progress": False}
     result = audit(f"{file}:hasty", **words)
     assert result.refuted and result.looks == "geometric" and repr(f"{file}:hasty") in result.script
-    with pytest.raises(ParameterError, match="arm 9"):
-        audit(lambda statistics, delta: 9, **words)
+    with pytest.raises(ParameterError, match="recommends arm"):
+        audit(lambda statistics, delta: statistics.means.size, **words)
+
+
+def test_a_rate_above_delta_by_chance_is_no_counterexample() -> None:
+    plan = Plan(instances=4, variations=2, runs=10, most=20, certified=20)
+    words: dict[str, Any] = {"rewards": "gaussian", "arms": (2, 2), "cap": 20, "plan": plan, "progress": False}
+    result = audit(lambda statistics, delta: int(statistics.means.argmax()), delta=0.45, **words)  # of one pull
+    assert result.certificates[0].rate > 0.45 and not result.refuted and result.simplest is None
 
 
 def test_intervals_must_hold_at_all_looks() -> None:

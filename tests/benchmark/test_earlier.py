@@ -33,7 +33,7 @@ class Known(Problem):
         return GaussianBandit(np.tile(MEANS, (batch, 1)), np.zeros((batch, 4)))
 
 
-@pytest.mark.each("agent", ["Uniform(tie=first)", "UCB1(tie=first)", "OCBA(tie=first)", "KL-LUCB(tie=first)"])
+@pytest.mark.each("agent", ["Uniform(tie=first)", "UCB1(tie=first)", "OCBA(tie=first)", "LUCB(tie=first)"])
 def test_blocks_and_steps_start_from_earlier_results_alike(agent: str) -> None:
     # Rewards are the means, so that the pulls are determined.
     alone = evaluate(agent, BestArmEnv(Known(False), BUDGET), runs=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -113,6 +114,21 @@ def test_the_folder_is_the_same_for_any_number_of_workers_and_goes_on(
     record_cells(cells, 3, 10, out=tmp_path / "one", on_chunk=lambda *numbers: told.append(numbers))
     assert told == [(11, 12), (12, 12)]
     assert contents(tmp_path / "one") == one
+
+
+def test_an_executor_plays_the_recorded_runs_too(tmp_path: Path) -> None:
+    class Here(Executor):
+        calls = 0
+
+        def submit(self, function: Any, *arguments: Any) -> Any:  # type: ignore[override]
+            self.calls += 1
+            done: Future[Any] = Future()
+            done.set_result(function(*arguments))
+            return done
+
+    executor = Here()
+    compare(["SH"], ENV, budgets=[20], runs=10, record=3, executor=executor, out=tmp_path)
+    assert executor.calls == 1 + 3  # a chunk of runs, and each that is recorded
 
 
 def test_wrong_numbers_are_refused_and_recordings_need_a_folder(tmp_path: Path) -> None:

@@ -90,8 +90,6 @@ def test_needs_are_shown_for_the_parameters(command: Command) -> None:
 def test_an_agent_is_shown_with_parameters_that_it_has(command: Command) -> None:
     text = command("show", "CR-C(sigma=0.5)")
     assert text.startswith("CR-C(sigma=0.5)") and "oracle knowledge: none" in text
-    with pytest.raises(ParameterError, match="rate"):
-        command("show", "SH(rate=3)")
 
 
 @pytest.mark.each("entry", IDS)
@@ -111,7 +109,6 @@ def test_every_environment_can_be_shown(command: Command, entry: Registration) -
         ("bai-gym run --agent SHAd", ["SHAdaVar", "SHAdaVar-Reuse"]),
         ("bai-gym run BAI-Bernoulli3", ["BAI-Bernoulli3-v0"]),
         ("bai-gym show UGapEc", ["UGapEc", "UGapEc-V"]),
-        ("bai-gym sh", ["show"]),
     ],
 )
 def test_the_shell_completes_names(words: str, expected: list[str]) -> None:

@@ -37,6 +37,10 @@ def test_pairs_are_found_among_many_candidates() -> None:
     angle = 0.78 + 0.1 * rng.random(9_998)
     plane = np.vstack([[1.0, 0.0], [-0.707, 0.707], np.column_stack([np.cos(angle), np.sin(angle)])])
     assert pair_design(plane, plane).value == pytest.approx(4.0, rel=0.01)
+    for seed in (7, 13):  # the search among some pairs is near its end before that among all is
+        points = np.random.default_rng(seed).standard_normal((300, 3))
+        found = pair_design(points, points, tolerance=1e-3)
+        assert found.value <= found.lower * (1 + 1e-3)
 
 
 def test_farthest_pairs() -> None:

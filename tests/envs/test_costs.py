@@ -72,6 +72,12 @@ def test_with_fixed_confidence_the_pull_cost_multiplies_costs_and_the_cap_is_mon
         assert (bool(np.ravel(last[2])[0]), bool(np.ravel(last[3])[0])) == (False, True), vector
 
 
+def test_equal_costs_are_a_budget_of_pulls() -> None:
+    same = {"fixed_confidence": True, "pull_cost": 0.01, **EXACT, "costs": [0.5, 0.5, 0.5]}
+    pulls = BestArmEnv("custom", budget=3.3, **same).episode_spec.in_pulls()
+    assert (pulls.budget, pulls.costs, pulls.pull_cost) == (6, None, 0.005)
+
+
 def test_a_batch_of_one_is_the_scalar_environment() -> None:
     keywords: dict[str, Any] = {"means": [0.1, 0.5, 0.2], "costs": [1.0, 2.0, 0.5], "budget": 30.0}
     one, batch = BestArmEnv("custom", **keywords), BestArmVectorEnv("custom", num_envs=1, **keywords)

@@ -30,6 +30,12 @@ SMALL = Snapshot(
 DONE = replace(SMALL, remaining=0, recommendation=0, correct=True)
 
 
+def test_the_recommendation_is_due_when_no_arm_is_affordable() -> None:
+    costly = replace(SMALL, remaining=0.5, cheapest=0.5)
+    assert (costly.phase, costly.unit) == ("explore", "money")
+    assert (replace(costly, remaining=0.4).phase, replace(SMALL, remaining=0).phase) == ("recommend", "recommend")
+
+
 def random_snapshot(num_arms: int, seed: int = 0) -> Snapshot:
     rng = np.random.default_rng(seed)
     pulls = rng.multinomial(10 * num_arms, rng.dirichlet(np.ones(num_arms)))

@@ -107,6 +107,8 @@ def test_claims_speak_of_what_is_played(experiment: Experiment) -> None:
     for claim in experiment.claims:
         assert claim.text.endswith(".") and claim.statements
         assert claim.panels is None or claim.panels <= {panel.name for panel in experiment.panels}
+        caps = {setting.budget for panel in filter(claim.speaks_of, experiment.panels) for setting in panel.settings}
+        assert "within a million pulls" not in claim.text or caps == {10**6}
         for statement in claim.statements:
             told = agents_of(statement)
             assert told <= labels

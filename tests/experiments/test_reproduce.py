@@ -112,6 +112,7 @@ def test_more_runs_settle_what_is_undecided(reproduced: Reproduce, monkeypatch: 
     assert changed and all(one == "undecided" for one, _ in changed)
     assert "with 4,000 runs: " in reproduced(few, "--runs", "20", "--settle", "200")[0]  # all of it is there already
     assert Path("results/made-1/settled/chunks").is_dir() and seeds == {0}
+    assert "--seed 0 --settle 200" in str(pq.read_schema("results/made-1/made-1.parquet").metadata)
 
 
 def test_other_pictures_are_drawn(reproduced: Reproduce) -> None:

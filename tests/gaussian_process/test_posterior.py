@@ -104,6 +104,7 @@ def test_any_sequence_is_the_batch_formula(
             np.testing.assert_allclose(covariances[run], covariance, atol=1e-8 * scale)
             np.testing.assert_allclose(posterior.variance[run], np.diag(covariance), atol=1e-8 * scale)
         assert (posterior.variance >= 0).all()
+        assert (posterior.scale >= np.abs(rewards[first:]).max(axis=0, initial=0.0)).all()
         assert np.isfinite(posterior.draw(rng)).all()
         np.testing.assert_array_equal(posterior.pulls, [np.bincount(part, minlength=arms) for part in chosen.T])
 

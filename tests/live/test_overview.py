@@ -51,10 +51,11 @@ def test_the_journal_shows_what_the_study_knows(arguments: dict[str, Any], tmp_p
             note for note in study.result().notes if not any(words in note for words in alone)
         ]
         study.release()
-        found = study.optimize(reward)
+        found = study.optimize((lambda pull: (reward(pull), 1.5)) if "costs" in arguments else reward)
         end = Overview.of(journal)
         assert end.ended and end.found is not None
         assert (end.found.recommendation, end.found.table) == (found.recommendation, found.table)
+        assert end.found.spent == pytest.approx(found.spent)
         study.tell(1, 99.0)  # after the first reward, and after the end
         assert Overview.of(journal).log == end.log
     before = journal.read_bytes()

@@ -108,17 +108,17 @@ def test_another_experiment_and_damage_are_refused(address: str, path: Path) -> 
     with pytest.raises(OutputError, match=r"study 'one' in sqlite.* its budget is 9, and here it is 10.*another name"):
         written(address, [], budget=10)
     assert written(address, []) == ENTRIES
-    for change in (
-        "UPDATE bai_gym_entries SET entry = '{}' WHERE position = 2",
-        "DELETE FROM bai_gym_entries WHERE position = 2",
-        "DELETE FROM bai_gym_entries WHERE position = 5",
+    for position, change in (
+        (2, "UPDATE bai_gym_entries SET entry = '{}' WHERE position = 2"),
+        (2, "DELETE FROM bai_gym_entries WHERE position = 2"),
+        (5, "DELETE FROM bai_gym_entries WHERE position = 5"),
     ):
         before = path.read_bytes()
         with contextlib.closing(sqlite3.connect(path)) as connection:
             connection.execute(change)
             connection.commit()
         for read in (lambda: written(address, []), lambda: read_database(address, "one")):
-            with pytest.raises(OutputError, match="is damaged: entry [25] is missing or no entry"):
+            with pytest.raises(OutputError, match=f"is damaged: entry {position} is missing or no entry"):
                 read()
         path.write_bytes(before)
     with contextlib.closing(sqlite3.connect(path)) as connection:

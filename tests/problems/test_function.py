@@ -15,6 +15,7 @@ from bai_gym.bandits.executor import Executor
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, BaiGymError, InstanceError, ParameterError, PullError
+from bai_gym.problems import build
 from bai_gym.problems.info import ProblemInfo
 
 
@@ -53,6 +54,13 @@ def test_an_arm_without_a_pull_counts_as_the_worst_one_seen() -> None:
     env = make(lambda arm: -1.0 - arm)
     assert play(env, [0, 1, 0, 1, 2])[1] == -2.0  # recommending an arm without a pull must not pay off
     assert play(env, [0, 1, 0, 1, 0])[1] == -1.0
+
+
+def test_the_demonstration_throws_as_far_as_without_air() -> None:
+    # v^2 / g sin(2 angle), with a mean of 20^2 + 2^2 for v^2: 41.2 m at 45 degrees, and 41.2 m sin(120 degrees) at 60.
+    bandit = build("function").draw(1, np.random.default_rng(0))
+    far = bandit.pull_block(np.array([[0, 0, 2000, 2000]]), np.random.default_rng(1)).means[0, 2:]
+    np.testing.assert_allclose(far, [41.18, 35.67], rtol=0.02)  # 4.5 standard errors
 
 
 def test_a_failure_is_named_and_the_policy_holds() -> None:

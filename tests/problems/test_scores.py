@@ -77,6 +77,11 @@ def test_a_matrix_that_cannot_be_used(
         read_scores(written(tmp_path, content), **keywords)  # type: ignore[arg-type]
 
 
+def test_the_demonstration_has_a_single_best_model() -> None:
+    means = build("llm-selection").draw(1, np.random.default_rng(0)).means
+    assert np.count_nonzero(means == means.max()) == 1
+
+
 def test_every_episode_has_other_models_and_fresh_questions() -> None:
     problem = build("llm-selection-like", num_arms=4, num_questions=20)
     assert isinstance(problem, ScoresProblem)

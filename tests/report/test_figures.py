@@ -111,6 +111,15 @@ def test_chance_is_a_line_where_it_fits_and_a_number_where_it_does_not(tmp_path:
     assert "guess" not in text_of(error_curves(ROWS, tmp_path / "none.svg", chance=None))
 
 
+def test_a_guess_errs_more_often_among_more_arms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: dict[str, Any] = {}
+    monkeypatch.setattr(canvas, "write", lambda figure, target: drawn.setdefault("figure", figure))
+    rows = [Row("SH", 500, 900, env=f"E{arms}", mean_pulls=np.ones(arms)) for arms in (2, 4, 8)]
+    error_curves(rows, tmp_path / "figure.png", x="num_arms")
+    (guess,) = [line for line in drawn["figure"].axes[0].lines if line.get_linestyle() == "--"]
+    assert guess.get_xydata().tolist() == [[2, 0.5], [4, 0.75], [8, 0.875]]
+
+
 @pytest.mark.slow
 def test_curves_over_the_pulls_of_a_run(tmp_path: Path) -> None:
     rows = [Row("SH", 3000, 2000 - point // 2, checkpoint=point) for point in range(100, 3001, 100)]

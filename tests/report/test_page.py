@@ -256,6 +256,14 @@ def test_the_answer_names_the_best_agent_of_several_environments(errors: tuple[l
     assert re.fullmatch(said, answer(*rows_of(**dict(zip(("SH", "SR", "Uniform"), errors, strict=True)))))
 
 
+def test_the_best_of_many_agents_needs_more_evidence() -> None:
+    # SR errs in six runs more of 400, sqrt(6) standard errors: beyond 1.96 for one rival, not beyond 2.73 for eight.
+    far = {f"Uniform{number}": [150, 150] for number in range(7)}
+    for others, best in (({}, True), (far, False)):
+        said = answer(*rows_of(SH=[20, 20], SR=[23, 23], **others))
+        assert ("SH is the best agent overall" in said) is best
+
+
 def test_the_answer_of_one_environment_is_the_lowest_error() -> None:
     better, worse = result("SHVar", errors=20, runs=200, knows=("variances",)), result("SH", errors=90, runs=200)
     assert answer(better, worse, result("SR", errors=95, runs=200)) == (

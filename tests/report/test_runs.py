@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from bai_gym import compare
+from bai_gym.cli.output import draw_stopping
 from bai_gym.errors import ParameterError
 from bai_gym.report import canvas
 from bai_gym.report.runs import arms_plot, regret_boxes, stopping_times, survival
@@ -120,6 +123,12 @@ def test_stopping_times_are_drawn_where_they_belong(drawn: dict[str, Any]) -> No
         "one: 0 of 4 runs wrong",
         "other (oracle knowledge: range): 1 of 4 runs wrong",
     ]
+
+
+def test_of_several_caps_the_largest_is_drawn(drawn: dict[str, Any], tmp_path: Path) -> None:
+    played = compare(["LUCB"], "BAI-FC-Bernoulli10-v0", budgets=[40, 90], runs=5, out=tmp_path)
+    draw_stopping(played, tmp_path, tmp_path / "figure.png")
+    assert drawn["figure"].axes[0].get_title(loc="left").endswith("at most 90 pulls")
 
 
 @pytest.mark.each(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,8 @@ def test_arms_of_a_log_have_names(tmp_path: Path) -> None:
         [" a ", " 0 ", " 40.0 %, 75.0 % "],
     ]
     assert arms_tables(table.results, most=2) == []
+    smaller = replace(table.results[0], budget=3, recommended=(10, 0, 0))
+    assert arms_tables([smaller, *table.results])[0].markdown() == arms.markdown()  # of the largest budget
     line = next(csv.DictReader(io.StringIO(results_table(table.results).csv())))
     assert (line["arms"], line["best_arms"]) == ("a;b;c", "b;c")
 

@@ -12,7 +12,18 @@ from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks, play_steps
 from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.envs.vector import BestArmVectorEnv
-from bai_gym.sampling import Block, Plan, Request, Stepper, execute, singly
+from bai_gym.sampling import (
+    Block,
+    Episode,
+    Plan,
+    Request,
+    Rule,
+    Sequential,
+    State,
+    Stepper,
+    execute,
+    singly,
+)
 from bai_gym.statistics import IntArray, Statistics
 
 
@@ -48,6 +59,26 @@ def played(name: str, runs: int, *, steps: bool) -> tuple[IntArray, IntArray]:
     rollout = play_steps(act, env, env.reset(seed=3)[0]) if steps else play_blocks(lossy, bandit, 60, rng)
     assert (rollout.pulls.sum(axis=1) == 60).all()  # lost ones are paid for
     return lossy.own.pulls, rollout.recommendation
+
+
+class Turns(State):
+    """What the rule below remembers."""
+
+    turn: int = 0
+
+
+def in_turn(e: Episode, s: Turns, w: Turns, rng: np.random.Generator) -> int:
+    """Pull the arms one after the other, by the number of choices."""
+    s.turn += 1
+    return (s.turn - 1) % e.num_arms
+
+
+def test_a_rule_knows_nothing_of_a_lost_pull() -> None:
+    request = Sequential(Rule(choose=in_turn, state=Turns), 6, "first", np.random.default_rng(0))
+    seen = {name: np.zeros((1, 3), np.int64 if name == "pulls" else float) for name in Statistics.__slots__}
+    plan = singly(request, seen)
+    asked = [next(plan), *(plan.send(np.array([reward])) for reward in (1.0, np.nan, 1.0, np.nan, np.nan))]
+    assert np.concatenate(asked).tolist() == [0, 1, 1, 2, 2, 2]
 
 
 @pytest.mark.parametrize("name", ["SH", "SHAdaVar", "UCB-E"])

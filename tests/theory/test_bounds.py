@@ -60,6 +60,8 @@ def test_shvar_with_whole_allocations_by_hand() -> None:
     # 12 pulls a stage: 6, 2, 2, 2; then 9, 3. Exponent 24 / (4 x 2 x 6). Six pulls: 3, 1, 1, 1, but then 4.5, 1.5.
     by_hand(shvar_bound([0, 0, 0, 1], [1, 1, 1, 3], 24, theorem=3), 4 * exp(-0.5))
     assert np.isnan(shvar_bound([0, 0, 0, 1], [1, 1, 1, 3], 12, theorem=3))
+    # 16 arms, the most that are looked at: 17 parts, then 8 or 9, 4 or 5, 2 or 3. Exponent 24480 / (4 x 4 x 17) = 90.
+    by_hand(shvar_bound([1, *[0] * 15], [2, *[1] * 15], 24480, theorem=3), 8 * exp(-90))
 
 
 @pytest.mark.each(

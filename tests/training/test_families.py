@@ -18,10 +18,11 @@ def groups(count: int, families: tuple[str, ...] = FAMILIES) -> list[Group]:
 
 
 def test_instances_are_well_formed() -> None:
-    kinds = set()
+    kinds, sizes = set(), []
     for group in groups(60):
         batch, num_arms = group.means.shape
         kinds.add(group.kind)
+        sizes.append(num_arms)
         assert 2 <= num_arms <= 64 and batch % len(group.budgets) == 0
         assert (group.budgets >= 2 * num_arms).all() and (group.budgets <= 300 * num_arms + 1).all()
         assert (group.means[:, :1] >= group.means).all()
@@ -29,6 +30,7 @@ def test_instances_are_well_formed() -> None:
         if group.kind == "bernoulli":
             np.testing.assert_allclose(group.deviations**2, group.means * (1.0 - group.means))
     assert kinds == {"gaussian", "bernoulli"}
+    assert min(sizes) <= 3 and max(sizes) > 50  # of 2 to 64, by their logarithms: 7 % are above 50
 
 
 def test_hardness_of_two_equal_arms() -> None:

@@ -113,8 +113,16 @@ def test_imitation_makes_the_actions_of_new_episodes_likely(monkeypatch: pytest.
     made = policy()
     before = likelihood(made, held_out)
     calls: list[tuple[int, int]] = []
+    rounds = []
+
+    def noted(*given: Any) -> Watched:
+        rounds.append(watch(*given))
+        return rounds[-1]
+
+    monkeypatch.setattr(imitation, "watch", noted)
     imitate(made, teacher, env, 40_000, 0, lambda done, total: calls.append((done, total)))
     assert calls == [(done, 4) for done in range(1, 5)]
+    assert len({played.observations["means"].numpy().tobytes() for played in rounds}) == 4  # new episodes in each
     assert not made.training
     # From about log(1/4), which chance gives, at least half of the way to 0, which nothing exceeds.
     assert before < -1.0
@@ -147,7 +155,6 @@ def test_agents_that_cannot_be_imitated(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setitem(agents.registry._AGENTS, "one at a time", OneAtATime)
     for teacher, name, keywords, error, words in (
-        ("SH(speed=3)", "BAI-Bernoulli4-v0", {}, ParameterError, "SH has no parameter 'speed'"),
         ("SH", "BAI-Bernoulli4-v0", {"budget": 3}, BudgetError, "below the minimum of SH"),
         ("SH", "BAI-TopM-Bernoulli10-v0", {}, AgentError, "SH does not support the task 'top-m'"),
         ("UGapEc", "BAI-FC-Bernoulli10-v0", {}, ParameterError, "UGapEc cannot be imitated"),

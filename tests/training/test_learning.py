@@ -293,7 +293,6 @@ def test_a_foreign_folder_runs_no_code(tmp_path: Path) -> None:
 def test_mistakes_do_not_take_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "out"
     refused(BaiGymError, "unknown agent 'Nobody'", recipe(imitate="Nobody"), folder)
-    refused(BaiGymError, "has no parameter 'speed'", recipe(imitate="SH(speed=3)"), folder)
     five = recipe_for("BAI-Custom-v0", {"means": [0.0] * 5, "budget": 8}, imitate="A-GapE-V")
     refused(BaiGymError, "budget 8 is below the minimum of A-GapE-V for 5 arms", five, folder)
     refused(ParameterError, "PyTorch cannot compute on the device 'nonsense'", recipe(), folder, device="nonsense")

@@ -67,9 +67,13 @@ def test_an_episode_spends_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(universal, "pull", recorded)
     group = families.draw_group(np.random.default_rng(1), size=200)
-    preferred, best = play(Networks(8).of(group.kind), group, 6, torch.Generator().manual_seed(0))
+    network, seen = Networks(8).of(group.kind), []
+    network.register_forward_pre_hook(lambda _, given: seen.append(given[0].pulls.sum(1) + given[1][:, 0]))
+    preferred, best = play(network, group, 6, torch.Generator().manual_seed(0))
     pulls = torch.stack(made).detach()
     totals = np.repeat(group.budgets, len(group.means) // len(group.budgets))
+    for spent_and_left in seen:  # what the network is shown
+        assert spent_and_left.tolist() == pytest.approx(totals.tolist())
     assert pulls.sum((0, 2)).tolist() == pytest.approx(totals.tolist())
     assert torch.allclose(pulls, pulls.round(), atol=1e-3) and pulls.min() >= 0.0
     assert preferred.shape == group.means.shape and best.shape == (len(group.means),)

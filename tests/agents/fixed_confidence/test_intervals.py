@@ -47,13 +47,18 @@ def test_arms_of_equal_means_and_pulls_are_tied(episode: Play) -> None:
         assert counts[[1, 2]].sum() == 0 and chisquare(counts[[0, 3, 4]]).pvalue > 0.001, threshold
 
 
-def test_ends_for_bernoulli_means_are_at_the_rate(episode: Play) -> None:
+def test_ends_are_at_the_rate(episode: Play) -> None:
+    heuristic = state(GAUSSIAN, "gk16", np.ones(2))
     for mean in (0.0, 0.3):
         for pulls in (20, 5000):
             end = upper_end(episode([pulls], [mean]), *state(BERNOULLI, "union", np.zeros(1)), 0)
             rate = math.log(40.0 * pulls**2)
             assert mean < end < 1 and pulls * bernoulli_kl(mean, end) == pytest.approx(rate, rel=1e-6)
     assert upper_end(episode([3], [1.0]), *state(BERNOULLI, "union", np.zeros(1)), 0) == 1.0
+    for others in (4, 400):  # which the heuristic counts too
+        level = math.log(10.0) + math.log(1.0 + math.log(4.0 + others))
+        end = upper_end(episode([4, others], [0.5, 0.5]), *heuristic, 0)
+        assert end == pytest.approx(0.5 + math.sqrt(2.0 * level / 4.0))
     # By hand, one 0 with one arm: E(x) = 0.95 + 0.05 / (2 (1 - x)). The interval of level log 10 ends where it is 10.
     end = upper_end(episode([1], [0.0]), *state(BERNOULLI, "mixture", np.zeros(1)), 0)
     assert end == pytest.approx(1.0 - 0.025 / 9.05, abs=1e-9)

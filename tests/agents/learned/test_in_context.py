@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 from bai_gym import evaluate
+from bai_gym.agents.learned import in_context
 from bai_gym.agents.learned.in_context import DPT, FOLDER, ICPE, InContextNetworks, candidates, expected_certainty
 from bai_gym.agents.learned.playing import environments
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
@@ -184,6 +185,19 @@ def test_planning_solves_an_easy_world_with_any_budget_and_any_number_of_arms() 
     for budget in (1, 4):
         agent = DPT(env="BAI-Bernoulli3-v0", play="planning", allow_small_budget=True)
         assert evaluate(agent, "BAI-Bernoulli3-v0", budget=budget, runs=20, seed=0).runs == 20
+
+
+def test_planning_looks_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = []
+
+    def noted(networks: Any, seen: Statistics, plans: IntArray, rng: np.random.Generator) -> FloatArray:
+        planned.extend(set(plans.sum(axis=2).ravel().tolist()))
+        return expected_certainty(networks, seen, plans, rng)
+
+    monkeypatch.setattr(in_context, "expected_certainty", noted)
+    bandit = BernoulliBandit(np.full((2, 3), 0.5))
+    play_blocks(began(DPT(env="BAI-Bernoulli3-v0", play="planning"), bandit, 33), bandit, 33, np.random.default_rng(1))
+    assert planned == list(range(30, 0, -3))  # after a pull of each arm, in ten parts
 
 
 def test_planning_is_refused_without_binary_rewards_or_the_uniform_prior(tmp_path: Path) -> None:

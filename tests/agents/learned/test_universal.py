@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bai_gym import agents, compare, evaluate
+from bai_gym.agents.learned.contenders import binary_moments, moments
 from bai_gym.agents.learned.universal import (
     SHIPPED,
     Universal,
@@ -18,6 +19,7 @@ from bai_gym.agents.learned.universal import (
 )
 from bai_gym.agents.tools.choosing import largest_remainders, systematic
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
+from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, Statistics
@@ -99,6 +101,26 @@ def test_scale_and_shift_of_the_rewards_change_nothing(kind: str) -> None:
         moved = Statistics(seen.pulls, scale * seen.means + shift, scale**2 * seen.variances)
         for one, other in zip(logits(NETWORKS, moved, 40), expected, strict=True):
             np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_estimates_by_hand() -> None:
+    # 2 of 2 and 3 of 6 successes: the centre is (1.5 + 1) / 4 = 5 / 8, so with two pulls more the shares are 3.25 / 4 =
+    # 0.8125 and 4.25 / 8 = 0.53125. Variances 0.15234 and 0.24902 of 2 and 6 pulls are 0.22485 on average.
+    means, variances, _ = binary_moments(np.array([2.0, 6.0]), np.array([1.0, 0.5]), np)
+    assert means[0] - means[1] == pytest.approx(0.28125 / np.sqrt(0.22485), abs=1e-5)
+    assert variances == pytest.approx([(2 * 0.15234 / 0.22485 + 1) / 3, (6 * 0.24902 / 0.22485 + 1) / 7], abs=1e-4)
+    # Single pulls have no variance of their own: that of both arms counts for two pulls.
+    means, variances, freedom = moments(np.ones(2), np.array([0.0, 2.0]), np.zeros(2), np)
+    assert freedom.tolist() == [2.0, 2.0] and variances.tolist() == [1.0, 1.0]
+    assert means == pytest.approx([-np.sqrt(2.0), np.sqrt(2.0)], rel=1e-5)  # half of the variance of the means is 0.5
+
+
+def test_every_arm_has_a_part_of_each_stage() -> None:
+    # 0.25 % of a stage of 4984 pulls is 12.5, however bad the arm is; the warm-up is 0.7 times the root of 50,000.
+    agent, bandit = Universal(tie="first"), GaussianBandit([[0.0, -1000.0]])
+    agent.reset(ProblemInfo(2, 100_000), np.random.default_rng(0))
+    pulls = play_blocks(agent, bandit, 100_000, np.random.default_rng(1)).pulls
+    assert pulls.min() >= 156 + 20 * 12
 
 
 def play(num_arms: int, budget: int, *, small: bool = False) -> FloatArray:

@@ -98,6 +98,9 @@ def test_a_constant_difference_decides_and_equal_columns_run_to_the_cap(both: Pl
     noise = np.random.default_rng(1).normal(size=(1, 100, 1)) * 10.0
     # 0.95 (1 + t / 10)^((t - 1) / 2) + 0.05 (1 + t)^((t - 1) / 2) is 9.6 for t = 6, and 30 for t = 7.
     assert both(PairedRace(), noise + [0.0, 0.125], 150).pulls.tolist() == [[7, 7]]
+    # In [0, 1] the width 14 x 3.5 / (3 (t - 1)) is below the difference from t = 18 on, and the first test is at 100.
+    sure = np.tile([0.0, 1.0], (1, 200, 1))
+    assert both(PairedRace(first_items=100), sure, 400, kind=UNIT).pulls.tolist() == [[100, 100]]
     played = both(PairedRace(tie="first"), noise + [0.0, 0.0], 151)
     assert played.pulls.tolist() == [[76, 75]]
 

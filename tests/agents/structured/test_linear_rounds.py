@@ -117,6 +117,13 @@ def play(name: str, bandit: Any, runs: int, cap: int, **given: Any) -> Any:
     return play_blocks(agent, many, cap, np.random.default_rng(1))
 
 
+def test_the_oracle_by_hand() -> None:
+    # Two unit vectors, p pulls of each after round p. It stops when gap^2 exceeds 4 log(2 p^2 2 / 0.1) / p, which is
+    # 5.53 at p = 5 and 4.85 at p = 6.
+    bandit = FeatureBandit(GaussianBandit([[2.28, 0.0]], 0.0), np.eye(2))  # gap^2 = 5.2
+    assert play("XY-oracle", bandit, 1, 1000, sigma=1.0, delta=0.1).pulls.tolist() == [[6, 6]]
+
+
 def test_the_cap_ends_a_round_and_the_oracle_is_faster() -> None:
     bandit = linear_bandit(soare(4, 0.3), [2.0, 0.0, 0.0, 0.0])
     spent = {name: play(name, bandit, 40, 100_000).pulls.sum(axis=1).mean() for name in ("XY-static", "XY-oracle")}

@@ -53,6 +53,14 @@ def test_by_hand_with_zeros_and_ones(trace: Play) -> None:
     assert played.recommendation == 0
 
 
+def test_one_step_of_newton_by_hand(trace: Play) -> None:
+    # Unit vectors, link log, penalty 1: an arm with S from T pulls has T e^z + z = S. So z is 1 for arm 0 with 3.718,
+    # and 0.53 for arm 1 with 2.229. After the 0 of arm 0 its z is 0.48; one step from 1 is 2.718 / 6.437, to 0.58.
+    for steps, last in ((1, 0), (3, 1)):
+        agent = UCBGLM(link="log", alpha=0.0, penalty=1.0, newton_steps=steps, tie="first")
+        assert trace(agent, [[3.718, 0.0], [2.229]], 4, features=np.eye(2)).arms == [0, 1, 0, last]
+
+
 @pytest.mark.each("link", LINKS)
 def test_every_pull_follows_the_formula(trace: Play, link: str) -> None:
     rng = np.random.default_rng(2)
