@@ -35,6 +35,7 @@ __all__ = ["Loops", "NotCompiledError", "can_compile", "compile_loops"]
 _global_names = functools.lru_cache(maxsize=4096)(global_names)
 NOTE_AFTER = 1.0  # seconds
 FLAGS = {"error_model": "numpy", "nogil": True}
+INNER = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # never called from Python or C
 _LOCK = threading.RLock()  # Numba compiles in one thread at a time, and signals are held by the main one
 _functions: dict[str, Any] = {}  # compiled functions by digest
 _loops: dict[str, Loops] = {}
@@ -177,7 +178,7 @@ def _stored(text: str, functions: Mapping[str, Callable[..., Any]], key: str) ->
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
-        vars(module).update(compiled=numba.njit(cache=True, **FLAGS), borrowed=borrowed())
+        vars(module).update(compiled=numba.njit(cache=True, no_cfunc_wrapper=True, **FLAGS), borrowed=borrowed())
         vars(module).update({name: jitted(function) for name, function in functions.items()})
         sys.modules[path.stem] = module  # Numba imports it by its name when it loads machine code
         spec.loader.exec_module(module)
@@ -201,7 +202,7 @@ def borrowed() -> Any:
     def borrow(array: Any) -> Any:
         return numba.carray(ffi.from_buffer(array), array.shape)
 
-    return numba.njit(borrow, forceinline=True, **FLAGS)
+    return numba.njit(borrow, **INNER, **FLAGS)
 
 
 def folder() -> Path:
@@ -224,7 +225,7 @@ def jitted(function: Any) -> Any:
         copy.__defaults__ = function.__defaults__
         # Machine code of two processes may meet in a third one, which knows functions by these names.
         copy.__qualname__, copy.__module__ = f"{function.__name__}_{key[:16]}", __name__
-        _functions[key] = numba.njit(copy, forceinline=True, **FLAGS)
+        _functions[key] = numba.njit(copy, **INNER, **FLAGS)
     return _functions[key]
 
 

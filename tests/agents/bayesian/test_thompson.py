@@ -13,7 +13,7 @@ from scipy import stats
 from bai_gym import evaluate
 from bai_gym.agents.bayesian.thompson import TS, TTTS
 from bai_gym.agents.tools.draws import FULL, beta_draw, bound, polar_draw
-from bai_gym.agents.tools.posteriors import STUDENT, RewardFamily, posterior_draw
+from bai_gym.agents.tools.posteriors import STUDENT, Posteriors, arm_of_largest_draw
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Engine
@@ -146,6 +146,6 @@ def test_the_last_reward_counts(trace: Play, last: float) -> None:
 
 
 def test_a_draw_of_a_mean_with_unknown_variance_has_one_degree_of_freedom_less_than_pulls(episode: Any) -> None:
-    e, (s, w) = episode([4], [2.0], [9.0]), RewardFamily.of(family=STUDENT)
-    drawn = posterior_draw(e, s, w, 0, np.random.default_rng(3))
-    assert drawn == pytest.approx(2.0 + 1.5 * np.random.default_rng(3).standard_t(3.0), rel=1e-12)
+    e, (s, w) = episode([4], [2.0], [9.0]), Posteriors.of(family=STUDENT, draw=np.zeros(1))
+    assert arm_of_largest_draw(e, s, w, np.random.default_rng(3)) == 0
+    assert w.draw[0] == pytest.approx(2.0 + 1.5 * np.random.default_rng(3).standard_t(3.0), rel=1e-12)
