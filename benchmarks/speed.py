@@ -97,6 +97,7 @@ ROWS = (
     Row("TS", "10 Bernoulli arms", 2000, 150),
     Row("TTTS", "10 Gaussian arms", 2000, 50),
     Row("TTTS", "64 Bernoulli arms", 5000, 10),
+    Row("TTTS-GLR(family=gaussian)", "64 Gaussian arms", 5000, 10, short=True),
     # Fixed confidence
     Row("T3C", "BAI-FC-GK1-v0", None, 30),
     Row("T3C", "BAI-FC-GK2-v0", None, 60, short=True),
