@@ -3,8 +3,8 @@
 A loop is put together from the parts that the rule needs; :mod:`bai_gym.sampling.compiler` then has Numba compile it,
 once. It is text because what stands in a register must not be read back from memory, and because a function that takes
 arrays costs more than most rules unless it is inlined. Two episodes are played side by side, so that their latencies
-overlap, each in variables of its own: where its rows begin is computed once, not at each pull. The same text runs as
-plain Python.
+overlap, each in variables of its own: where its rows begin is computed once, not at each pull. Rules that stop take too
+long for that to matter, and one episode after another takes less time to compile. The same text runs as plain Python.
 """
 
 from __future__ import annotations
@@ -41,7 +41,19 @@ from bai_gym.sampling.index import Index
 
 '''
 
-PLAYER = '''
+ONE_BY_ONE = '''
+@compiled
+def play(arms, {candidates}rewards, until,{arguments}):
+    """Play every episode until it has made its pulls, has stopped, or waits."""
+    k, bandit = pulls.shape[1], {arms}(*arms)
+    for n in range(pulls.shape[0]):
+{begin}
+        while goes:
+{turn}
+{end}
+'''
+
+SIDE_BY_SIDE = '''
 @compiled
 def play(arms, {candidates}rewards, until,{arguments}):
     """Play every episode until it has made its pulls, has stopped, or waits."""
@@ -184,7 +196,8 @@ def player(rule: Rule, arm_fields: Iterable[str], *, has_candidates: bool) -> st
     """
     arms, definition = _named_tuple("Arms", arm_fields)
     candidates, drawn = ("candidates, ", "candidates[n, arm]") if has_candidates else ("", "arm")
-    return HEADER + definition + _filled(PLAYER, rule, arms=arms, candidates=candidates, drawn=drawn)
+    text = SIDE_BY_SIDE if rule.stops is None else ONE_BY_ONE
+    return HEADER + definition + _filled(text, rule, arms=arms, candidates=candidates, drawn=drawn)
 
 
 def steps(rule: Rule) -> str:
@@ -210,6 +223,7 @@ def _filled(text: str, rule: Rule, **parts: str) -> str:
         "record": record,
     }
     begin, turn = BEGIN.format(**parts), TURN.format(**{**parts, "record": _block(record, 4)})
+    parts |= {"begin": _block(begin, 8), "turn": _block(turn, 12), "end": _block(END, 8)}
     for letter in "ab":
         parts[f"begin_{letter}"] = _block(_own(begin, letter), 8)
         parts[f"turn_{letter}"] = _block(_own(turn, letter), 16)
