@@ -145,7 +145,8 @@ def best(row: Row, repeats: int) -> float:
 
 def known(row: Row) -> bool:
     """Return whether the installed library has the agent and the arms."""
-    return row.agent in (STEP, *bai_gym.agents.names()) and row.arms in {*ARMS, *gym.registry}
+    name, _, _ = row.agent.partition("(")
+    return name in (STEP, *bai_gym.agents.names()) and row.arms in {*ARMS, *gym.registry}
 
 
 def measure(rows: Iterable[Row], repeats: int) -> dict[str, float]:
