@@ -21,6 +21,8 @@ from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["PairedBandit"]
 
+AHEAD = 32  # rewards of an arm of a single instance that are drawn at once
+
 
 def key_of(row: FloatArray, rng: np.random.Generator) -> np.uint64:
     """Return the key of an instance, drawn if it has none; in loops of sequential agents."""
@@ -44,6 +46,7 @@ class PairedBandit(Bandit):
         """Allocate the state, with that many numbers of the subclass."""
         batch, arms = self.means.shape
         self._rows = np.zeros((batch, 1 + arms + extra))
+        self._ahead: dict[int, tuple[int, FloatArray]] = {}  # of an only instance, by arm: an item, rewards from it on
         # Besides these, sums, means and variances of the differences of each pair, and as much again while they grow.
         self.state_size = -(-self._rows.shape[1] // arms) + 8 * arms
 
@@ -68,13 +71,34 @@ class PairedBandit(Bandit):
 
     @override
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
+        if self.batch == 1 and len(flat) == 1:
+            return self._pull_one(int(flat[0]), rng)
         rewards = np.empty(len(flat))
         for part in distinct(flat):
             rewards[part] = self._rewards(*np.divmod(flat[part], self.num_arms), self.take_items(flat[part], rng))
         return rewards
 
+    def _pull_one(self, arm: int, rng: np.random.Generator) -> FloatArray:
+        """Return the next reward of an arm of the only instance, found among rewards of its next items."""
+        item = self._take_one(arm, rng)
+        first, rewards = self._ahead.get(arm, (item, None))
+        if rewards is None or not first <= item < first + AHEAD:
+            items = np.arange(item, item + AHEAD)
+            first, rewards = item, self._rewards(np.zeros(AHEAD, np.int64), np.full(AHEAD, arm), items)
+            self._ahead[arm] = first, rewards
+        return rewards[item - first : item - first + 1].copy()
+
+    def _take_one(self, arm: int, rng: np.random.Generator) -> int:
+        """Return the next item of an arm of the only instance."""
+        self._draw_keys(rng)
+        item = int(self._rows[0, 1 + arm])
+        self._rows[0, 1 + arm] = item + 1.0
+        return item
+
     @override
     def take_items(self, flat: IntArray, rng: np.random.Generator) -> IntArray:
+        if self.batch == 1 and len(flat) == 1:
+            return np.array([self._take_one(int(flat[0]), rng)])
         self._draw_keys(rng)
         positions, (rows, arms) = self._positions, np.divmod(flat, self.num_arms)
         items = positions[rows, arms]
@@ -152,3 +176,4 @@ class PairedBandit(Bandit):
     @override
     def replace(self, rows: IntArray, other: Self) -> None:
         self._rows[rows] = other._rows
+        self._ahead.clear()

@@ -170,6 +170,7 @@ class PairedGaussianBandit(PairedBandit):
             return super().draw_blocks(flat, counts, rng, variances=variances)
         segment = _Segment.draw(start, pulls, self.batch, self._loadings.shape[1], rng, scatter=variances)
         self._segments.append(segment)
+        self._ahead.clear()
         rows: IntArray
         arms: IntArray
         if isinstance(flat, slice):

@@ -216,6 +216,30 @@ def test_instances_are_replaced_before_or_between_single_pulls(plays: dict[str, 
         played.replace(np.array([0]), gaussian(1))
 
 
+def test_single_pulls_are_the_rewards_of_their_items() -> None:
+    """Those of an only instance are drawn ahead: not across a replacement, nor across a block of other arms."""
+    rng = np.random.default_rng(0)
+    for make in (gaussian, finite, lambda batch: finite(batch, replace=True)):
+        bandit, arms = make(1), rng.choice(3, 150, p=[0.6, 0.3, 0.1])
+        pulled = [bandit.pull(np.array([arm]), rng)[0] for arm in arms]
+        items = [np.count_nonzero(arms[:t] == arm) for t, arm in enumerate(arms)]
+        rewards = bandit.item_rewards(np.zeros(150, np.int64), np.arange(150))
+        np.testing.assert_allclose(pulled, rewards[items, arms], rtol=1e-12)
+        played, other = make(1), make(1)
+        played.pull(np.array([0]), rng)
+        other.pull(np.array([1]), rng)
+        played.replace(np.array([0]), other)
+        assert [played.pull(np.array([0]), rng)[0] for _ in range(9)] == [
+            other.pull(np.array([0]), rng)[0] for _ in range(9)
+        ]
+    late = gaussian(1)
+    for arm in range(3):
+        late.pull(np.array([arm]), rng)
+    late.pull_block(np.array([[5, 5]]), rng, arms=np.array([[1, 2]]))
+    pulled = [late.pull(np.array([0]), rng)[0] for _ in range(5)]
+    np.testing.assert_allclose(pulled, late.item_rewards(np.zeros(5, np.int64), np.arange(1, 6))[:, 0], rtol=1e-9)
+
+
 def test_impossible_instances_are_rejected_in_one_line() -> None:
     unpaired = FiniteBandit(FinitePopulations.of(SampleTable.of(np.ones(4), np.array([0, 2, 4]))), np.array([[0, 1]]))
     gaussians: list[tuple[dict[str, Any], str]] = [
