@@ -80,7 +80,9 @@ class PairedBandit(Bandit):
 
     def _pull_one(self, arm: int, rng: np.random.Generator) -> FloatArray:
         """Return the next reward of an arm of the only instance, found among rewards of its next items."""
-        item = self._take_one(arm, rng)
+        self._draw_keys(rng)
+        item = int(self._rows[0, 1 + arm])  # as `take_items` does, without arrays of one
+        self._rows[0, 1 + arm] = item + 1.0
         first, rewards = self._ahead.get(arm, (item, None))
         if rewards is None or not first <= item < first + AHEAD:
             items = np.arange(item, item + AHEAD)
@@ -88,17 +90,8 @@ class PairedBandit(Bandit):
             self._ahead[arm] = first, rewards
         return rewards[item - first : item - first + 1].copy()
 
-    def _take_one(self, arm: int, rng: np.random.Generator) -> int:
-        """Return the next item of an arm of the only instance."""
-        self._draw_keys(rng)
-        item = int(self._rows[0, 1 + arm])
-        self._rows[0, 1 + arm] = item + 1.0
-        return item
-
     @override
     def take_items(self, flat: IntArray, rng: np.random.Generator) -> IntArray:
-        if self.batch == 1 and len(flat) == 1:
-            return np.array([self._take_one(int(flat[0]), rng)])
         self._draw_keys(rng)
         positions, (rows, arms) = self._positions, np.divmod(flat, self.num_arms)
         items = positions[rows, arms]

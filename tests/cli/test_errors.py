@@ -45,6 +45,7 @@ Refused = Callable[..., None]
         ),
         ((*RUN, "--out", ""), ("'--out': '' is not a folder; write . for the current one",)),
         # Options.
+        ((*RUN, "--agent", "SH(tie="), ("'SH(tie='", "NAME(parameter=value, ...)")),
         ((*RUN, "--agent", "SH", "--budget", "3", "--out", "out"), ("budget 3",)),
         # Keywords of environments, and instances.
         *(

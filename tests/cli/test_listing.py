@@ -109,6 +109,7 @@ def test_every_environment_can_be_shown(command: Command, entry: Registration) -
         ("bai-gym run --agent SHAd", ["SHAdaVar", "SHAdaVar-Reuse"]),
         ("bai-gym run BAI-Bernoulli3", ["BAI-Bernoulli3-v0"]),
         ("bai-gym show UGapEc", ["UGapEc", "UGapEc-V"]),
+        ("bai-gym sh", ["show"]),
     ],
 )
 def test_the_shell_completes_names(words: str, expected: list[str]) -> None:

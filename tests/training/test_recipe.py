@@ -81,7 +81,7 @@ def test_wrong_values_are_refused() -> None:
         "num_envs": (0, True),
         "imitated_steps": (0,),
         "epochs": (0,),
-        "learning_rate": (0.0, float("nan"), "fast", True),
+        "learning_rate": (0.0, float("nan"), float("inf"), "fast", True),
         "entropy": (-0.1, float("inf"), "much"),
     }
     for name, values in wrong.items():
