@@ -23,6 +23,7 @@ __all__ = [
     "make",
     "names",
     "register",
+    "treats_arms_alike",
 ]
 
 GROUPS: dict[str, str] = gathered("groups")
@@ -113,6 +114,30 @@ def build(name: str, factory: Callable[..., Any], parameters: Mapping[str, Any])
             if parameter not in allowed:
                 raise ParameterError(f"{name} has no parameter {parameter!r}; it has: {', '.join(allowed)}")
     return factory(**parameters)
+
+
+def treats_arms_alike(agent: Any) -> bool:
+    """Return whether an agent is known to treat all arms alike, and features by their inner products alone.
+
+    Then the order of the arms and a rotation of their features change nothing about the distribution of its pulls and
+    recommendations, and the runner plays it without either. It is known of the agents of this library, whose arms
+    ``tests/agents/test_arms_alike.py`` permutes: with ties broken at random, and parameters that are no functions, no
+    arrays with a value for each arm, and no other agents than these. A class that is derived from one of them is
+    another agent.
+    """
+    entry = BUILT_IN.get(getattr(agent, "name", ""))
+    if entry is None or not (entry.alike and entry.path.startswith(".")) or type(agent) is not entry.load():
+        return False
+    own = vars(agent).values()
+    values = [getattr(agent, field.name) for field in fields(agent)]
+    return agent.tie == "random" and not any(map(callable, own)) and all(map(_names_no_arm, values))
+
+
+def _names_no_arm(value: object) -> bool:
+    """Return whether a value of a parameter is a number or text, and not the name of somebody's agent."""
+    if isinstance(value, str):
+        return not is_reference(value) and (value in BUILT_IN or value not in _AGENTS)
+    return value is None or isinstance(value, int | float)
 
 
 def check_arms(name: str, num_arms: int) -> None:

@@ -17,7 +17,7 @@ import gymnasium as gym
 
 from bai_gym.adapters import Checkpoints
 from bai_gym.agents.loading import SUFFIX, as_agent, file_of
-from bai_gym.agents.registry import BUILT_IN, build, find, is_reference, names
+from bai_gym.agents.registry import BUILT_IN, build, find, is_reference, names, treats_arms_alike
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.protocol import Traits, describe
 from bai_gym.benchmark.recordings import check_record, record_cells
@@ -83,6 +83,7 @@ def agent_source(agent: Any) -> AgentSource:
     except TypeError as error:
         raise AgentError(f"agent {_shown(agent)} cannot be made: {error}; {remedy}") from None
     Traits.of(prototype)
+    source = dataclasses.replace(source, alike=treats_arms_alike(prototype))
     if isinstance(agent, str) and parameters and not hasattr(prototype, "label"):
         text = ", ".join(f"{word}={value}" for word, value in parameters.items())
         return dataclasses.replace(source, label=f"{describe(prototype)}({text})")

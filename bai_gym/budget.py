@@ -94,10 +94,10 @@ class Budget:
         """Return how many pulls of any arms leave enough for one more of any arm, or nothing at all."""
         return int(left)
 
-    def check_affordable(self, left: npt.NDArray[Any], arms: Any) -> None:
+    def check_affordable(self, left: npt.NDArray[Any], arms: Any, numbers: Any) -> None:
         """Raise :class:`BudgetError` unless what is left in each of R episodes, ``(R, 1)``, pays for its ``(R,)`` arm.
 
-        A pull that is left pays for any arm.
+        A pull that is left pays for any arm. ``numbers`` are those by which the episodes know the arms.
         """
 
     def pay(self, left: npt.NDArray[Any], rows: Any, arms: Any) -> None:
@@ -245,14 +245,14 @@ class Money(Budget):
         return max(int(left / self.prices.max()) - 1, 0)
 
     @override
-    def check_affordable(self, left: npt.NDArray[Any], arms: Any) -> None:
-        numbers = np.atleast_1d(arms)
-        lacking = np.flatnonzero(self.prices[numbers] > left[:, 0] + self._slack)
+    def check_affordable(self, left: npt.NDArray[Any], arms: Any, numbers: Any) -> None:
+        prices = self.prices[np.atleast_1d(arms)]
+        lacking = np.flatnonzero(prices > left[:, 0] + self._slack)
         if lacking.size:
-            arm, left_there = numbers[lacking[0]], left[lacking[0], 0]
+            first = lacking[0]
             raise BudgetError(
-                f"a pull of arm {arm} costs {self.prices[arm]:g}, and {left_there:g} is left: pull a cheaper arm, or "
-                "recommend"
+                f"a pull of arm {np.atleast_1d(numbers)[first]} costs {prices[first]:g}, and {left[first, 0]:g} is "
+                "left: pull a cheaper arm, or recommend"
             )
 
     @override

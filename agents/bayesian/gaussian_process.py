@@ -146,6 +146,7 @@ class GaussianProcessAgent(Agent):
                 f"kernel of {self.name} must be {', '.join(map(repr, (PRIOR, *KERNELS)))}, a function of features, or "
                 f"a covariance (K, K), not {self.kernel!r}"
             )
+        info.check_order(f"kernel of {self.name}")
         return GaussianPrior(self.kernel, mean).scaled(self.amplitude)
 
     def _new_posterior(self) -> GaussianPosterior:

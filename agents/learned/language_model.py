@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from bai_gym.envs.text_encoding import Reply, TextEncoding, UnreadableReplyError
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import Observation
-from bai_gym.validation import integer
+from bai_gym.validation import flag, integer
 
 __all__ = ["LanguageModel"]
 
@@ -34,8 +34,7 @@ class LanguageModel:
         ask: Returns the reply to a prompt, both text. It is not copied: all episodes of a process share it. For several
             workers it must be picklable.
         name: Name in results.
-        arm_names: K names, shown with the numbers of the arms; None: numbers alone. Only for environments whose arms
-            are the same in all episodes.
+        arm_names: Whether prompts show the names of the arms with their numbers, where the environment has names.
         attempts: Prompts for one decision before a random arm is taken, at least 1.
 
     Attributes:
@@ -52,7 +51,7 @@ class LanguageModel:
         ask: Callable[[str], str],
         *,
         name: str = "LanguageModel",
-        arm_names: Sequence[str] | None = None,
+        arm_names: bool = False,
         attempts: int = 2,
     ) -> None:
         """Keep the parameters."""
@@ -60,7 +59,7 @@ class LanguageModel:
             raise AgentError(f"ask must be a function from a prompt to a reply, both text, not {ask!r}"[:200])
         self.ask = ask
         self.name = str(name)
-        self.arm_names = None if arm_names is None else tuple(arm_names)
+        self.arm_names = flag(arm_names, "arm_names")
         self.attempts = integer(attempts, "attempts", least=1)
         self.tally = {"replies": 0, "unreadable replies": 0, "random arms in their place": 0}
 
@@ -76,11 +75,17 @@ class LanguageModel:
             rng: Source of the random arms after replies that cannot be read; None: a fresh unseeded one.
 
         Raises:
-            ParameterError: If the number of names is not that of the arms.
+            AgentError: If it is to show names, and arms have none.
         """
+        if self.arm_names and info.arm_names is None:
+            raise AgentError(f"{self.name} is to show the names of arms, and they have none here: leave out arm_names")
+
         self._rng = np.random.default_rng() if rng is None else rng
         self._text = TextEncoding(
-            info.num_arms, info.task, fixed_confidence=info.fixed_confidence, arm_names=self.arm_names
+            info.num_arms,
+            info.task,
+            fixed_confidence=info.fixed_confidence,
+            arm_names=info.arm_names if self.arm_names else None,
         )
         self._actions = ActionEncoding(info.num_arms, info.task, fixed_confidence=info.fixed_confidence)
         self._introduction = self._text.introduction(info.budget, info.rewards)

@@ -81,7 +81,15 @@ class PriorAgent(Agent):
                     f"{self.name} has no prior here: the environment provides none. Give prior_mean= and prior_sd=, "
                     "each a number, or one for each arm"
                 )
+            if prior.rows > 1:
+                raise AgentError(
+                    f"{self.name} plans for one prior, and each episode of this batch has its arms in another order: "
+                    "play one episode at a time, or make the batch with shuffle=False"
+                )
             return prior
+        for parameter in ("prior_mean", "prior_sd"):
+            if np.ndim(getattr(self, parameter)):
+                info.check_order(f"{parameter} of {self.name}")
         mean = self._per_arm(self.prior_mean, "prior_mean")
         return GaussianPrior(np.diag(self._per_arm(self.prior_sd, "prior_sd", least=0) ** 2), mean)
 

@@ -28,6 +28,10 @@ class Arms(NamedTuple):
     means: torch.Tensor
     deviations: torch.Tensor
 
+    def arranged(self, order: torch.Tensor) -> Arms:
+        """Return the same arms in another order, ``(N, K)`` the arm that each arm is."""
+        return Arms(self.kind, self.means.gather(1, order), self.deviations.gather(1, order))
+
 
 class State(NamedTuple):
     """Sufficient statistics of N episodes, each ``(N, K)`` of floats.

@@ -42,8 +42,8 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         reward: ``"correct"`` or ``"simple_regret"``, of the last step.
         device: Where the tensors are, for example ``"cuda"``.
         dtype: Of all floats.
-        **keywords: ``batch_size`` and ``delay``, see :meth:`bai_gym.envs.specification.EpisodeSpec.of`, with which
-            observations hold ``pending``; the others are passed to the problem.
+        **keywords: ``shuffle``, ``batch_size`` and ``delay``, see :meth:`bai_gym.envs.specification.EpisodeSpec.of`
+            (with the last two observations hold ``pending``); the others are passed to the problem.
 
     Raises:
         UnknownNameError: If there is no such id.
@@ -74,8 +74,8 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
                 raise ParameterError(f"{env} has no torch batch: choose an id of a fixed budget and one best arm")
             source, keywords = entry.family, {**entry.keywords, **keywords}
             budget = entry.budget if budget is None else budget
-        others = ("num_envs", "budget", "reward", "batch_size", "delay", "device", "dtype")
-        rounds = {word: keywords.pop(word) for word in ("batch_size", "delay") if word in keywords}
+        others = ("num_envs", "budget", "reward", "batch_size", "delay", "shuffle", "device", "dtype")
+        own = {word: keywords.pop(word) for word in ("batch_size", "delay", "shuffle") if word in keywords}
         self.problem = make_problem(source, keywords, others)
         self.num_envs = integer(num_envs, "num_envs", least=1)
         self.num_arms = self.problem.num_arms
@@ -85,7 +85,7 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         if reward not in ("correct", "simple_regret"):
             raise ParameterError(f"reward must be 'correct' or 'simple_regret', not {reward!r}")
         budget = 1000 if budget is None else budget
-        self.episode_spec = EpisodeSpec.of(self.problem, budget, reward, **rounds)
+        self.episode_spec = EpisodeSpec.of(self.problem, budget, reward, **own)
         self.budget = self.episode_spec.budget
         self.device = torch.device(device)
         self.dtype = dtype
@@ -183,8 +183,9 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         return self._observation()
 
     def _begin(self) -> None:
-        bandit = self.problem.draw(self.num_envs, self.np_random)
-        self._arms = arms_of(bandit, device=self.device, dtype=self.dtype)
+        arms = arms_of(self.problem.draw(self.num_envs, self.np_random), device=self.device, dtype=self.dtype)
+        numbering = self.episode_spec.number(self.problem, self.num_envs, self.np_random)
+        self._arms = arms if numbering is None else arms.arranged(torch.as_tensor(numbering.arms, device=self.device))
         self._state = start(self._arms)
         self._arriving = deque([self._state] * (self.episode_spec.rounds.delay + 1))
         self._remaining = self.budget

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bai_gym.lazy import lazily
 
 if TYPE_CHECKING:
+    from bai_gym.bandits.arranged import ArrangedBandit
     from bai_gym.bandits.base import Bandit
     from bai_gym.bandits.bernoulli import BernoulliBandit
     from bai_gym.bandits.differences import PairStatistics
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LINKS",
+    "ArrangedBandit",
     "Bandit",
     "BernoulliBandit",
     "DriftingBandit",

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bai_gym.statistics import IntArray
+
 __all__ = ["Draws"]
 
 
@@ -18,7 +20,9 @@ class Draws(NamedTuple):
             that uses numbers, arrays, ``math`` and other such functions.
         arms: What it draws from: a named tuple of contiguous arrays and of integers. It may change the arrays, where
             pulls change the arms.
+        order: ``(N, K)`` the arm to draw from for each arm that is pulled; None: the same.
     """
 
     draw: Callable[[Any, int, int, np.random.Generator], float]
     arms: Any
+    order: IntArray | None = None

@@ -17,6 +17,7 @@ from bai_gym.budget import Costs
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import BaiGymError, ParameterError
 from bai_gym.problems import FixedProblem, ProblemInfo
+from bai_gym.problems.numbering import Numbering
 from bai_gym.results.writer import CHUNK_RUNS, CellKey
 from bai_gym.seeding import generator
 from bai_gym.statistics import Statistics
@@ -154,6 +155,17 @@ class Cell:
     def delta(self) -> float | None:
         """The error probability that the agent allows itself, where it decides when to stop; None if unknown."""
         return confidence(self.agent.prototype) if self.episode_spec.fixed_confidence else None
+
+    def numbering(self, chunk: int, runs: int) -> Numbering | None:
+        """Return how the runs of a chunk number their arms, the same for all agents; None: as the problem lists them.
+
+        That is also how agents that are known to treat all arms alike are played: it makes no difference, and is
+        faster.
+        """
+        if self.agent.alike:
+            return None
+        rng = generator(self.seed, "numbering", chunk)
+        return self.episode_spec.number(self.env.problem, runs, rng)
 
     def info_for(self, agent: Any, bandit: Bandit) -> ProblemInfo:
         """Return what the agent is told about some instances at its reset."""

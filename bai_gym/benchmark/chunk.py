@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import itertools
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -17,11 +18,13 @@ from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.protocol import knowledge, reset
 from bai_gym.benchmark.rollout import Rollout, RolloutCheckpoint, play_blocks, play_single_steps, play_steps
 from bai_gym.benchmark.sources import GivenInstances
+from bai_gym.budget import Budget
 from bai_gym.envs.wrappers import make_env, make_vec_env
+from bai_gym.problems.numbering import Numbering
 from bai_gym.results.result import Checkpoint, Runs
 from bai_gym.results.writer import CellKey, ResultsWriter
 from bai_gym.seeding import generator
-from bai_gym.statistics import FloatArray
+from bai_gym.statistics import FloatArray, Statistics
 from bai_gym.tasks import Task
 
 __all__ = ["play_chunk"]
@@ -50,8 +53,9 @@ def play_chunk(cell: Cell, chunk: int, runs: int, writer: ResultsWriter | None =
         writer: Where parts are found that an interruption has left, and stored where playing takes long; the caller
             stores the chunk. None: nothing is stored.
     """
-    spec, parts = cell.episode_spec, list[Runs]()
+    parts = list[Runs]()
     instances: Bandit | None = None
+    numbering: Numbering | None = None
     store = None if writer is None else _PartStore(writer, cell.key, chunk, runs)
     with cell.named_in_errors():
         try:
@@ -64,19 +68,15 @@ def play_chunk(cell: Cell, chunk: int, runs: int, writer: ResultsWriter | None =
                     if runs * cell.env.problem.num_arms > COLLECTED:
                         gc.collect()
                     instances = cell.env.problem.draw(runs, generator(cell.seed, "instances", chunk))
+                    numbering = cell.numbering(chunk, runs)
                 started = time.perf_counter()
                 bandit = instances if end - first == instances.batch else instances.select(np.arange(first, end))
+                numbered = None if numbering is None else numbering.select(slice(first, end))
                 names = cell.label, cell.budget_name, chunk, *([first] if first else [])
                 rewards, own = generator(cell.seed, "rewards", *names), generator(cell.seed, "agent", *names)
-                if cell.in_steps:
-                    rollout = _play_in_steps(cell, bandit, rewards, own)
-                else:
-                    agent = cell.agent.make()
-                    reset(agent, cell.info_for(agent, bandit), own)
-                    rollout = play_blocks(
-                        agent, bandit, spec.funds, rewards, spec.task, cell.checkpoints, cell.start, spec.rounds
-                    )
-                parts.append(_outcome(cell, bandit, rollout, time.perf_counter() - started))
+                play = _play_in_steps if cell.in_steps else _play_blocks
+                rollout = play(Part(cell, bandit, numbered), rewards, own)
+                parts.append(_outcome(cell, bandit, numbered, rollout, time.perf_counter() - started))
                 del rollout  # before the next part, whose statistics take as much memory
                 if store is not None:
                     store.add(first, parts[-1])
@@ -135,22 +135,30 @@ def part_starts(cell: Cell, runs: int) -> list[int]:
     return sorted({0, runs // 8, runs // 4, runs // 2})
 
 
-def _outcome(cell: Cell, bandit: Bandit, rollout: Rollout, seconds: float) -> Runs:
-    """Return what is kept of some episodes."""
+def _outcome(cell: Cell, bandit: Bandit, numbering: Numbering | None, rollout: Rollout, seconds: float) -> Runs:
+    """Return what is kept of some episodes, with arms as the problem lists them."""
     means, spec, pulls = bandit.means, cell.episode_spec, rollout.pulls
-    task = spec.task
+    task, recommendation, points = spec.task, rollout.recommendation, rollout.checkpoints
+    if numbering is not None:
+        pulls, recommendation = numbering.back(pulls), numbering.listed(task, recommendation)
+        points = tuple(
+            point._replace(
+                recommendation=numbering.listed(task, point.recommendation), pulls=numbering.back(point.pulls)
+            )
+            for point in points
+        )
     by_rank = np.take_along_axis(pulls, np.argsort(-means, axis=1, kind="stable"), axis=1)
     return Runs(
-        recommendation=rollout.recommendation,
+        recommendation=recommendation,
         correct_recommendation=task.correct_recommendation(means),
-        correct=task.correct(means, rollout.recommendation),
-        simple_regret=task.simple_regret(means, rollout.recommendation),
+        correct=task.correct(means, recommendation),
+        simple_regret=task.simple_regret(means, recommendation),
         spent=pulls.sum(axis=-1),
         truncated=spec.funds.is_used_up(pulls) if spec.fixed_confidence else np.zeros(len(pulls), np.bool_),
         pulls=pulls.sum(axis=0),
         seconds=seconds,
         pulls_by_rank=by_rank.sum(axis=0),
-        checkpoints=tuple(_scored(task, means, point) for point in rollout.checkpoints),
+        checkpoints=tuple(_scored(task, means, point) for point in points),
         tally=rollout.tally,
     )
 
@@ -166,20 +174,70 @@ def _plays_singly(cell: Cell) -> bool:
     return cell.episode_spec.may_stop or not can_play_many
 
 
-def _play_in_steps(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.random.Generator) -> Rollout:
+@dataclass(frozen=True)
+class Part:
+    """Episodes of a cell, and how they number their arms.
+
+    Attributes:
+        cell: The cell.
+        bandit: The instances, with arms as the problem lists them.
+        numbering: How the episodes number their arms; None: likewise.
+    """
+
+    cell: Cell
+    bandit: Bandit
+    numbering: Numbering | None
+
+    @property
+    def alone(self) -> bool:
+        """Whether each episode has its own costs or candidates, so that each needs an agent of its own."""
+        return self.numbering is not None and self.bandit.batch > 1 and self.cell.episode_spec.tells_arms_apart
+
+    def singles(self) -> Iterator[Part]:
+        """Yield the episodes, one at a time."""
+        for run in range(self.bandit.batch):
+            numbering = None if self.numbering is None else self.numbering.select(slice(run, run + 1))
+            yield Part(self.cell, self.bandit.select(np.array([run])), numbering)
+
+    @property
+    def instances(self) -> GivenInstances:
+        """The problem that an environment plays."""
+        return GivenInstances(self.bandit, self.cell.start, self.numbering, self.cell.env.problem.arm_names)
+
+    def numbered(self) -> tuple[Bandit, Statistics, Budget]:
+        """Return the instances, the statistics to start from, and the budget, as an agent knows them."""
+        spec, start = self.cell.episode_spec, self.cell.start
+        if self.numbering is None:
+            return self.bandit, start, spec.funds
+        funds = spec.numbered_funds(self.numbering) if self.bandit.batch == 1 else spec.funds
+        return self.numbering.arrange(self.bandit), self.numbering.start(start), funds
+
+
+def _play_blocks(part: Part, rewards: np.random.Generator, own: np.random.Generator) -> Rollout:
+    """Draw the outcomes of the agent's requests directly."""
+    if part.alone:
+        return Rollout.joined([_play_blocks(single, rewards, own) for single in part.singles()])
+    cell, agent, (bandit, start, funds) = part.cell, part.cell.agent.make(), part.numbered()
+    spec = cell.episode_spec
+    reset(agent, spec.problem_info(bandit, knowledge(agent), cell.checkpoints, part.numbering), own)
+    return play_blocks(agent, bandit, funds, rewards, spec.task, cell.checkpoints, start, spec.rounds)
+
+
+def _play_in_steps(part: Part, rewards: np.random.Generator, own: np.random.Generator) -> Rollout:
     """Play episodes pull by pull through the vector environment or, where that cannot be, through the scalar one."""
-    if _plays_singly(cell):
-        return _play_singly(cell, bandit, rewards, own)
-    agent, spec = cell.agent.make(), cell.episode_spec
+    cell, spec = part.cell, part.cell.episode_spec
+    if _plays_singly(cell) or part.alone:
+        return Rollout.joined([_play_singly(single, rewards, own) for single in part.singles()])
+    agent = cell.agent.make()
     env = make_vec_env(
-        GivenInstances(bandit, cell.start),
-        bandit.batch,
+        part.instances,
+        part.bandit.batch,
         spec.seen_by(agent),
         autoreset_mode=AutoresetMode.DISABLED,
         copy=False,
     )
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
-    info = cell.info_for(agent, bandit)
+    info = spec.problem_info(part.numbered()[0], knowledge(agent), cell.checkpoints, part.numbering)
     reset(agent, info, own)
     acts = cell.traits.acts_on_batches
     stepper = agent if acts else stepper_of(agent, env.action_encoding, info)
@@ -190,16 +248,14 @@ def _play_in_steps(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own
     return rollout if unasked is None else replace(rollout, others=rollout.others + unasked)
 
 
-def _play_singly(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.random.Generator) -> Rollout:
-    rollouts, spec = [], cell.episode_spec
-    for run in range(bandit.batch):
-        agent = cell.agent.make()
-        given = GivenInstances(bandit.select(np.array([run])), cell.start)
-        scalar = make_env(given, spec.seen_by(agent))
-        first, _ = scalar.reset(seed=int(rewards.integers(2**63)))
-        info = scalar.problem_info(knowledge(agent))
-        reset(agent, info, own)
-        acts = callable(getattr(agent, "act", None))
-        actor = agent if acts else stepper_of(agent, scalar.action_encoding, info)
-        rollouts.append(play_single_steps(actor, scalar, first))
-    return Rollout.joined(rollouts)
+def _play_singly(part: Part, rewards: np.random.Generator, own: np.random.Generator) -> Rollout:
+    """Play the only episode pull by pull."""
+    cell = part.cell
+    agent = cell.agent.make()
+    scalar = make_env(part.instances, cell.episode_spec.seen_by(agent))
+    first, _ = scalar.reset(seed=int(rewards.integers(2**63)))
+    info = scalar.problem_info(knowledge(agent))
+    reset(agent, info, own)
+    acts = callable(getattr(agent, "act", None))
+    actor = agent if acts else stepper_of(agent, scalar.action_encoding, info)
+    return play_single_steps(actor, scalar, first)

@@ -33,7 +33,8 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         budget: Pulls of each episode, or its budget of money.
         variances: Whether variances are kept; without them the key is missing.
         features: ``(N, K, d)`` features of the arms; None: there are none, and the key is missing.
-        start: ``(1, K)`` statistics of pulls made before, which do not count towards the budget; None: none were made.
+        start: ``(1, K)`` or ``(N, K)`` statistics of pulls made before, equally many in all episodes, which do not
+            count towards the budget; None: none were made.
 
     Attributes:
         funds: The budget.
@@ -57,8 +58,8 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         self.funds = Budget.given(budget)
         self.left: Any = self.funds.total
         self.has_variances = variances
-        self.before = int(start.pulls.sum())
-        self._statistics = start.repeated(batch)
+        self.before = int(start.pulls[0].sum())
+        self._statistics = start.copy() if len(start.pulls) == batch else start.repeated(batch)
         self._remaining = np.full((batch, 1), self.left, self.funds.dtype)
         self._features = features
         self._names = ("pulls", "means", *(["variances"] if variances else []))

@@ -14,10 +14,10 @@ from bai_gym.adapters import acting, stepper_of
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.wrapped import WrappedBandit
 from bai_gym.benchmark.cells import Cell
+from bai_gym.benchmark.chunk import Part
 from bai_gym.benchmark.protocol import Traits, knowledge, reset
 from bai_gym.benchmark.rollout import play_single_steps
 from bai_gym.benchmark.runner import OnChunk
-from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.wrappers import make_env
 from bai_gym.errors import ParameterError
@@ -104,12 +104,14 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     """
     chunk, row = divmod(run, cell.chunk_runs)
     drawn = cell.env.problem.draw(size, generator(cell.seed, "instances", chunk))
-    given = GivenInstances(drawn.select(np.array([row])), cell.start)
+    numbering = cell.numbering(chunk, size)
+    numbering = None if numbering is None else numbering.select(slice(row, row + 1))
+    part = Part(cell, drawn.select(np.array([row])), numbering)
     names = (cell.label, cell.budget_name, run)
     rewards, own = (generator(cell.seed, f"recorded {stream}", *names) for stream in ("rewards", "agent"))
     spec = cell.episode_spec
     agent = cell.agent.make()
-    env = make_env(given, spec.seen_by(agent))
+    env = make_env(part.instances, spec.seen_by(agent))
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
     bandit = env.unwrapped._episode.bandit = _Noting(env.unwrapped._episode.bandit)
     info = env.problem_info(knowledge(agent))
@@ -119,7 +121,11 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     rollout = play_single_steps(actor, env, observation)
     asked = len(bandit.notes) - actor.idle
     task = env.episode_spec.task
-    means, recommendation = bandit.means, rollout.recommendation
+    recommendation = rollout.recommendation
+    order = np.arange(env.num_arms) if numbering is None else numbering.arms[0]
+    if numbering is not None:
+        recommendation = numbering.listed(task, recommendation)
+    means = part.bandit.means
     return Recording(
         agent=cell.label,
         env=cell.env.label,
@@ -128,17 +134,24 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
         seed=cell.seed,
         knows=tuple(sorted(knowledge(agent))),
         task=task.describe(),
-        arms=np.array([arm for arm, _ in bandit.notes[:asked]], np.int64),
+        arms=order[np.array([arm for arm, _ in bandit.notes[:asked]], np.int64)],
         rewards=np.array([reward for _, reward in bandit.notes[:asked]], float),
-        stages=tuple(actor.stages) or (Stage(0, None),),
+        stages=tuple(_listed(stage, order) for stage in actor.stages) or (Stage(0, None),),
         means=means[0],
-        variances=bandit.variances[0],
+        variances=part.bandit.variances[0],
         recommendation=task.arms(recommendation[0], env.num_arms),
         correct_recommendation=task.arms(task.correct_recommendation(means)[0], env.num_arms),
         correct=bool(task.correct(means, recommendation)[0]),
         simple_regret=float(task.simple_regret(means, recommendation)[0]),
         arm_names=cell.env.problem.arm_names,
     )
+
+
+def _listed(stage: Stage, order: IntArray) -> Stage:
+    """Return a stage with its arms in the order of the problem."""
+    if stage.candidates is None:
+        return stage
+    return stage._replace(candidates=tuple(sorted(order[[*stage.candidates]].tolist())))
 
 
 class _Noting(WrappedBandit):

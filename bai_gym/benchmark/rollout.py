@@ -73,13 +73,22 @@ class Rollout:
 
     @classmethod
     def joined(cls, parts: Sequence[Rollout]) -> Rollout:
-        """Return several groups of episodes, without checkpoints, as one."""
+        """Return several groups of episodes, with the same checkpoints, as one."""
         statistics = (
             np.concatenate([getattr(part.statistics, name) for part in parts])
             for name in ("pulls", "means", "variances")
         )
         recommendation = np.concatenate([part.recommendation for part in parts])
-        return cls(recommendation, Statistics(*statistics), parts[0].others, tally=summed(part.tally for part in parts))
+        others = np.concatenate([np.broadcast_to(part.others, part.statistics.pulls.shape) for part in parts])
+        points = tuple(
+            RolloutCheckpoint(
+                same[0].pulls_made,
+                np.concatenate([point.recommendation for point in same]),
+                np.concatenate([point.pulls for point in same]),
+            )
+            for same in zip(*(part.checkpoints for part in parts), strict=True)
+        )
+        return cls(recommendation, Statistics(*statistics), others, points, summed(part.tally for part in parts))
 
 
 def play_blocks(

@@ -25,9 +25,11 @@ from bai_gym.envs.specification import EpisodeSpec, make_episode
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem
 from bai_gym.problems.base import count_features
+from bai_gym.problems.numbering import Numbering
 from bai_gym.rewards import Rewards
 from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray, Statistics
+from bai_gym.tasks import Task
 
 __all__ = ["LIBRARY_IDS", "AgentSource", "EnvSource", "GivenInstances"]
 
@@ -216,12 +218,15 @@ class AgentSource:
         label: Name in the results; None: the agent's own label.
         spec: The agent's name on the command line; empty if it has none.
         file: The user's own file that it comes from; None if it was given as a class, a function, or an agent.
+        alike: Whether it is known to treat all arms alike, so that it may be played with arms in any order, and
+            features in any rotation: see :func:`bai_gym.agents.registry.treats_arms_alike`.
     """
 
     make: Callable[[], Any]
     label: str | None = None
     spec: str = ""
     file: Path | None = None
+    alike: bool = False
 
     @functools.cached_property
     def prototype(self) -> Any:
@@ -231,15 +236,22 @@ class AgentSource:
     @override
     def __getstate__(self) -> dict[str, Any]:
         """Leave the prototype out of pickles."""
-        return {"make": self.make, "label": self.label, "spec": self.spec, "file": self.file}
+        return {name: value for name, value in vars(self).items() if name != "prototype"}
 
 
 class GivenInstances(Problem):
-    """A problem that returns the given instances of one chunk, in order, and the statistics to start from."""
+    """A problem that returns the given instances of one chunk, in order, with the given numbers of arms."""
 
-    def __init__(self, bandit: Bandit, start: Statistics | None = None) -> None:
-        self._bandit = bandit
+    def __init__(
+        self,
+        bandit: Bandit,
+        start: Statistics | None = None,
+        numbering: Numbering | None = None,
+        arm_names: tuple[str, ...] | None = None,
+    ) -> None:
+        self._bandit, self._numbering = bandit, numbering
         self.earlier = start
+        self.arm_names = arm_names
         self.num_arms = bandit.num_arms
         self.num_features = count_features(bandit)
         self.paired = bandit.paired
@@ -247,3 +259,9 @@ class GivenInstances(Problem):
     @override
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
         return self._bandit
+
+    @override
+    def number(
+        self, task: Task, batch: int, rng: np.random.Generator, *, shuffle: bool, rotate: bool
+    ) -> Numbering | None:
+        return self._numbering

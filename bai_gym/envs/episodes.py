@@ -14,6 +14,7 @@ from bai_gym.envs.spaces import observation_space
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.problems import Problem, ProblemInfo
+from bai_gym.problems.numbering import Numbering
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Episodes"]
@@ -29,7 +30,9 @@ class Episodes:
         remaining: ``(N, 1)`` pulls left, int64, or money left, float64, where arms have costs; updated in place.
         over: ``(N,)`` whether the recommendation has been given.
         features: ``(N, K, d)`` features of the current instances, read-only; None where the problem has none.
+        numbering: How the current episodes number their arms; None: as the problem lists them.
         funds: The budget, of pulls or of money.
+        everyone: ``(N,)`` the numbers of all episodes.
     """
 
     bandit: Bandit
@@ -40,27 +43,44 @@ class Episodes:
         self.episode_spec = spec
         self.num_arms = problem.num_arms
         self.batch = batch
-        self._first = np.arange(batch) * self.num_arms
+        self.everyone = np.arange(batch)
+        self._first = self.everyone * self.num_arms
         self._start = problem.start
+        self._start_pulls = int(self._start.pulls.max())
         self.statistics = self.shown = Statistics.zeros((batch, self.num_arms))
         self.funds = spec.funds
         self.remaining: npt.NDArray[Any] = np.zeros((batch, 1), self.funds.dtype)
         self.over: npt.NDArray[np.bool_] = np.ones(batch, dtype=bool)
         self.features: FloatArray | None = None
         constants = {**spec.task.constants, **self.funds.facts}
-        self._constants = {key: np.broadcast_to(array, (batch, *array.shape)) for key, array in constants.items()}
+        self._listed = constants
+        self._constants = {key: np.repeat(array[None], batch, axis=0) for key, array in constants.items()}
+        self.numbering: Numbering | None = None
 
     def begin(self, rng: np.random.Generator, rows: IntArray | None = None) -> None:
         """Start new episodes in the given rows (None: in all)."""
+        size = self.batch if rows is None else rows.size
+        drawn = self.problem.draw(size, rng)
+        numbering = self.episode_spec.number(self.problem, size, rng)
+        if numbering is not None:
+            drawn = numbering.arrange(drawn)
         if rows is None:
-            self.bandit = self.problem.draw(self.batch, rng)
-            rows = np.arange(self.batch)
+            self.bandit, self.numbering = drawn, numbering
+            rows = self.everyone
         else:
-            self.bandit.replace(rows, self.problem.draw(rows.size, rng))
+            self.bandit.replace(rows, drawn)
+            if self.numbering is not None and numbering is not None:
+                self.numbering.replace(rows, numbering)
         if self.problem.num_features is not None:
             self.features = self._features(self.problem.num_features)
+        if numbering is not None:
+            for key, array in numbering.constants(self._listed).items():
+                self._constants[key][rows] = array
         for name in ("pulls", "means", "variances"):
-            getattr(self.statistics, name)[rows] = getattr(self._start, name)
+            values = getattr(self._start, name)
+            if numbering is not None and self._start_pulls:
+                values = values[0][numbering.arms]
+            getattr(self.statistics, name)[rows] = values
         self.remaining[rows] = self.episode_spec.budget
         self.over[rows] = False
 
@@ -73,19 +93,27 @@ class Episodes:
         """Pull one arm in every episode; all have pulls left, or the money for any arm."""
         flat = self._first + arms
         self.statistics.add(flat, self.bandit.pull(flat, rng))
-        self.funds.pay(self.remaining, slice(None), arms)
+        self.funds.pay(self.remaining, slice(None), self.listed(self.everyone, arms))
 
     def pull_one(self, arm: int, rng: np.random.Generator) -> None:
         """Pull an arm of the only episode: :meth:`pull_all` without the time that arrays of one take."""
         flat = _FLAT[arm : arm + 1] if arm < _FLAT.size else np.array([arm])
         self.statistics.add(arm, float(self.bandit.pull(flat, rng)[0]))
-        self.funds.pay(self.remaining, 0, arm)
+        self.funds.pay(self.remaining, 0, self.listed(0, arm))
 
     def pull_rows(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> None:
         """Pull one arm in each of the given episodes."""
         flat = self._first[rows] + arms[rows]
         self.statistics.add(flat, self.bandit.pull(flat, rng))
-        self.funds.pay(self.remaining, rows, arms[rows])
+        self.funds.pay(self.remaining, rows, self.listed(rows, arms[rows]))
+
+    def listed(self, rows: Any, arms: Any) -> Any:
+        """Return arms of some episodes as the costs of the problem are listed; without costs it does not matter."""
+        return arms if self.numbering is None or self.funds.costs is None else self.numbering.arms[rows, arms]
+
+    def check_affordable(self, rows: Any, arms: Any) -> None:
+        """Raise :class:`BudgetError` if a pull of one arm in each of some episodes costs more than is left."""
+        self.funds.check_affordable(self.remaining[rows], self.listed(rows, arms), arms)
 
     def recommend(self, rows: IntArray, recommendations: IntArray) -> tuple[FloatArray, dict[str, npt.NDArray[Any]]]:
         """End the given episodes with a recommendation.
@@ -102,19 +130,23 @@ class Episodes:
         Raises:
             ParameterError: If a recommendation is not of the task's form.
         """
-        task, means = self.episode_spec.task, self.bandit.means[rows]
+        task = self.episode_spec.task
         recommendations = task.check(recommendations, rows.size, self.num_arms, "the recommendation", ParameterError)
         self.over[rows] = True
         unspent = {"unspent": self.remaining[rows, 0]} if self.funds.facts else {}
         if not self.problem.known:
             estimates = self._estimates(rows, recommendations)
             return estimates, {"estimate": estimates, **unspent}
-        regret = task.simple_regret(means, recommendations)
-        correct = task.correct(means, recommendations)
+        numbering, chosen = None if self.numbering is None else self.numbering.select(rows), recommendations
+        means = self.bandit.means[rows]
+        if numbering is not None:  # a task may distinguish the arms that the problem lists
+            means, chosen = numbering.back(means), numbering.listed(task, recommendations)
+        regret, correct = task.simple_regret(means, chosen), task.correct(means, chosen)
+        right = task.correct_recommendation(means)
         info = {
             "correct": correct,
             "simple_regret": regret,
-            "correct_recommendation": task.correct_recommendation(means),
+            "correct_recommendation": right if numbering is None else numbering.shown(task, right),
             **unspent,
         }
         if self.episode_spec.reward == "estimate":
@@ -152,8 +184,8 @@ class Episodes:
 
     def observation_space(self) -> spaces.Dict:
         """Return the space of one episode's observations."""
-        spec, start = self.episode_spec, int(self._start.pulls.max())
-        return observation_space(self.num_arms, self.funds, self.problem.num_features, start, task=spec.task)
+        task, start = self.episode_spec.task, self._start_pulls
+        return observation_space(self.num_arms, self.funds, self.problem.num_features, start, task=task)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the observation of all episodes: the live arrays, which pulls update until the next :meth:`begin`."""
@@ -173,7 +205,8 @@ class Episodes:
         Args:
             knows: Knowledge to grant from the true instances, elements of ``bai_gym.problems.KNOWLEDGE``.
         """
-        return self.episode_spec.problem_info(self.bandit, knows)
+        names = self.problem.arm_names
+        return self.episode_spec.problem_info(self.bandit, knows, numbering=self.numbering, arm_names=names)
 
 
 _FLAT = np.arange(4096)  # slices of it are index arrays of one, cheaper than building them

@@ -198,12 +198,14 @@ class BestArmEnv(gym.Env[Observation, Any]):
         if recommendation is None:
             if self._masked:
                 self.action_encoding.check_pulls(np.array([arm]))
-            funds, remaining = self._episode.funds, self._episode.remaining
-            funds.check_affordable(remaining, arm)
-            self._episode.pull_one(arm, self.np_random)
-            self._left = funds.pulls_left(remaining).item()
+            episode, funds = self._episode, self._episode.funds
+            if funds.costs is not None:
+                episode.check_affordable(episode.everyone, arm)
+            episode.pull_one(arm, self.np_random)
+            self._left = funds.pulls_left(episode.remaining).item()
             self._last_arm = arm
-            reward = 0.0 - self.episode_spec.pull_cost * funds.price(arm)  # 0 - 0 is 0, -0.0 is not
+            price = funds.price(episode.listed(0, arm))
+            reward = 0.0 - self.episode_spec.pull_cost * price  # 0 - 0 is 0, -0.0 is not
             info: dict[str, Any] = {"phase": "explore" if self._left else "recommend"}
             if self._left == 0 and self.episode_spec.fixed_confidence:
                 self._left, truncated, info = -1, True, {"phase": "done"}

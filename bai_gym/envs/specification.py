@@ -7,11 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast, get_args
 
+import numpy as np
+
 from bai_gym.bandits import Bandit
 from bai_gym.budget import Budget, Costs, check_budget, check_costs
 from bai_gym.envs.views import View
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem, ProblemInfo, build
+from bai_gym.problems.numbering import Numbering
 from bai_gym.tasks import Task, make_task
 from bai_gym.validation import choice, flag, real
 
@@ -34,6 +37,8 @@ class EpisodeSpec(View):
         fixed_confidence: Whether the agent decides when to stop.
         pull_cost: Cost of a pull, with fixed confidence; where arms have costs, it multiplies them.
         costs: Costs of a pull of each arm, in the unit of the budget; None: the budget counts pulls.
+        shuffle: Whether each episode numbers its arms at random, see :mod:`bai_gym.problems.numbering`.
+        rotate: Whether each episode rotates the features of its arms.
     """
 
     budget: Any
@@ -42,6 +47,8 @@ class EpisodeSpec(View):
     fixed_confidence: bool = False
     pull_cost: float = 0.0
     costs: Costs | None = None
+    shuffle: bool = True
+    rotate: bool = True
 
     @property
     def most_pulls(self) -> int:
@@ -54,6 +61,15 @@ class EpisodeSpec(View):
         return Budget.of(self.budget, self.costs)
 
     @property
+    def tells_arms_apart(self) -> bool:
+        """Whether agents are told of costs or candidates, which each episode has in an order of its own."""
+        return self.costs is not None or self.task.answer != "arm"
+
+    def numbered_funds(self, numbering: Numbering | None) -> Budget:
+        """Return the budget of the only episode, with costs in its order of the arms."""
+        return self.funds if numbering is None else Budget.of(self.budget, numbering.of_one(self.costs))
+
+    @property
     def may_stop(self) -> bool:
         """Whether an action can end the episode: with fixed confidence, and where arms have costs."""
         return self.fixed_confidence or self.costs is not None
@@ -64,6 +80,10 @@ class EpisodeSpec(View):
         if funds.costs == self.costs:
             return self
         return replace(self, budget=funds.total, pull_cost=self.pull_cost * self.funds.price(0), costs=None)
+
+    def number(self, problem: Problem, batch: int, rng: np.random.Generator) -> Numbering | None:
+        """Return how new episodes of a problem number their arms; None: as the problem lists them."""
+        return problem.number(self.task, batch, rng, shuffle=self.shuffle, rotate=self.rotate)
 
     @classmethod
     def of(
@@ -83,6 +103,8 @@ class EpisodeSpec(View):
         pairs: bool = False,
         batch_size: int = 1,
         delay: int = 0,
+        shuffle: bool = True,
+        rotate: bool = True,
     ) -> EpisodeSpec:
         """Return the specification of the episodes of a problem: the keywords of all environments, checked.
 
@@ -104,6 +126,12 @@ class EpisodeSpec(View):
             pairs: Whether differences on common items are observed, of paired arms.
             batch_size: Pulls of a round, at least 1, at whose end rewards arrive.
             delay: Rounds by which they arrive later, at least 0.
+            shuffle: Whether each episode numbers its arms at random, so that nothing can be learned from the number of
+                an arm. False: all episodes number them as the problem lists them, for demonstrations. Functions of
+                unknown means are never shuffled.
+            rotate: Whether each episode multiplies the features of all arms, and the unknown parameter, by a random
+                orthogonal matrix, so that nothing can be learned from the features before the first pull but from
+                their inner products. False: features stay as they are.
 
         Raises:
             BaiGymError: If one is invalid; the message is one line.
@@ -129,27 +157,55 @@ class EpisodeSpec(View):
                 f"reward={reward!r} needs the true means, which are unknown in a real experiment: leave "
                 "reward out, or give reward='estimate'"
             )
-        return cls(limit, made, cast(RewardKind, reward), fixed_confidence, pull_cost, checked, **view)
+        shuffle, rotate = flag(shuffle, "shuffle"), flag(rotate, "rotate")
+        kind = cast(RewardKind, reward)
+        return cls(limit, made, kind, fixed_confidence, pull_cost, checked, shuffle, rotate, **view)
 
-    def problem_info(self, bandit: Bandit, knows: Iterable[str] = (), checkpoints: Iterable[int] = ()) -> ProblemInfo:
+    def problem_info(
+        self,
+        bandit: Bandit,
+        knows: Iterable[str] = (),
+        checkpoints: Iterable[int] = (),
+        numbering: Numbering | None = None,
+        arm_names: tuple[str, ...] | None = None,
+    ) -> ProblemInfo:
         """Return what agents receive before they play the given instances.
 
         Args:
             bandit: The instances, one for each episode.
             knows: Knowledge to grant from them, elements of ``bai_gym.problems.KNOWLEDGE``.
             checkpoints: Pull counts after which the agent is asked for a recommendation.
+            numbering: How the episodes number their arms; None: as the problem lists them.
+            arm_names: Names of the arms, as the problem lists them.
+
+        Raises:
+            ParameterError: If there are several episodes, each with costs or candidates in an order of its own.
         """
+        funds, task = self.funds, self.task
+        if bandit.batch > 1:
+            arm_names = None
+            if numbering is not None and self.tells_arms_apart:
+                what = "costs" if self.costs is not None else f"{self.task.answer}s"
+                raise ParameterError(
+                    f"each episode of this batch has its {what} in another order, so that no agent can be told them "
+                    "for all: play one episode at a time, or make the batch with shuffle=False, rotate=False"
+                )
+        elif numbering is not None:
+            arm_names, task = numbering.of_one(arm_names), numbering.task_of_one(task)
+            funds = self.numbered_funds(numbering)
         return ProblemInfo(
             bandit.num_arms,
             self.budget,
             bandit.batch,
-            task=self.task,
+            task=task,
             fixed_confidence=self.fixed_confidence,
             checkpoints=checkpoints,
             truth=bandit,
             knows=knows,
-            costs=self.costs,
+            costs=funds.costs,
             rounds=self.rounds,
+            arm_names=arm_names,
+            shuffled=numbering is not None and self.shuffle,
         )
 
 

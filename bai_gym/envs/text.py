@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.budget import Costs
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.text_encoding import TextEncoding, UnreadableReplyError
 from bai_gym.errors import ParameterError
@@ -52,13 +53,7 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
         if spec.rounds.late:
             raise ParameterError("a text shows every reward at once: leave out batch_size and delay")
         self._base = base
-        self.text_encoding = TextEncoding(
-            base.num_arms,
-            spec.task,
-            fixed_confidence=spec.fixed_confidence,
-            arm_names=problem.arm_names,
-            costs=spec.costs,
-        )
+        self.text_encoding = self._encoding(problem.arm_names, spec.costs)
         self._introduction = ""
         letters = frozenset(string.printable).union(*(problem.arm_names or ()))
         length = self.text_encoding.max_length(spec.budget, problem.num_features)
@@ -73,7 +68,9 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
         observation, info = self.env.reset(seed=seed, options=options)
         self._rng = np.random.default_rng(self._base.np_random.bit_generator.seed_seq.spawn(1)[0])  # type: ignore[attr-defined]
         self._unreadable = 0
-        self._introduction = self.text_encoding.introduction(self._base.budget, self._base.problem_info().rewards)
+        told = self._base.problem_info()
+        self.text_encoding = self._encoding(told.arm_names, told.costs)
+        self._introduction = self.text_encoding.introduction(self._base.budget, told.rewards)
         return self._text(observation), {**info, "unreadable": 0}
 
     @override
@@ -105,6 +102,12 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
             if terminated or truncated:
                 break
         return remark + self._text(observation), total, terminated, truncated, {**info, "unreadable": self._unreadable}
+
+    def _encoding(self, arm_names: tuple[str, ...] | None, costs: Costs | None) -> TextEncoding:
+        """Return the encoding of an episode, with names and costs in its order of the arms."""
+        num_arms, spec = self._base.num_arms, self._base.episode_spec
+        confidence = spec.fixed_confidence
+        return TextEncoding(num_arms, spec.task, fixed_confidence=confidence, arm_names=arm_names, costs=costs)
 
     def _text(self, observation: Any) -> str:
         self._remaining = observation["remaining"][0].item()

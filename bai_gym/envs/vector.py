@@ -154,7 +154,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self._episodes.pull_all(decoded.arms, self.np_random)
         self._steady -= 1
         nowhere = np.zeros(self.num_envs, dtype=bool)
-        rewards = self._pull_rewards(decoded.arms)
+        rewards = self._pull_rewards(self._episodes.everyone, decoded.arms)
         if self._steady == 0 and not self.episode_spec.fixed_confidence:
             info = {"phase": self._phase_names(nowhere), "_phase": self._everywhere.copy()}
         else:
@@ -177,13 +177,13 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         last: dict[str, Any] = {}
         rows = np.flatnonzero(ended)
         self.action_encoding.check_pulls(decoded.arms[pulling])
-        episodes.funds.check_affordable(episodes.remaining[pulling], decoded.arms[pulling])
+        episodes.check_affordable(pulling, decoded.arms[pulling])
         if rows.size:  # first, because it rejects invalid recommendations
             rewards[rows], scored = episodes.recommend(rows, decoded.recommendations[rows])
             last = self._scored(scored, rows, ended)
         if pulling.size:
             episodes.pull_rows(pulling, decoded.arms, rng)
-            rewards[pulling] = self._pull_rewards(decoded.arms[pulling])
+            rewards[pulling] = self._pull_rewards(pulling, decoded.arms[pulling])
             if spec.fixed_confidence:
                 truncated[pulling] = episodes.pulls_left[pulling] == 0
                 episodes.over |= truncated
@@ -220,11 +220,12 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         mask = self.action_encoding.mask(self._episodes.pulls_left <= 0)
         return {"action_mask": mask * told[:, None], "_action_mask": told.copy()}
 
-    def _pull_rewards(self, arms: IntArray) -> FloatArray:
-        """Return the ``(R,)`` rewards of pulls of ``(R,)`` arms."""
+    def _pull_rewards(self, rows: Any, arms: IntArray) -> FloatArray:
+        """Return the ``(R,)`` rewards of pulls of ``(R,)`` arms of R episodes."""
         if self.episode_spec.pull_cost == 0.0:
             return np.zeros(arms.size)
-        return np.full(arms.size, -self.episode_spec.pull_cost * self._episodes.funds.price(arms))
+        prices = self._episodes.funds.price(self._episodes.listed(rows, arms))
+        return np.full(arms.size, -self.episode_spec.pull_cost * prices)
 
     def _phase_names(self, over: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
         names = np.where(self._episodes.pulls_left > 0, self._phases["explore"], self._phases["recommend"])

@@ -203,6 +203,26 @@ class GaussianPrior:
         prior._keep(covariance, factor, self.mean if mean is None else mean)
         return prior
 
+    def arranged(self, order: IntArray) -> GaussianPrior:
+        """Return one distribution for each run, of the arms in its own order.
+
+        Args:
+            order: ``(N, K)`` the arm that each arm of a run is.
+        """
+        runs = np.arange(len(order))[:, None]
+
+        def of_run(arrays: FloatArray) -> IntArray:
+            return np.zeros_like(runs) if len(arrays) == 1 else runs
+
+        covariance, factor = self._covariance, self._factor
+        if covariance is not None:
+            covariance = covariance[of_run(covariance)[:, :, None], order[:, :, None], order[:, None, :]]
+        if factor is not None:
+            factor = factor[of_run(factor), order]
+        prior = type(self).__new__(type(self))
+        prior._keep(covariance, factor, self.mean[of_run(self.mean), order])
+        return prior
+
     def draw(self, batch: int, rng: np.random.Generator) -> FloatArray:
         """Return the means of ``batch`` runs, ``(batch, K)``, drawn from the prior.
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.bandits.arranged import rotated
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 from bai_gym.tasks.base import Task, shortfall
@@ -74,6 +76,18 @@ class BestCandidate(Task):
     def constants(self) -> dict[str, FloatArray]:
         """``candidates``, ``(K_Z, d)``."""
         return {"candidates": self.candidates}
+
+    @override
+    def arranged(self, arms: IntArray, answers: IntArray | None, rotation: FloatArray | None) -> BestCandidate:
+        """Return the same task with arms and candidates in another order, and rotated features."""
+        assert answers is not None
+        result = copy(self)
+        result.candidates = self.candidates[answers]
+        if rotation is not None:
+            result.candidates = rotated(result.candidates[None], rotation[None])[0]
+        result.combinations = self.combinations[np.ix_(answers, arms)]
+        result.candidates.flags.writeable = result.combinations.flags.writeable = False
+        return result
 
     @override
     def describe(self) -> str:

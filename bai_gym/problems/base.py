@@ -13,6 +13,7 @@ from bai_gym.budget import Costs
 from bai_gym.errors import InstanceError
 from bai_gym.parallel import check_memory
 from bai_gym.problems.lower_bounds import instance_bound
+from bai_gym.problems.numbering import Numbering
 from bai_gym.statistics import Statistics
 from bai_gym.tasks import Task
 from bai_gym.validation import integer
@@ -64,6 +65,8 @@ class Problem(ABC):
             have none.
         paired: See :class:`bai_gym.bandits.Bandit`.
         state_size: See there.
+        isotropic: Whether features have no direction that is the same in all episodes, so that there is no need to
+            rotate them, see :mod:`bai_gym.problems.numbering`.
     """
 
     num_arms: int
@@ -76,10 +79,30 @@ class Problem(ABC):
     costs: Costs | None = None
     paired: bool = False
     state_size: int = 0
+    isotropic: bool = False
 
     @abstractmethod
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
         """Return ``batch`` instances, one per episode."""
+
+    def number(
+        self, task: Task, batch: int, rng: np.random.Generator, *, shuffle: bool, rotate: bool
+    ) -> Numbering | None:
+        """Return the random numbers of the arms of new episodes; None: arms keep the order in which they are listed.
+
+        Functions of unknown means, a real experiment, are never shuffled.
+
+        Args:
+            task: What is to be recommended.
+            batch: Number of episodes.
+            rng: Source of randomness.
+            shuffle: Whether arms have random numbers.
+            rotate: Whether features are rotated.
+        """
+        rotated = self.num_features if rotate and not self.isotropic else None
+        if not self.known or not (shuffle or rotated):
+            return None
+        return Numbering.draw(task, batch, self.num_arms, rotated, rng, shuffle=shuffle)
 
     @property
     def start(self) -> Statistics:

@@ -46,6 +46,7 @@ class GaussianProcessProblem(Problem):
     """
 
     num_features = 1
+    isotropic = True  # of locations only the distances matter
 
     def __init__(
         self,

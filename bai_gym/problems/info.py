@@ -63,6 +63,8 @@ class ProblemInfo:
         num_items: How many items an arm can be pulled on before they come again, the same number for all arms; None:
             there is no end, or no common number.
         rounds: When the rewards of pulls arrive; an agent can make its requests round by round.
+        arm_names: Names of the arms of the only episode, in its order; None: there are none, or several episodes.
+        shuffled: Whether the arms of each episode are in an order of its own, which is not the order of the problem.
     """
 
     def __init__(
@@ -78,6 +80,8 @@ class ProblemInfo:
         knows: Iterable[str] = (),
         costs: Costs | None = None,
         rounds: Rounds = AT_ONCE,
+        arm_names: tuple[str, ...] | None = None,
+        shuffled: bool = False,
     ) -> None:
         """Grant ``knows`` from the true instances ``truth``, which also provide the features.
 
@@ -89,6 +93,8 @@ class ProblemInfo:
         self.batch = batch
         self.costs = costs
         self.rounds = rounds
+        self.arm_names = arm_names
+        self.shuffled = shuffled
         self.task: Task = BestArm() if task is None else task
         self.fixed_confidence = fixed_confidence
         self.checkpoints = tuple(checkpoints)
@@ -156,6 +162,14 @@ class ProblemInfo:
             raise AgentError(
                 f"{name} compares arms on common items (uses_pairs), and pulls are not paired here: use an environment "
                 "with paired=True (`bai-gym list envs`), a study with items=, or another agent"
+            )
+
+    def check_order(self, parameter: str) -> None:
+        """Raise :class:`AgentError` where arms are shuffled; for a parameter that has a value for each arm."""
+        if self.shuffled:
+            raise AgentError(
+                f"{parameter} has a value for each arm, and each episode has its arms in another order here: make the "
+                "environment with shuffle=False"
             )
 
     def check_granted(self, fact: str) -> None:

@@ -168,6 +168,7 @@ class LinearSphereProblem(Problem):
     """
 
     num_features: int
+    isotropic = True
 
     def __init__(
         self, num_arms: int = 16, num_features: int = 10, *, noise_variance: float = 10.0, alpha: float = 0.01
@@ -241,6 +242,7 @@ class LogisticProblem(Problem):
     """
 
     num_features: int
+    isotropic = True  # theta is
 
     def __init__(self, num_arms: int = 8, num_features: int = 5, *, theta_sd: str = "sqrt(3/d)") -> None:
         """Check the sizes."""

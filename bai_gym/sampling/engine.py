@@ -97,7 +97,7 @@ class Engine:
         """
         until = self._end - self._request.steps + steps
         if draws is not None:
-            candidates = () if self._request.arms is None else (self._request.arms,)
+            candidates = () if (arms := _drawn(draws, self._request.arms)) is None else (arms,)
             while True:
                 self._call("play", tuple(draws.arms), *candidates, rng, until, draws=draws)
                 if not self._supply():
@@ -147,7 +147,7 @@ class Engine:
         kind = "steps" if draws is None else "play"
         if kind not in self._loops:
             request = self._request
-            has_candidates = request.arms is not None
+            has_candidates = request.arms is not None or (draws is not None and draws.order is not None)
             self._loops[kind] = loops_of(request.rule, request.agent, draws, has_candidates, plain=self._plain)
         return self._loops[kind]
 
@@ -201,6 +201,13 @@ class Engine:
     def outcome(self) -> Outcome:
         """The pulls so far."""
         return Outcome(self.statistics, self._states.copy(), self.stopped, self.active)
+
+
+def _drawn(draws: Draws, arms: IntArray | None) -> IntArray | None:
+    """Return the ``(N, k)`` arms that are drawn from for the candidates; None: all, in their own order."""
+    if arms is None or draws.order is None:
+        return draws.order if arms is None else arms
+    return np.take_along_axis(draws.order, arms, -1)
 
 
 def loops_of(rule: Rule, agent: str, draws: Draws | None, has_candidates: bool, *, plain: bool = False) -> Loops:

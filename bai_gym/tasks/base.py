@@ -143,6 +143,36 @@ class Task(ABC):
         """Return an arm of the recommendation, ``(N,)``: an agent without further requests pulls it."""
         return np.array([self.arms(one, num_arms)[0] for one in recommendation], np.int64)
 
+    def draw_orders(self, batch: int, num_arms: int, rng: np.random.Generator) -> IntArray:
+        """Return random orders in which the arms of N episodes may be numbered, ``(N, K)``; by default any."""
+        if batch == 1:  # a fifth of the time
+            return rng.permutation(num_arms)[None]
+        return rng.permuted(np.tile(np.arange(num_arms), (batch, 1)), axis=1)
+
+    def arranged(self, arms: IntArray, answers: IntArray | None, rotation: FloatArray | None) -> Task:
+        """Return the task of an episode whose arms have other numbers; by default the same.
+
+        Args:
+            arms: ``(K,)`` the arm that each number stands for.
+            answers: The same of what is recommended, where :attr:`answer` is not an arm; else None.
+            rotation: ``(d, d)`` orthogonal matrix by which features are multiplied; None: they stay as they are.
+        """
+        return self
+
+    def renumbered(self, recommendation: IntArray, order: IntArray) -> IntArray:
+        """Return the recommendations of the arms that others stand for.
+
+        Args:
+            recommendation: ``(N, ...)`` recommendations.
+            order: ``(N, K)`` the arm that each arm stands for; of a task that recommends something else, ``(N, K_Z)``.
+        """
+        if self.one_number:
+            return np.take_along_axis(order, recommendation[:, None], -1)[:, 0]
+        num_arms = order.shape[-1]
+        rows = zip(recommendation, order, strict=True)
+        arms = (row[[*self.arms(one, num_arms)]].tolist() for one, row in rows)
+        return np.stack([self.of_arms(named, num_arms) for named in arms])
+
     @abstractmethod
     def describe(self) -> str:
         """Describe the task, as a continuation of "Find"."""

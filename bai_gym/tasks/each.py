@@ -79,6 +79,15 @@ class BestOfEach(Task):
         return values.reshape(*values.shape[:-1], self.num_bandits, -1)
 
     @override
+    def draw_orders(self, batch: int, num_arms: int, rng: np.random.Generator) -> IntArray:
+        """Return random orders of the bandits, and of the arms of each, ``(N, K)``."""
+        size = num_arms // self.num_bandits
+        bandits = rng.permuted(np.tile(np.arange(self.num_bandits), (batch, 1)), axis=1)
+        within = rng.permuted(np.tile(np.arange(size), (batch, self.num_bandits, 1)), axis=2)
+        orders: IntArray = size * bandits[:, :, None] + within
+        return orders.reshape(batch, num_arms)
+
+    @override
     def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
         """Return the recommended arms, counted through all bandits."""
         first = np.arange(self.num_bandits) * (num_arms // self.num_bandits)
