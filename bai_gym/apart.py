@@ -51,15 +51,15 @@ LIBRARY = (os.path.dirname(__file__), *agents.__path__)
 class Apart:
     """An agent that plays in a process of its own, by ``act``: pull by pull, as ``path="steps"`` of ``evaluate`` does.
 
-    With the same seed the results have the same bytes as with the agent itself and ``path="steps"``, unless arms are
-    shuffled, or the agent acts on one episode at a time: then all episodes are played at once, with an agent each. End
-    the process by :meth:`close`, or use the agent in a ``with`` statement.
+    With the same seed the results have the same bytes as with the agent itself and ``path="steps"``, unless the agent
+    acts on one episode at a time: then all episodes are played at once, with an agent each. (An agent of the library is
+    played on arms as the problem lists them by itself, and on shuffled arms in a process of its own.) End the process
+    by :meth:`close`, or use the agent in a ``with`` statement.
 
     Args:
         agent: As for :func:`bai_gym.evaluate`: a name, ``"mine.py:Thirds"``, a class, or an instance. A file is
             loaded in the process alone.
         seconds: Time limit of all its answers, in total, since the start or :meth:`renew`.
-        shuffled: Whether the agent sees the arms of each episode in a random order. It is then given no prior.
 
     Raises:
         AgentError: If the agent cannot be loaded, or declares to know the complexity, which tells the true means.
@@ -69,8 +69,8 @@ class Apart:
     label: str
     knows: frozenset[str]
 
-    def __init__(self, agent: Any, seconds: float = 60.0, *, shuffled: bool = False) -> None:
-        self._arguments = agent, seconds, shuffled
+    def __init__(self, agent: Any, seconds: float = 60.0) -> None:
+        self._arguments = agent, seconds
         self._process = _Process(seconds)
         try:
             facts = self._process.ask("load", cloudpickle.dumps(agent), limit=STARTUP)
@@ -90,34 +90,25 @@ class Apart:
     @override
     def __reduce__(self) -> tuple[Any, ...]:
         """Start a process of its own where it is unpickled."""
-        agent, seconds, shuffled = self._arguments
-        return _apart, (cloudpickle.dumps(agent), seconds, shuffled)
+        agent, seconds = self._arguments
+        return _apart, (cloudpickle.dumps(agent), seconds)
 
     def reset(self, info: ProblemInfo, rng: np.random.Generator) -> None:
         """Begin new episodes with a fresh agent."""
         process, stream = self._process, None
         if rng is not process.rng:  # else the process continues its own copy
-            process.rng, process.orders = rng, rng.spawn(1)[0] if self._arguments[2] else None
+            process.rng = rng
             bits = rng.bit_generator
             stream = type(bits), bits.seed_seq, bits.state
-        arms = np.tile(np.arange(info.num_arms), (info.batch, 1))
-        self._order: IntArray | None = None if process.orders is None else process.orders.permuted(arms, axis=1)
         self.idle_pulls: IntArray | None = None
-        process.ask("reset", (GrantedInfo(info, self._order), stream))
+        process.ask("reset", (GrantedInfo(info), stream))
 
     def act(self, observation: Observation) -> Any:
         """Return the agent's action: of one episode, or of a batch."""
-        answer = self._process.ask("act", _shuffled(observation, self._order))
+        answer = self._process.ask("act", {name: np.asarray(observation[name]) for name in observation})
         if "idle" in answer:
             self.idle_pulls = np.array(answer["idle"])
-            if self._order is not None:
-                np.put_along_axis(self.idle_pulls, self._order, self.idle_pulls.copy(), 1)
-        action, order = np.asarray(answer["action"]), self._order
-        if order is None or action.dtype.kind != "i" or action.shape != observation["pulls"].shape[:-1]:
-            return answer["action"]  # the runner checks what is no number of an arm
-        valid = (action >= 0) & (action < order.shape[1])
-        arms = np.take_along_axis(order, np.where(valid, action, 0).reshape(-1, 1), 1).reshape(action.shape)
-        return np.where(valid, arms, action)
+        return answer["action"]  # the runner checks it
 
     def renew(self) -> None:
         """Give the agent the whole time again."""
@@ -137,13 +128,12 @@ class Apart:
 class GrantedInfo(ProblemInfo):
     """A problem info without the instances: of the oracle knowledge it has what is granted."""
 
-    def __init__(self, info: ProblemInfo, order: IntArray | None) -> None:
+    def __init__(self, info: ProblemInfo) -> None:
         vars(self).update(vars(info), _truth=None)
-        self.features = None if info.features is None else _in_order(info.features, order)
         knows = self.knows
-        self._variances = _in_order(info.variances, order) if "variances" in knows else None
+        self._variances = info.variances if "variances" in knows else None
         self._bound = info.reward_bound if "range" in knows else None
-        self._prior = info.prior if "prior" in knows and order is None else None
+        self._prior = info.prior if "prior" in knows else None
 
     def of_one(self, episode: int) -> GrantedInfo:
         """Return the problem info of one episode."""
@@ -152,6 +142,7 @@ class GrantedInfo(ProblemInfo):
         one.features = None if self.features is None else self.features[rows]
         one._variances = None if self._variances is None else self._variances[rows]
         one._bound = None if self._bound is None else self._bound[rows]
+        one._prior = None if self._prior is None else self._prior.of_run(episode)
         return one
 
     @property
@@ -179,7 +170,6 @@ class _Process:
     def __init__(self, seconds: float) -> None:
         self.seconds = self.left = seconds
         self.rng: np.random.Generator | None = None  # of which the process has a copy
-        self.orders: np.random.Generator | None = None
         path = os.pathsep.join(map(os.path.abspath, sys.path))
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "bai_gym.apart"],
@@ -227,8 +217,8 @@ class _Process:
         raise AgentError(f"the agent's process ended by itself, with exit code {process.returncode} (asked to {what})")
 
 
-def _apart(agent: bytes, seconds: float, shuffled: bool) -> Apart:
-    return Apart(pickle.loads(agent), seconds, shuffled=shuffled)
+def _apart(agent: bytes, seconds: float) -> Apart:
+    return Apart(pickle.loads(agent), seconds)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -248,27 +238,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         if pipe is not None:
             with contextlib.suppress(OSError):  # an unread question
                 pipe.close()
-
-
-def _in_order(array: FloatArray, order: IntArray | None) -> FloatArray:
-    """Return an array ``(N, K, ...)`` in another order of the arms."""
-    if order is None:
-        return array
-    return np.take_along_axis(array, order.reshape(*order.shape, *[1] * (array.ndim - 2)), axis=1)
-
-
-def _shuffled(observation: Observation, order: IntArray | None) -> dict[str, Any]:
-    """Return an observation, of one episode or of a batch, in another order of the arms."""
-    single, shown = observation["pulls"].ndim == 1, {}
-    for name in observation:
-        array = np.asarray(observation[name])
-        if order is not None and name != "remaining":
-            array = _in_order(array[None] if single else array, order)
-            if name.startswith("difference"):
-                array = _in_order(array.swapaxes(1, 2), order).swapaxes(1, 2)
-            array = array[0] if single else array
-        shown[name] = array
-    return shown
 
 
 class _Player:

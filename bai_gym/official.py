@@ -317,7 +317,7 @@ def play(
     where = ""
     knows: tuple[str, ...] = ()
     try:
-        with Apart(submission.agent, evaluation.seconds, shuffled=True) as agent:
+        with Apart(submission.agent, evaluation.seconds) as agent:
             agent.label, knows = submission.name, tuple(sorted(agent.knows))
             for task in evaluation.tasks:
                 where = f"{task}: "

@@ -39,9 +39,9 @@ class ArrangedBandit(WrappedBandit):
         """Put what is known of the arms into their order."""
         self.wrap(inner)
         self.order = order
-        self._flat = inner.positions(order).reshape(-1)
-        self.means = inner.means.take(self._flat).reshape(order.shape)
-        self.variances = inner.variances.take(self._flat).reshape(order.shape)
+        flat = order if len(order) == 1 else inner.positions(order)
+        self._flat = flat.reshape(-1)
+        self.means, self.variances = inner.means.take(flat), inner.variances.take(flat)
         features = inner.features
         self._features: FloatArray | None = None
         if features is not None:

@@ -27,11 +27,9 @@ def facts(cell: Cell) -> dict[str, Any]:
     if problem.earlier is not None and not cell.traits.starts_from_earlier:
         said.append(f"{describe(agent)}: it decides by the pulls of its phases and starts without the earlier results")
     if not spec.shuffle and problem.known:
-        said.append(
-            "arms have the same numbers in all episodes (shuffle=False): an agent may know the best one by them"
-        )
+        said.append("arms have the same numbers in all episodes (shuffle=False): an agent may know the best one")
     if not spec.rotate and problem.num_features is not None and not problem.isotropic:
-        said.append("features are the same in all episodes (rotate=False): an agent may know the best arm by them")
+        said.append("features are the same in all episodes (rotate=False): an agent may know the best arm")
     return {
         "knows": tuple(sorted(knowledge(agent))),
         "notes": (*said, *problem.notes),

@@ -223,6 +223,13 @@ class GaussianPrior:
         prior._keep(covariance, factor, self.mean[of_run(self.mean), order])
         return prior
 
+    def of_run(self, run: int) -> GaussianPrior:
+        """Return the distribution of a run."""
+        if self.rows == 1:
+            return self
+        centre = self.mean[run if len(self.mean) > 1 else 0]
+        return GaussianPrior(self.covariance[run if len(self.covariance) > 1 else 0], centre)
+
     def draw(self, batch: int, rng: np.random.Generator) -> FloatArray:
         """Return the means of ``batch`` runs, ``(batch, K)``, drawn from the prior.
 

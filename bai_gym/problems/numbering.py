@@ -19,7 +19,7 @@ __all__ = ["Numbering"]
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Numbering:
     """How N episodes number their arms: the number i of an episode stands for arm ``arms[episode, i]`` of its instance.
 
@@ -47,13 +47,14 @@ class Numbering:
             rng: Source of randomness.
             shuffle: Whether arms and candidates have random numbers.
         """
-        arms, candidates = np.tile(np.arange(num_arms), (batch, 1)), None
+        candidates = None
         if shuffle:
             arms = task.draw_orders(batch, num_arms, rng)
+        else:
+            arms = np.tile(np.arange(num_arms), (batch, 1))
         if task.answer != "arm":
-            candidates = np.tile(np.arange(*task.sizes(num_arms)), (batch, 1))
-            if shuffle:
-                candidates = rng.permuted(candidates, axis=1)
+            shape = (batch, *task.sizes(num_arms))
+            candidates = rng.random(shape).argsort(axis=1) if shuffle else np.tile(np.arange(shape[1]), (batch, 1))
         return cls(arms, candidates, None if dimension is None else _rotations(batch, dimension, rng))
 
     def select(self, rows: IntArray | slice) -> Numbering:

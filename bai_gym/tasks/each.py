@@ -82,8 +82,8 @@ class BestOfEach(Task):
     def draw_orders(self, batch: int, num_arms: int, rng: np.random.Generator) -> IntArray:
         """Return random orders of the bandits, and of the arms of each, ``(N, K)``."""
         size = num_arms // self.num_bandits
-        bandits = rng.permuted(np.tile(np.arange(self.num_bandits), (batch, 1)), axis=1)
-        within = rng.permuted(np.tile(np.arange(size), (batch, self.num_bandits, 1)), axis=2)
+        bandits = rng.random((batch, self.num_bandits)).argsort(axis=1)
+        within = rng.random((batch, self.num_bandits, size)).argsort(axis=2)
         orders: IntArray = size * bandits[:, :, None] + within
         return orders.reshape(batch, num_arms)
 

@@ -27,7 +27,7 @@ def play(agent, part, seed):
         assert (agent, known) not in _failures, _failures[agent, known]
     env, budget = PARTS[part]
     try:
-        with Apart(agent, SECONDS, shuffled=True) as apart:
+        with Apart(agent, SECONDS) as apart:
             assert not apart.knows, f"it declares to know {', '.join(sorted(apart.knows))}; here agents know nothing"
             apart.label = "your agent"
             return bai_gym.compare([apart, *RIVALS], env, budgets=[budget], runs=RUNS, seed=seed, progress=False)
