@@ -162,7 +162,7 @@ def play_steps(
         AgentError: If an action is invalid.
     """
     scored: list[RolloutCheckpoint] = []
-    due, before = set(checkpoints), env.problem.start.pulls
+    due, before = set(checkpoints), observation["pulls"].copy()
     own = [name for name in ("pulls", "means", "variances", "pending") if name in observation]
     asked = {name: observation[name].copy() for name in own}  # of requested pulls
     for made in range(env.budget):
@@ -197,7 +197,7 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
     Raises:
         AgentError: If an action is invalid.
     """
-    encoding = env.action_encoding
+    encoding, before = env.action_encoding, observation["pulls"]
     act = acting(agent, env.problem_info())
     for left in range(env.episode_spec.most_pulls, -1, -1):
         decoded = _read_one(encoding, act(observation))
@@ -211,7 +211,7 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
     recommendations = encoding.task.check(decoded.recommendations, 1, env.num_arms, "act")
     pulls = pulls_made(observation)  # those that have been paid for
     statistics = Statistics(pulls[None], observation["means"][None], observation["variances"][None])
-    return Rollout(recommendations, statistics, env.problem.start.pulls, tally=tally(agent))
+    return Rollout(recommendations, statistics, before[None], tally=tally(agent))
 
 
 def _read_one(encoding: ActionEncoding, action: Any) -> DecodedActions:
