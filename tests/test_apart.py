@@ -29,8 +29,8 @@ class Mine:
 """
 
 
-def play(agent: Any, env: str = "BAI-Gaussian8-v0", path: str = "auto", seed: int = 3) -> Comparison:
-    return compare([agent], env, budgets=[60], runs=20, seed=seed, path=path, progress=False)
+def play(agent: Any, env: str = "BAI-Gaussian8-v0", path: str = "auto", seed: int = 3, **keywords: Any) -> Comparison:
+    return compare([agent], env, budgets=[60], runs=20, seed=seed, path=path, progress=False, env_kwargs=keywords)
 
 
 def runs_of(comparison: Comparison) -> list[list[Any]]:
@@ -48,11 +48,14 @@ def mine(tmp_path: Path, reset: str = "pass", act: str = "pass") -> str:
 
 
 def test_plays_as_the_agent_itself(tmp_path: Path) -> None:
-    """An agent with stages (which leaves pulls unspent), and a plain class."""
+    """An agent with stages (which leaves pulls unspent), and a plain class.
+
+    By itself, only the class, which the library does not know, gets shuffled arms.
+    """
     halving = Path(__file__).resolve().parents[1] / "leaderboard" / "numpy_halving.py"
-    for agent in ("SHVar", f"{halving}:Halving"):
+    for agent, keywords in (("SHVar", {"shuffle": False}), (f"{halving}:Halving", {})):
         with Apart(agent) as apart:
-            there, here = play(apart), play(agent, path="steps")
+            there, here = play(apart, **keywords), play(agent, path="steps", **keywords)
         assert runs_of(there) == runs_of(here)
         assert (there[0].agent, there[0].knows, there[0].notes) == (here[0].agent, here[0].knows, here[0].notes)
 
@@ -78,10 +81,10 @@ class First:
 
 def test_shuffled_arms_are_named_back() -> None:
     """The first of 20 arms of this environment is the best; by chance, 95 % are wrong, plus and minus five errors."""
-    with Apart(First) as plain, Apart(First, shuffled=True) as shuffled:
+    with Apart(First) as agent:
         first, other, again = (
-            compare([agent], "BAI-Bernoulli-Setup1-v0", budgets=[20], runs=300, progress=False)
-            for agent in (plain, shuffled, shuffled)
+            compare([agent], "BAI-Bernoulli-Setup1-v0", budgets=[20], runs=300, progress=False, env_kwargs=keywords)
+            for keywords in ({"shuffle": False}, {}, {})
         )
     assert first[0].errors == 0 and abs(other[0].error_probability - 19 / 20) < 0.063
     assert runs_of(again) == runs_of(other)
@@ -106,15 +109,18 @@ def test_each_episode_has_its_own_knowledge() -> None:
     assert played[0] == played[1]
 
 
-def test_a_shuffled_agent_has_no_prior() -> None:
+def test_an_agent_of_many_episodes_has_one_prior_only_where_arms_are_not_shuffled() -> None:
     pytest.importorskip("bai_gym.gaussian_process", reason="normal priors are part of that wing")
-    with Apart("BayesElim", shuffled=True) as agent, pytest.raises(AgentError, match="has no prior here"):
-        play(agent, "BAI-GaussianPrior10-v0")
+    with Apart("BayesElim") as agent:
+        there, here = (play(one, "BAI-GaussianPrior10-v0", path="steps", shuffle=False) for one in (agent, "BayesElim"))
+        assert runs_of(there) == runs_of(here)
+        with pytest.raises(AgentError, match="plans for one prior"):
+            play(agent, "BAI-GaussianPrior10-v0")
 
 
 @pytest.mark.slow
 def test_what_is_known_is_shuffled_too() -> None:
-    with Apart("SHVar", shuffled=True) as halving:
+    with Apart("SHVar") as halving:
         (easy,) = compare([halving], "BAI-Gaussian8-v0", budgets=[800], runs=50, progress=False)
     assert easy.errors <= 10 and easy.knows == ("variances",)
 
@@ -185,8 +191,11 @@ def test_the_time_limit_is_for_all_answers_until_it_is_renewed(tmp_path: Path) -
 def test_copies_share_the_process_and_workers_have_their_own() -> None:
     with Apart("SH") as agent:
         assert copy.deepcopy(agent)._process is agent._process
-        here = compare([agent], "BAI-Gaussian8-v0", budgets=[60], runs=20, seed=3, workers=2, progress=False)
-        assert runs_of(here) == runs_of(play("SH", path="steps"))
+        keywords = {"shuffle": False}  # as it is played by itself
+        here = compare(
+            [agent], "BAI-Gaussian8-v0", budgets=[60], runs=20, seed=3, workers=2, progress=False, env_kwargs=keywords
+        )
+        assert runs_of(here) == runs_of(play("SH", path="steps", **keywords))
 
 
 def test_a_class_of_a_notebook_can_be_given() -> None:

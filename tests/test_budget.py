@@ -36,9 +36,9 @@ def test_a_budget_of_money_by_hand() -> None:
         True,
     ]
     left = np.array([[2.0], [5.0]])
-    MONEY.check_affordable(left, np.array([2, 0]))
-    with pytest.raises(BudgetError, match="arm 0 costs 3, and 2 is left"):
-        MONEY.check_affordable(left, np.array([0, 0]))
+    MONEY.check_affordable(left, np.array([2, 0]), np.array([2, 0]))
+    with pytest.raises(BudgetError, match="arm 1 costs 3, and 2 is left"):  # as the first episode knows arm 0
+        MONEY.check_affordable(left, np.array([0, 0]), np.array([1, 2]))
     MONEY.pay(left, np.array([0, 1]), np.array([2, 0]))
     assert left.tolist() == [[0.0], [2.0]] and MONEY.pulls_left(left).tolist() == [[0], [2]]
     assert MONEY.tie_pulls(np.array([[8, 0, 2]])).tolist() == [[1, 0, 1]]  # or cheap arms would win ties of means

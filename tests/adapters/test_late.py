@@ -167,7 +167,7 @@ def test_an_agent_of_fixed_confidence_stops_on_rewards_that_have_arrived() -> No
 
 def test_checkpoints_see_the_rewards_that_have_arrived() -> None:
     """Rounds of 4 pulls of two arms, whose rewards are their means: after 2 pulls none has arrived, delayed after 6."""
-    keywords = {"means": [0.1, 0.9], "variances": 0.0, "batch_size": 4}
+    keywords = {"means": [0.1, 0.9], "variances": 0.0, "batch_size": 4, "shuffle": False}
     for path in ("blocks", "steps"):
         for delay, errors in ((0, [3, 0, 0, 0]), (1, [3, 3, 3, 0])):
             options: dict[str, Any] = {"env_kwargs": {**keywords, "delay": delay}, "runs": 3, "path": path}

@@ -91,7 +91,7 @@ def test_costs_of_one_are_no_costs() -> None:
 def test_a_gymnasium_loop_makes_the_same_pulls() -> None:
     means, costs = [4.0, 3.0, 2.0, 1.0], [4.0, 1.0, 1.0, 2.0]
     for name in (*AWARE, "TrackAndStop(sigma=1.0)"):
-        env = BestArmEnv(FixedProblem(GaussianBandit([means], 0.0)), budget=40.0, costs=costs)
+        env = BestArmEnv(FixedProblem(GaussianBandit([means], 0.0)), budget=40.0, costs=costs, shuffle=False)
         observation, _ = env.reset(seed=0)
         agent = agents_named(name)
         agent.tie = "first"

@@ -21,7 +21,7 @@ SURE = FixedProblem(GaussianBandit([0.0, 2.0, 1.0], 0.0))
 
 
 def test_an_episode_is_the_budget_and_a_recommendation() -> None:
-    env = TorchVectorEnv(SURE, NUM_ENVS, budget=3, reward="simple_regret")
+    env = TorchVectorEnv(SURE, NUM_ENVS, budget=3, reward="simple_regret", shuffle=False)
     observation, info = env.reset(seed=0)
     assert info == {} and observation["pulls"].shape == (NUM_ENVS, 3)
     for left, arm in ((2, 1), (1, 1), (0, 2)):

@@ -87,7 +87,7 @@ def by_blocks(agent: Any, kind: type[LaplaceBandit]) -> Statistics:
 
 
 def in_steps(agent: Any) -> Statistics:
-    env = BestArmVectorEnv(FixedProblem(LaplaceBandit(MEANS, SCALES)), EPISODES, BUDGET)
+    env = BestArmVectorEnv(FixedProblem(LaplaceBandit(MEANS, SCALES)), EPISODES, BUDGET, shuffle=False)
     observation, _ = env.reset(seed=3)
     reset(agent, LaplaceBandit(MEANS, SCALES).select(np.zeros(EPISODES, np.int64)))
     return play_steps(agent.act, env, observation).statistics

@@ -221,7 +221,7 @@ class Halves(Agent):
 @pytest.mark.each("path", ["blocks", "steps"])
 def test_blocks_are_divided_in_their_own_order(path: str) -> None:
     # Rewards are the means. Round-robin: after 2 pulls arms 0 and 1 have been seen; after 23 all, six of arms 0 to 2.
-    keywords = {"means": [0.1, 0.3, 0.9, 0.2], "variances": 0.0}
+    keywords = {"means": [0.1, 0.3, 0.9, 0.2], "variances": 0.0, "shuffle": False}
     options: dict[str, Any] = {"env_kwargs": keywords, "runs": 3, "checkpoints": [2, 23], "path": path}
     rows = evaluate(Halves, "BAI-Custom-v0", budget=40, **options)
     assert [row.errors for row in rows] == [3, 0, 0]

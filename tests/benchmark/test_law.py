@@ -108,6 +108,7 @@ def both_ways(
         covariance = 0.5 * np.exp(-np.abs(np.subtract.outer(np.arange(4), np.arange(4))))
         bandit, runs = PriorBandit(bandit, GaussianPrior(covariance, mean=0.7)), RUNS // 4
     spec: dict[str, Any] = {"num_envs": runs, "copy": False, "task": task or BestArm()}
+    spec |= {"shuffle": False, "rotate": False}
     env = BestArmVectorEnv(FixedProblem(bandit), budget=BUDGET, **spec)
     env.reset(seed=3)
     agent.reset(env.problem_info(agent.knows), generator(0, "agent", "blocks"))
@@ -236,7 +237,7 @@ def test_stopping_has_the_same_law_by_single_steps(
     blocks = stopped_blocks(agent, task, CLOSE.select(np.zeros(RUNS, np.int64)))
     spent = blocks.pulls.sum(axis=1)
     assert (spent == CAP).any() and (spent < CAP).mean() > 0.2 and len(set(spent.tolist())) > 10
-    env = BestArmEnv(FixedProblem(CLOSE), budget=CAP, task=task, fixed_confidence=True)
+    env = BestArmEnv(FixedProblem(CLOSE), budget=CAP, task=task, fixed_confidence=True, shuffle=False)
     own, rewards = generator(1, "agent"), generator(1, "rewards")
     parts = []
     for _ in range(runs):

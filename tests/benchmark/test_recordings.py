@@ -31,7 +31,7 @@ def recorded(agent: Any, env: str = "BAI-Custom-v0", budget: int = 40, run: int 
 
 def test_sequential_halving_by_hand() -> None:
     """K = 4, n = 16: two rounds of 8 pulls, 2 for each of four arms, then 4 for each of the two that are left."""
-    episode = recorded("SH(tie=first)", budget=16)
+    episode = recorded("SH(tie=first)", budget=16, **ARMS, shuffle=False)
     assert episode.arms[:8].tolist() == [0, 1, 2, 3] * 2
     left = episode.stages[1].candidates
     assert episode.stages == (Stage(0, None), Stage(8, left)) and left is not None and len(left) == 2
@@ -72,7 +72,7 @@ def test_classes_of_your_own_can_be_recorded() -> None:
             return OneByOne.act(self, {key: value[0] for key, value in observation.items()}) * np.ones(1, np.int64)
 
     for kind in (OneByOne, Many):
-        episode = recorded(kind, budget=8)
+        episode = recorded(kind, budget=8, **ARMS, shuffle=False)
         assert episode.arms.tolist() == [0, 1, 2, 3, 0, 1, 2, 3]
         assert episode.stages == (Stage(0, None),)
 

@@ -29,7 +29,7 @@ import bai_gym
 
 def play(agent, **more):
     played = []
-    arms = {"means": [0.9, 0.5, 0.1]}
+    arms = {"means": [0.9, 0.5, 0.1], "shuffle": False}
     row = bai_gym.compare([agent], "BAI-Custom-v0", budgets=[3], runs=more.pop("runs", 2), env_kwargs=arms,
         out="results", on_chunk=lambda done, of: played.append(of - done), **more)[0]
     return round(row.simple_regret, 3), bool(played[0])

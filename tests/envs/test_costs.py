@@ -13,7 +13,7 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import BaiGymError, BudgetError
 
-EXACT: dict[str, Any] = {"means": [0.1, 0.5, 0.2], "variances": 0.0, "costs": [1.0, 2.0, 0.5]}
+EXACT: dict[str, Any] = {"means": [0.1, 0.5, 0.2], "variances": 0.0, "costs": [1.0, 2.0, 0.5], "shuffle": False}
 
 
 def test_an_episode_by_hand() -> None:

@@ -199,7 +199,7 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
         env.reset()
         for _ in range(2):
             env.step(pull(unwrapped, 0))
-    answer = unwrapped.episode_spec.task.correct_recommendation(unwrapped._episode.bandit.means)
+    answer = unwrapped.problem_info().task.correct_recommendation(unwrapped._episode.bandit.means)
     action = unwrapped.action_encoding.recommend(answer)[0]
     seen = observation["means"]
     observation, reward, terminated, truncated, info = env.step(action)

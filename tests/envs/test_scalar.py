@@ -22,7 +22,7 @@ from bai_gym.errors import (
 from bai_gym.problems import FixedProblem
 
 MEANS = [0.2, 0.9, 0.9, 0.5]  # two best arms
-EXACT = {"means": MEANS, "variances": 0.0}  # every reward is its arm's mean
+EXACT = {"means": MEANS, "variances": 0.0, "shuffle": False}  # every reward is its arm's mean
 
 
 def play(env: gym.Env[Any, Any], pulls: list[int], recommendation: int) -> tuple[float, dict[str, Any]]:
@@ -56,7 +56,7 @@ def test_rewards_by_hand(arm: int, expected: tuple[float, float]) -> None:
 
 
 def test_observations_are_the_statistics() -> None:
-    env = gym.make("BAI-Custom-v0", means=[0.0, 5.0, -1.0], variances=[1.0, 4.0, 0.0], budget=5)
+    env = gym.make("BAI-Custom-v0", means=[0.0, 5.0, -1.0], variances=[1.0, 4.0, 0.0], budget=5, shuffle=False)
     env.reset(seed=3)
     rewards: dict[int, list[float]] = {0: [], 1: [], 2: []}
     for arm in (0, 1, 1, 2, 1):
@@ -97,10 +97,13 @@ def instances(name: str, seeds: tuple[int, ...], **keywords: Any) -> list[list[f
 
 def test_a_fixed_instance_stays() -> None:
     name = "BAI-Gaussian32-v0"
-    one, two = instances(name, (1, 2), instance="fixed")
+    fixed: dict[str, Any] = {"instance": "fixed", "shuffle": False}
+    one, two = instances(name, (1, 2), **fixed)
     assert one == two
-    assert instances(name, (5,), instance="fixed", instance_seed=0) == [one]
-    assert instances(name, (1,), instance="fixed", instance_seed=1) != [one]
+    assert instances(name, (5,), **fixed, instance_seed=0) == [one]
+    assert instances(name, (1,), **fixed, instance_seed=1) != [one]
+    first, second = instances(name, (1, 2), instance="fixed")  # in an order of each episode's own
+    assert first != second and sorted(first) == sorted(second) == sorted(one)
 
 
 # ProblemInfo

@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode
 from bai_gym.errors import BaiGymError, ParameterError
 
 # Every reward is its arm's mean, so that batches with different generators can be compared.
-EXACT: dict[str, Any] = {"means": [0.25, 0.875, 0.625, 0.5], "variances": 0.0}
+EXACT: dict[str, Any] = {"means": [0.25, 0.875, 0.625, 0.5], "variances": 0.0, "shuffle": False}
 COST = 0.125
 FIXED: dict[str, Any] = {"fixed_confidence": True, "pull_cost": COST}
 TOP: dict[str, Any] = {"task": "top-m", "m": 2}

@@ -113,7 +113,7 @@ def test_sets_of_another_size_are_no_recommendations() -> None:
 
 
 def test_with_fixed_confidence_a_recommendation_stops() -> None:
-    env = TextWrapper(gym.make("BAI-FC-Custom-v0", budget=50))
+    env = TextWrapper(gym.make("BAI-FC-Custom-v0", budget=50, shuffle=False))
     env.reset(seed=0)
     _, reward, terminated, _, _ = env.step("pull 0 x3, 1 x2")
     assert not terminated and reward == pytest.approx(-5e-4)
@@ -139,7 +139,7 @@ def test_an_episode_as_text(tmp_path: Path) -> None:
 
 
 def test_an_episode_with_costs_as_text() -> None:
-    keywords = {"means": [1.0, 0.0, 0.5], "variances": 0.0, "costs": [0.1, 2.0, 0.5]}
+    keywords = {"means": [1.0, 0.0, 0.5], "variances": 0.0, "costs": [0.1, 2.0, 0.5], "shuffle": False}
     env = TextWrapper(gym.make("BAI-Custom-v0", budget=3.0, **keywords))
     text, _ = env.reset(seed=0)
     assert "You have 3 to spend" in text and "Arm 1: 0 pulls, a pull costs 2\n" in text and "Money left: 3" in text
@@ -190,7 +190,8 @@ def test_the_rules_say_what_rewards_can_be_and_what_features_are() -> None:
         (FeatureBandit(GaussianBandit([0.5, 0.4]), FEATURES), "real numbers"),
     ]
     for bandit, words in kinds:
-        text, _ = TextWrapper(BestArmEnv(FixedProblem(bandit), budget=4)).reset(seed=0)
+        env = BestArmEnv(FixedProblem(bandit), budget=4, shuffle=False, rotate=False)
+        text, _ = TextWrapper(env).reset(seed=0)
         assert f"Rewards are {words}." in text
     assert "Arm 1: 0 pulls, features (0.8, 0.6)" in text
 

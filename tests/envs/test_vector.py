@@ -15,7 +15,7 @@ from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import BaiGymError, ParameterError
 
 # Two best arms, and every reward is its arm's mean, so that batches with different generators can be compared.
-EXACT: dict[str, Any] = {"means": [0.2, 0.9, 0.9, 0.5], "variances": 0.0}
+EXACT: dict[str, Any] = {"means": [0.2, 0.9, 0.9, 0.5], "variances": 0.0, "shuffle": False}
 
 
 # The tasks, with a fixed budget and with fixed confidence, on the arms above.

@@ -18,6 +18,7 @@ from bai_gym.tasks import BestArm
 ARMS = [[1.0, 0.0], [0.0, 1.0]]
 THETA = [0.5, 0.4]  # means of the arms
 CANDIDATES = [[1.0, 0.0], [1.0, 1.0], [0.0, -1.0], [1.0, 1.0]]  # means 0.5, 0.9, -0.4, 0.9: the best is no arm
+LISTED: dict[str, Any] = {"shuffle": False, "rotate": False}
 
 
 def problem(**keywords: Any) -> Any:
@@ -60,7 +61,7 @@ def test_arms_of_lower_rank_and_arms_that_are_candidates() -> None:
 
 
 def test_episodes_by_hand() -> None:
-    env = BestArmEnv(problem(candidates=CANDIDATES), budget=3)
+    env = BestArmEnv(problem(candidates=CANDIDATES), budget=3, **LISTED)
     assert env.action_space == gym.spaces.Discrete(4)
     observation, info = env.reset(seed=0)
     assert observation in env.observation_space
@@ -75,13 +76,14 @@ def test_episodes_by_hand() -> None:
     assert info["action_mask"].tolist() == [1, 1, 1, 1]
     _, reward, terminated, _, info = env.step(3)
     assert (reward, terminated, info["correct"], info["correct_recommendation"]) == (1.0, True, True, 1)
-    stopping = BestArmEnv(problem(candidates=CANDIDATES), budget=9, fixed_confidence=True, reward="simple_regret")
+    keywords: dict[str, Any] = {"fixed_confidence": True, "reward": "simple_regret", **LISTED}
+    stopping = BestArmEnv(problem(candidates=CANDIDATES), budget=9, **keywords)
     assert stopping.action_space == gym.spaces.Discrete(6)
     assert "action_mask" not in stopping.reset(seed=0)[1]
     stopping.step(1)
     _, reward, terminated, _, info = stopping.step(2)  # K + 0
     assert terminated and info["simple_regret"] == pytest.approx(0.4) == -reward
-    fewer = BestArmEnv(problem(candidates=CANDIDATES[2:3]), budget=1)  # fewer candidates than arms
+    fewer = BestArmEnv(problem(candidates=CANDIDATES[2:3]), budget=1, **LISTED)  # fewer candidates than arms
     fewer.reset(seed=0)
     assert fewer.step(0)[4]["action_mask"].tolist() == [1, 0]
     with pytest.raises(ParameterError):
@@ -89,14 +91,14 @@ def test_episodes_by_hand() -> None:
 
 
 def test_a_batch_is_as_many_single_episodes() -> None:
-    batch = BestArmVectorEnv(problem(candidates=CANDIDATES), 3, budget=2)
+    batch = BestArmVectorEnv(problem(candidates=CANDIDATES), 3, budget=2, **LISTED)
     observation, info = batch.reset(seed=0)
     assert observation in batch.observation_space
     assert observation["candidates"].shape == (3, 4, 2)
     assert info["action_mask"].tolist() == [[1, 1, 0, 0]] * 3 and info["_action_mask"].all()
     with pytest.raises(ParameterError):
         batch.step([0, 2, 0])
-    single = BestArmVectorEnv(problem(candidates=CANDIDATES), 1, budget=1, autoreset_mode="SameStep")
+    single = BestArmVectorEnv(problem(candidates=CANDIDATES), 1, budget=1, autoreset_mode="SameStep", **LISTED)
     single.reset(seed=0)
     single.step([1])
     last = single.step([3])[4]["final_info"]
@@ -107,7 +109,7 @@ def test_a_batch_is_as_many_single_episodes() -> None:
     _, rewards, terminated, _, info = batch.step([0, 1, 3])
     assert rewards.tolist() == [0.0, 1.0, 1.0] and terminated.all()
     assert info["correct_recommendation"].tolist() == [1, 1, 1]
-    stopping = BestArmVectorEnv(problem(candidates=CANDIDATES), 2, budget=9, fixed_confidence=True)
+    stopping = BestArmVectorEnv(problem(candidates=CANDIDATES), 2, budget=9, fixed_confidence=True, **LISTED)
     stopping.reset(seed=0)
     assert stopping.step([1, 3])[2].tolist() == [False, True]  # the second answers candidate 1
 

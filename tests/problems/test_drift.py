@@ -61,7 +61,7 @@ def test_blocks_and_steps_have_the_same_law(name: str, parameters: dict[str, Any
     agent = agents.make(name, **parameters)
     agent.reset(ProblemInfo(4, 40, runs, truth=truth), np.random.default_rng(1))
     tables.append(play_blocks(agent, truth, 40, np.random.default_rng(2)).recommendation)
-    env = BestArmVectorEnv(problem, runs, budget=40)
+    env = BestArmVectorEnv(problem, runs, budget=40, shuffle=False, rotate=False)
     observation, _ = env.reset(seed=3)
     agent.reset(env.problem_info(agent.knows), np.random.default_rng(4))
     tables.append(play_steps(agent.act, env, observation).recommendation)
@@ -70,7 +70,7 @@ def test_blocks_and_steps_have_the_same_law(name: str, parameters: dict[str, Any
 
 
 def test_every_episode_begins_at_time_zero() -> None:
-    env = gym.make("BAI-LinearDrift-Switching-v0", horizon=9, budget=9, noise_variance=1e-18)
+    env = gym.make("BAI-LinearDrift-Switching-v0", horizon=9, budget=9, noise_variance=1e-18, shuffle=False)
     for seed in (0, 1):
         env.reset(seed=seed)
         for arm in (0, 0, 0, 0, 1):

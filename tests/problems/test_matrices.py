@@ -17,7 +17,7 @@ from bai_gym.rewards import BINARY
 
 
 def test_an_agent_has_its_exact_mean_after_all_questions() -> None:
-    env = gym.make("BAI-LLMAgents-GPQA-v0", budget=198)
+    env = gym.make("BAI-LLMAgents-GPQA-v0", budget=198, shuffle=False)
     env.reset(seed=0)
     for _ in range(198):
         observation, *_ = env.step(2)
@@ -30,7 +30,7 @@ def test_each_of_three_tied_arms_is_correct() -> None:
     problem = build("llm-agents", data="bfcl")
     assert "Kimi K2.5" in problem.notes[0]
     for name, correct in (("Claude Opus 4.6", True), ("Qwen3 Next 80B A3B", True), ("Qwen3 32B", False)):
-        env = gym.make("BAI-LLMAgents-BFCL-v0", budget=1)
+        env = gym.make("BAI-LLMAgents-BFCL-v0", budget=1, shuffle=False)
         env.reset(seed=0)
         env.step(0)
         assert env.step(problem.arm_names.index(name))[-1]["correct"] == correct, name

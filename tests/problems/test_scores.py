@@ -23,7 +23,8 @@ def written(folder: Path, content: str) -> Path:
 
 
 def test_an_arm_pulled_as_often_as_there_are_questions_has_its_exact_mean(tmp_path: Path) -> None:
-    env = gym.make("BAI-LLMSelection-v0", path=written(tmp_path, MATRIX), question_column="question", budget=8)
+    matrix = {"path": written(tmp_path, MATRIX), "question_column": "question"}
+    env = gym.make("BAI-LLMSelection-v0", **matrix, budget=8, shuffle=False)
     env.reset(seed=0)
     for action in (0, 1, 2, 2, 0, 0, 2, 0):
         observation, *_ = env.step(action)

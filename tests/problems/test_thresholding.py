@@ -63,7 +63,7 @@ def test_numbers_as_deviations_and_as_in_the_authors_program(setup: str) -> None
 
 @pytest.mark.each("setup", THRESHOLDING_SETUPS)
 def test_ids_ask_for_the_five_arms_above_one_half(setup: str) -> None:
-    env: Any = gym.make(f"BAI-Thresholding100-{setup}-v0").unwrapped
+    env: Any = gym.make(f"BAI-Thresholding100-{setup}-v0", shuffle=False).unwrapped
     env.reset(seed=0)
     task = env.problem_info().task  # agents are given the threshold
     assert (env.budget, task.name, task.threshold, task.epsilon) == (10_000, "thresholding", 0.5, 0.0)

@@ -19,7 +19,7 @@ from bai_gym.report.tables import arms_tables, results_table
 from bai_gym.results.reader import read_results
 from bai_gym.results.result import Runs, summarize
 
-ARMS = {"means": [1.0, 0.25, 0.5], "variances": 0.0}
+ARMS = {"means": [1.0, 0.25, 0.5], "variances": 0.0, "shuffle": False}
 
 
 class Alternating:
@@ -59,12 +59,13 @@ def comparison() -> Comparison:
 def test_by_hand(comparison: Comparison) -> None:
     result = comparison[0]
     assert (result.agent, result.budget, result.runs) == ("Alternating", 6, 10)
-    assert result.env == "BAI-Custom-v0(means=[1.0, 0.25, 0.5], variances=0.0)"
+    assert result.env == "BAI-Custom-v0(means=[1.0, 0.25, 0.5], variances=0.0, shuffle=false)"
     assert (result.errors, result.error_probability, result.interval) == (5, 0.5, wilson(5, 10))
     assert result.simple_regret == 0.375  # 1 - 0.25 in half of the runs
     assert result.simple_regret_se == pytest.approx(math.sqrt(0.375**2 * 10 / 9 / 10), rel=1e-12)
     assert result.mean_pulls.tolist() == [3.0, 0.0, 1.0] and result.unspent == 2.0
-    assert (result.knows, result.notes) == (("range",), ("made for a test",))
+    (own, listed) = result.notes
+    assert (result.knows, own) == (("range",), "made for a test") and "shuffle=False" in listed
     assert result.seconds > 0
     assert [(row.agent, row.budget, row.errors, row.unspent) for row in comparison][1:] == [
         ("best", 6, 0, 2.0),
@@ -79,7 +80,7 @@ def test_by_hand(comparison: Comparison) -> None:
 def test_arms_of_a_log_have_names(tmp_path: Path) -> None:
     """The first arm, a, is the worst, and Named recommends it in 4 of 10 runs, else b."""
     (tmp_path / "log.csv").write_text("page,bought\na,no\nb,yes\nc,yes\nc,yes\n")
-    log = {"path": str(tmp_path / "log.csv"), "arm_column": "page", "reward_column": "bought"}
+    log = {"path": str(tmp_path / "log.csv"), "arm_column": "page", "reward_column": "bought", "shuffle": False}
     played = compare([Named], "BAI-Table-v0", budgets=[6], runs=10, env_kwargs=log, out=tmp_path / "results")
     (table,) = read_results(tmp_path / "results")
     for row in (played[0], table.results[0]):

@@ -26,7 +26,7 @@ from bai_gym.problems import FixedProblem
 from bai_gym.training import SB3VecEnv
 
 # Every reward is its arm's mean, so that a shared generator and one for each environment come to the same.
-EXACT: dict[str, Any] = {"means": [0.2, 0.9, 0.9, 0.5], "variances": 0.0}
+EXACT: dict[str, Any] = {"means": [0.2, 0.9, 0.9, 0.5], "variances": 0.0, "shuffle": False}
 
 TASKS: dict[str, dict[str, Any]] = {
     "one arm": {},
@@ -233,7 +233,7 @@ def test_sets_of_another_size_are_made_sets_of_m(fixed_confidence: bool) -> None
 
 def test_a_batch_can_be_given() -> None:
     problem = FixedProblem(GaussianBandit([0.0, 1.0], 0.0))
-    envs = SB3VecEnv(BestArmVectorEnv(problem, num_envs=2, budget=1, autoreset_mode="SameStep"))
+    envs = SB3VecEnv(BestArmVectorEnv(problem, num_envs=2, budget=1, autoreset_mode="SameStep", shuffle=False))
     assert (envs.num_envs, envs.spec) == (2, None)
     envs.reset()
     assert envs.step(np.array([1, 0]))[0]["means"].tolist() == [[0.0, 1.0], [0.0, 0.0]]

@@ -96,12 +96,21 @@ def test_every_task_and_fixed_confidence() -> None:
         "BAI-CustomThresholding-v0": "recommend 0, 1",
         "BAI-CustomGoodArm-v0": "recommend 0",
     }
+    listed = {"shuffle": False}
     for env, reply in replies.items():
         model = LanguageModel(lambda prompt, reply=reply: reply if "No pulls are left" in prompt else "0 x99")
-        assert bai_gym.evaluate(model, env, budget=5, runs=2).errors == 0
+        assert bai_gym.evaluate(model, env, budget=5, runs=2, env_kwargs=listed).errors == 0
     stops = LanguageModel(lambda prompt: "recommend 0" if "Arm 1: 2 pulls" in prompt else "pull 1 x2")
-    result = bai_gym.evaluate(stops, "BAI-FC-Custom-v0", budget=50, runs=2)
+    result = bai_gym.evaluate(stops, "BAI-FC-Custom-v0", budget=50, runs=2, env_kwargs=listed)
     assert (result.errors, result.sample_complexity) == (0, 2)
+
+
+def test_a_model_that_is_shown_names_may_answer_in_them(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("page,bought\na,no\nb,yes\nc,yes\nc,no\n")
+    log = {"path": str(tmp_path / "log.csv"), "arm_column": "page", "reward_column": "bought"}
+    model = LanguageModel(lambda prompt: "recommend b" if "No pulls are left" in prompt else "pull c", arm_names=True)
+    result = bai_gym.evaluate(model, "BAI-Table-v0", budget=3, runs=10, env_kwargs=log)
+    assert (result.recommended, result.mean_pulls.tolist()) == ((0, 10, 0), [0.0, 0.0, 3.0])
 
 
 @pytest.mark.slow
@@ -148,7 +157,8 @@ def test_what_is_refused() -> None:
         (lambda: LanguageModel(garbage, attempts=0), ParameterError),
         (lambda: LanguageModel(garbage).act({}), AgentError),
         (lambda: bai_gym.evaluate(number, ENV, budget=3, runs=1), AgentError),
-        (lambda: bai_gym.evaluate(LanguageModel(garbage, arm_names=["a"]), ENV, budget=3, runs=1), ParameterError),
+        (lambda: LanguageModel(garbage, arm_names=["a"]), ParameterError),  # type: ignore[arg-type]
+        (lambda: bai_gym.evaluate(LanguageModel(garbage, arm_names=True), ENV, budget=3, runs=1), AgentError),
     ]
     for call, error in calls:
         with pytest.raises(error):

@@ -85,6 +85,7 @@ def test_a_maskable_model_receives_the_mask_of_the_environment() -> None:
     if "BAI-CustomLinear-v0" not in gym.registry:
         pytest.skip("candidates are combinations of arms with features, of another wing")
     given = {"features": [[1.0, 0.0], [0.0, 1.0]], "theta": [0.5, 0.4], "candidates": [[1, 0], [0, 1], [1, 1]]}
+    given |= {"shuffle": False, "rotate": False}
     result = evaluate(Maskable(), "BAI-CustomLinear-v0", budget=5, runs=4, env_kwargs=given)
     assert (result.agent, result.errors, result.mean_pulls.tolist()) == ("Maskable", 0, [0.0, 5.0])
 
