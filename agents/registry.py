@@ -126,7 +126,7 @@ def treats_arms_alike(agent: Any) -> bool:
     another agent.
     """
     entry = BUILT_IN.get(getattr(agent, "name", ""))
-    if entry is None or not (entry.alike and entry.path.startswith(".")) or type(agent) is not entry.load():
+    if entry is None or not entry.path.startswith(".") or type(agent) is not entry.load():
         return False
     own = vars(agent).values()
     values = [getattr(agent, field.name) for field in fields(agent)]

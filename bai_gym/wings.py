@@ -72,7 +72,6 @@ class Entry:
         spends_budget: Whether it makes all pulls of the budget, unless it stops because it is confident.
         draws_arms: Whether each pull is of a randomly drawn arm, so that some arms may get none.
         own: Whether this library introduces it, so that there is no paper to cite.
-        alike: Whether it treats all arms alike, see :func:`bai_gym.agents.registry.treats_arms_alike`.
     """
 
     path: str
@@ -83,7 +82,6 @@ class Entry:
     spends_budget: bool = True
     draws_arms: bool = False
     own: bool = False
-    alike: bool = True
 
     @property
     def folder(self) -> str:

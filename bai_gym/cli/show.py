@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 import typer
 
 from bai_gym.cli.catalogue import needs, plain
@@ -14,6 +15,9 @@ from bai_gym.cli.console import OUT
 from bai_gym.envs.registration import IDS, unknown_id
 from bai_gym.errors import MissingDataError
 from bai_gym.wings import Registration
+
+if TYPE_CHECKING:
+    from bai_gym.envs.scalar import BestArmEnv
 
 __all__ = ["show"]
 
@@ -89,12 +93,30 @@ def _made(entry: Registration) -> dict[str, str]:
     return {
         "arms": str(problem.num_arms),
         "features of an arm": "" if problem.num_features is None else str(problem.num_features),
+        "tells arms apart before a pull": ", ".join(_marks(env)) or "nothing",
         "instance": "fixed" if isinstance(problem, FixedProblem) else "fresh in every episode",
         "task": spec.task.describe(),
         "budget": f"{spec.budget:,} pulls{', at most: fixed confidence' if spec.fixed_confidence else ''}",
         "data": entry.data or "none needed",
         "every report says": "; ".join(problem.notes),
     }
+
+
+def _marks(env: BestArmEnv) -> Iterator[str]:
+    """Yield by what an agent may know an arm before its first pull, in any order of the arms."""
+    problem, spec = env.problem, env.episode_spec
+    if not problem.known:
+        yield "their numbers (a real experiment is not shuffled)"
+    if spec.costs is not None:
+        yield "costs"
+    if problem.num_features is not None:
+        yield "features, up to a rotation" if spec.rotate else "features"
+    if problem.earlier is not None:
+        yield "earlier results"
+    if problem.arm_names:
+        yield "names, in text"
+    if problem.draw(1, np.random.default_rng(0)).prior is not None:
+        yield "the prior, to agents that know it"
 
 
 def _print(title: str, facts: Mapping[str, str], documented: object) -> None:

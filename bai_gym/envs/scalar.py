@@ -91,7 +91,10 @@ class BestArmEnv(gym.Env[Observation, Any]):
 
     ## Starting state
     No pulls; in `BAI-Pilot-v0` the statistics of the pilot, which do not count towards the budget. Each reset draws a
-    fresh instance, or keeps a fixed one, by ``instance``. The ``info`` of ``reset`` declares the kind of the arms'
+    fresh instance, or keeps a fixed one, by ``instance``; and it numbers the arms at random, and multiplies their
+    features by a random orthogonal matrix, so that nothing is won without a pull. Costs, names, candidates and a pilot
+    move with their arms. ``shuffle=False`` keeps the order in which the problem lists the arms, ``rotate=False`` their
+    features; functions of unknown means are never shuffled. :attr:`order` says which arm is which, for people. The ``info`` of ``reset`` declares the kind of the arms'
     rewards, which is no secret: ``info["rewards"]`` is ``"binary"`` (0 and 1), ``"bounded(low, high)"``, ``"counts"``
     or ``"real"``, see :class:`bai_gym.rewards.Rewards`; the infos of steps do not repeat it.
 
@@ -157,6 +160,18 @@ class BestArmEnv(gym.Env[Observation, Any]):
         self._recommendation: tuple[int, ...] | None = None
         self._correct: bool | None = None
         self._window: Window | None = None
+
+    @property
+    def order(self) -> IntArray:
+        """``(K,)`` the arm of the problem's list that each number stands for in this episode; agents must not see it.
+
+        Raises:
+            ResetNeeded: Before the first reset.
+        """
+        if not hasattr(self._episode, "bandit"):
+            raise ResetNeeded("arms are numbered by reset(): call it first")
+        numbering = self._episode.numbering
+        return np.arange(self.num_arms) if numbering is None else numbering.arms[0].copy()
 
     @override
     def reset(
