@@ -189,7 +189,7 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
         self.rng: np.random.Generator = np.random.default_rng() if rng is None else rng
         self.task: Task = info.task
         self.checkpoints: tuple[int, ...] = info.checkpoints
-        if self.task.name not in self.tasks:
+        if not self.plays(self.task):
             allowed = ", ".join(sorted(self.tasks))
             raise AgentError(f"{self.name} does not support the task {self.task.name!r}; it supports: {allowed}")
         if info.fixed_confidence and not self.stops:
@@ -201,6 +201,10 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
         self._loop = may_stop, info  # what a Gymnasium loop needs, whose stepper is made there
         self._stepper: Stepper | None = None
         self.begin(info)
+
+    def plays(self, task: Task) -> bool:
+        """Return whether the agent plays a task: by default, one of :attr:`tasks`."""
+        return task.name in self.tasks
 
     def _check_kinds(self) -> None:
         """Raise :class:`ParameterError` unless each number is a number and each switch a bool.

@@ -61,7 +61,7 @@ def test_listings_can_be_searched_and_read_by_programs(command: Command) -> None
 
 
 def test_tables_in_pipes_are_not_cut() -> None:
-    line = [sys.executable, "-c", "from bai_gym.cli import main; main()", "list", "agents"]
+    line = [sys.executable, "-m", "bai_gym", "list", "agents"]
     text = subprocess.run(line, capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "80"}).stdout
     assert "…" not in text
     found = {row.split("│")[1].strip(): row for row in text.splitlines() if row.startswith("│")}
