@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bai_gym.errors import BaiGymError, InstanceError
-
-if TYPE_CHECKING:
-    from bai_gym.bandits.base import Bandit
 
 __all__ = ["Draws", "draws_of", "naming"]
 
@@ -31,7 +28,7 @@ class Draws(NamedTuple):
     arms: Any
 
 
-def draws_of(bandit: Bandit) -> Draws | None:
+def draws_of(bandit: Any) -> Draws | None:
     """Return how loops draw from a bandit.
 
     Raises:
@@ -39,7 +36,7 @@ def draws_of(bandit: Bandit) -> Draws | None:
     """
     name = f"{type(bandit).__name__}.draws()"
     try:
-        draws = bandit.draws()
+        draws: Any = bandit.draws()
     except BaiGymError:
         raise
     except Exception as error:
