@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, ClassVar, Self, get_args
+from typing import Any, ClassVar, Self, cast, get_args
 
 import numpy as np
 
@@ -25,8 +25,15 @@ from bai_gym.validation import choice, flag, real
 __all__ = ["Agent", "Plan"]
 
 
+class _ClassName:
+    """The name of an agent whose class sets none: that of the class."""
+
+    def __get__(self, agent: object, owner: type) -> str:
+        return owner.__name__
+
+
 @dataclass(kw_only=True)
-class Agent(ABC):
+class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
     """Base class of agents; a subclass defines :meth:`plan`, or :meth:`allocate` and :meth:`recommend`.
 
     One agent plays N episodes at a time, in lock-step: observations, counts and recommendations have a leading axis
@@ -42,7 +49,7 @@ class Agent(ABC):
             (default), raise :class:`BudgetError`.
 
     Attributes:
-        name: The name in tables and in ``agents.make``.
+        name: The name in tables and in ``agents.make``; by default that of the class.
         knows: Oracle knowledge that the agent requires, words of ``bai_gym.problems.KNOWLEDGE``.
         batched: Whether :meth:`act` takes batches of observations.
         uses_variances: Whether the agent reads ``observation["variances"]``. If not, the runner neither draws the
@@ -69,7 +76,7 @@ class Agent(ABC):
 
     batched: ClassVar[bool] = True
     reads_pending: ClassVar[bool] = True
-    name: ClassVar[str]
+    name: ClassVar[str] = cast(str, _ClassName())
     knows: ClassVar[frozenset[str]] = frozenset()
     uses_variances: ClassVar[bool] = True
     uses_pairs: ClassVar[bool] = False
@@ -182,7 +189,7 @@ class Agent(ABC):
         self.rng: np.random.Generator = np.random.default_rng() if rng is None else rng
         self.task: Task = info.task
         self.checkpoints: tuple[int, ...] = info.checkpoints
-        if self.task.name not in self.tasks:
+        if not self.plays(self.task):
             allowed = ", ".join(sorted(self.tasks))
             raise AgentError(f"{self.name} does not support the task {self.task.name!r}; it supports: {allowed}")
         if info.fixed_confidence and not self.stops:
@@ -194,6 +201,10 @@ class Agent(ABC):
         self._loop = may_stop, info  # what a Gymnasium loop needs, whose stepper is made there
         self._stepper: Stepper | None = None
         self.begin(info)
+
+    def plays(self, task: Task) -> bool:
+        """Return whether the agent plays a task: by default, one of :attr:`tasks`."""
+        return task.name in self.tasks
 
     def _check_kinds(self) -> None:
         """Raise :class:`ParameterError` unless each number is a number and each switch a bool.

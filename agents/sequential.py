@@ -10,6 +10,7 @@ from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import best_mean, best_recommendation, shuffled_arms, spread_evenly
+from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Outcome, Rule, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
@@ -55,6 +56,11 @@ class SequentialAgent(Agent):
     @override
     def reset(self, info: ProblemInfo, rng: np.random.Generator | None = None) -> None:
         """Begin new episodes, see :meth:`Agent.reset`."""
+        if not hasattr(self, "rule"):
+            raise AgentError(
+                f"{self.name} has no rule: set the class variable `rule` to a bai_gym.sampling.Rule; an agent without "
+                "one derives from Agent, and defines allocate(observation) and recommend(observation)"
+            )
         self.values: dict[str, FloatArray | float] = {}
         super().reset(info, rng)
 

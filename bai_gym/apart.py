@@ -13,11 +13,13 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import linecache
 import os
 import pickle
 import signal
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
 import traceback
@@ -45,7 +47,7 @@ __all__ = ["Apart"]
 STARTUP = 120.0  # seconds for Python, bai_gym and the agent's file to load
 MOST_ANSWER = 2**26  # bytes
 DECLARED = ("uses_pairs", "uses_costs", "stops", "reads_pending")
-LIBRARY = (os.path.dirname(__file__), *agents.__path__)
+NOT_THE_AGENTS = (os.path.dirname(__file__), *agents.__path__, sysconfig.get_path("stdlib"), "<frozen ")
 
 
 class Apart:
@@ -73,7 +75,7 @@ class Apart:
         self._arguments = agent, seconds
         self._process = _Process(seconds)
         try:
-            facts = self._process.ask("load", cloudpickle.dumps(agent), limit=STARTUP)
+            facts = self._process.ask("load", (cloudpickle.dumps(agent), _cells()), limit=STARTUP)
             vars(self).update(facts, knows=frozenset(facts["knows"]))
             if "complexity" in self.knows:
                 raise AgentError(f"{self.label} declares to know the complexity, which would tell it the true means")
@@ -209,16 +211,23 @@ class _Process:
                 raise AgentError(str(answer["error"]))
             return answer
         self.end()
+        asked = "asked for an action" if what == "act" else f"asked to {what}"  # to agents that never heard of `act`
         if late.is_set():
             raise AgentError(
                 f"the agent took longer than the time limit of {self.seconds if limit is None else limit:g} seconds "
-                f"(asked to {what}); is there a loop that never ends?"
+                f"({asked}); is there a loop that never ends?"
             )
-        raise AgentError(f"the agent's process ended by itself, with exit code {process.returncode} (asked to {what})")
+        raise AgentError(f"the agent's process ended by itself, with exit code {process.returncode} ({asked})")
 
 
 def _apart(agent: bytes, seconds: float) -> Apart:
     return Apart(pickle.loads(agent), seconds)
+
+
+def _cells() -> dict[str, Any]:
+    """Return the lines of code that is in no file: a notebook's cells, which errors quote."""
+    lines = {name: entry[2] for name, entry in linecache.cache.items() if len(entry) == 4 and not os.path.exists(name)}
+    return {name: (0, None, cell, name) for name, cell in lines.items()}
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -243,10 +252,12 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 class _Player:
     """The other side: answers the questions with an agent."""
 
-    def load(self, agent: bytes) -> dict[str, Any]:
+    def load(self, given: tuple[bytes, dict[str, Any]]) -> dict[str, Any]:
         """Load the agent, and say what it declares."""
         from bai_gym.api import agent_source
 
+        agent, cells = given
+        linecache.cache.update(cells)
         source = agent_source(pickle.loads(agent))
         self._make, first = source.make, source.prototype
         declared = {name: bool(getattr(first, name, False)) for name in DECLARED}
@@ -298,12 +309,18 @@ class _Player:
 
 
 def _sentence(error: BaseException, what: str) -> str:
-    """Return an error in one line, with the agent's own line."""
-    steps = [step for step in traceback.extract_tb(error.__traceback__) if step.line]
-    own = [step for step in steps if "site-packages" not in step.filename and not step.filename.startswith(LIBRARY)]
-    place = f" (line {own[-1].lineno} of {os.path.basename(own[-1].filename)}: {own[-1].line})" if own else ""
-    said = str(error) if isinstance(error, BaiGymError) else f"{what} raised {type(error).__name__}: {error}"
-    return " ".join(f"{said}{place}".split())[:1000]
+    """Return an error in one line, with the agent's function and its own line."""
+    own = [
+        step
+        for step in traceback.extract_tb(error.__traceback__)
+        if "site-packages" not in step.filename and not step.filename.startswith(NOT_THE_AGENTS)
+    ]
+    function = own[0].name if own and own[0].name.isidentifier() else what
+    said = str(error) if isinstance(error, BaiGymError) else f"{function} raised {type(error).__name__}: {error}"
+    if own and own[-1].line:
+        file = os.path.basename(own[-1].filename) if os.path.exists(own[-1].filename) else "its cell"
+        said += f" (line {own[-1].lineno} of {file}: {own[-1].line})"
+    return " ".join(said.split())[:1000]
 
 
 def _serve() -> None:

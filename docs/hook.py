@@ -21,7 +21,7 @@ from generate.api import MODULES, api_index, api_page, api_text, whole_package
 from generate.environments import environment_index, environment_text, group_of
 from generate.instances import Environment, environments
 from generate.markdown import agent_page, environment_page
-from generate.notebooks import notebook_page
+from generate.notebooks import imported_files, notebook_page
 from generate.pictures import picture
 from generate.players import verdicts
 from generate.project import (
@@ -104,14 +104,16 @@ def _pages(everything: tuple[Environment, ...], written: dict[str, Written]) -> 
     yield "contributing.md", outside_page(ROOT / "CONTRIBUTING.md")
     yield "examples.md", examples_text(ROOT)
     yield f"{LESSONS}/index.md", outside_page(ROOT / LESSONS / "README.md")
-    for file in example_files(ROOT):
-        if file.suffix == ".ipynb":
-            place = file.relative_to(ROOT)
-            text, figures = notebook_page(file)
-            yield place.as_posix(), file.read_bytes()
-            yield place.with_suffix(".md").as_posix(), text
-            for name, figure in figures.items():
-                yield place.with_name(name).as_posix(), figure
+    notebooks = [file for file in example_files(ROOT) if file.suffix == ".ipynb"]
+    for module in {module for file in notebooks for module in imported_files(file)}:
+        yield module.relative_to(ROOT).as_posix(), module.read_bytes()
+    for file in notebooks:
+        place = file.relative_to(ROOT)
+        text, figures = notebook_page(file)
+        yield place.as_posix(), file.read_bytes()
+        yield place.with_suffix(".md").as_posix(), text
+        for name, figure in figures.items():
+            yield place.with_name(name).as_posix(), figure
 
 
 def _fill_navigation(navigation: Any, everything: tuple[Environment, ...]) -> None:

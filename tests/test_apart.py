@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import linecache
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -155,7 +156,7 @@ def check_errors(tmp_path: Path, cases: dict[str, dict[str, str]]) -> None:
 def test_what_goes_wrong_ends_in_one_line(tmp_path: Path) -> None:
     """A crash of the process, an exception and rubbish; afterwards there is no process."""
     cases = {
-        "the agent's process ended by itself, with exit code 3 (asked to act)": {"act": "os._exit(3)"},
+        "the agent's process ended by itself, with exit code 3 (asked for an action)": {"act": "os._exit(3)"},
         "act raised ZeroDivisionError: division by zero (line 8 of mine.py: 1 / 0)": {"act": "1 / 0"},
         "act: actions must be": {"act": "return 'left'"},
     }
@@ -165,7 +166,7 @@ def test_what_goes_wrong_ends_in_one_line(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_other_things_that_go_wrong_do_so_too(tmp_path: Path) -> None:
     cases = {
-        "took longer than the time limit of 0.5 seconds (asked to act)": {"act": "while True: pass"},
+        "took longer than the time limit of 0.5 seconds (asked for an action)": {"act": "while True: pass"},
         "took longer than the time limit of 0.5 seconds (asked to reset)": {"reset": "import time; time.sleep(100)"},
         "act raised SystemExit": {"act": "raise SystemExit"},
         "act: actions must": {"act": "return None"},
@@ -196,6 +197,29 @@ def test_copies_share_the_process_and_workers_have_their_own() -> None:
             [agent], "BAI-Gaussian8-v0", budgets=[60], runs=20, seed=3, workers=2, progress=False, env_kwargs=keywords
         )
         assert runs_of(here) == runs_of(play("SH", path="steps", **keywords))
+
+
+CELL = """
+class Mine:
+    def allocate(self, observation):
+        return None
+    def recommend(self, observation):
+        return helper(observation)
+def helper(observation):
+    return 1 / 0
+"""
+
+
+def test_errors_name_the_function_and_the_line_of_a_notebook() -> None:
+    """Jupyter has the lines of a cell where Python looks for them, and no file."""
+    name, namespace = "/nowhere/123.py", {"__name__": "__main__"}
+    linecache.cache[name] = (len(CELL), None, CELL.splitlines(keepends=True), name)
+    exec(compile(CELL, name, "exec"), namespace)
+    with Apart(namespace["Mine"]) as agent, pytest.raises(AgentError) as caught:
+        play(agent)
+    assert str(caught.value) == (
+        "recommend raised ZeroDivisionError: division by zero (line 8 of its cell: return 1 / 0)"
+    )
 
 
 def test_a_class_of_a_notebook_can_be_given() -> None:

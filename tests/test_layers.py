@@ -40,6 +40,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "interface": frozenset(
         {
             "__init__",
+            "__main__",
             "api",
             "apart",
             "auditing",
@@ -103,6 +104,7 @@ BESIDE: dict[str, set[str]] = {
         "training",
     },
     "__init__": {"api", "auditing", "live", "planning", "report"},
+    "__main__": {"cli"},
 }
 
 # Packages that do not import each other although their layers could: agents are handed to the runner, which takes

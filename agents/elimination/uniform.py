@@ -16,7 +16,7 @@ from bai_gym.agents.tools.spending import buys, check_split, shares
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Observation, Statistics
-from bai_gym.tasks import TASKS
+from bai_gym.tasks import TASKS, Task
 from bai_gym.validation import choice
 
 __all__ = ["Uniform"]
@@ -51,6 +51,11 @@ class Uniform(Agent):
     @override
     def uses_costs(self) -> bool:  # type: ignore[override]
         return self.mode == "cycle"
+
+    @override
+    def plays(self, task: Task) -> bool:
+        """Return True: it recommends what would be correct if the sample means were the true ones."""
+        return True
 
     @override
     def begin(self, info: ProblemInfo) -> None:

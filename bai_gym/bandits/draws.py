@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from traceback import walk_tb
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from bai_gym.statistics import IntArray
+from bai_gym.errors import BaiGymError, InstanceError
 
-__all__ = ["Draws"]
+__all__ = ["Draws", "draws_of", "naming"]
 
 
 class Draws(NamedTuple):
@@ -25,4 +28,35 @@ class Draws(NamedTuple):
 
     draw: Callable[[Any, int, int, np.random.Generator], float]
     arms: Any
-    order: IntArray | None = None
+    order: npt.NDArray[np.int64] | None = None
+
+
+def draws_of(bandit: Any) -> Draws | None:
+    """Return how loops draw from a bandit.
+
+    Raises:
+        InstanceError: If its ``draws`` raises, or returns something else.
+    """
+    name = f"{type(bandit).__name__}.draws()"
+    try:
+        draws: Any = bandit.draws()
+    except BaiGymError:
+        raise
+    except Exception as error:
+        raise InstanceError(f"{name} raised {type(error).__name__}: {error}") from error
+    if draws is None or (isinstance(draws, Draws) and hasattr(draws.arms, "_fields")):
+        return draws
+    raise InstanceError(f"{name} must return Draws(draw, arms), whose arms are a named tuple, or None, not {draws!r}")
+
+
+@contextmanager
+def naming(draws: Draws) -> Iterator[None]:
+    """Let an error of the function that draws a reward name it."""
+    try:
+        yield
+    except Exception as error:
+        code = getattr(draws.draw, "__code__", None)
+        if isinstance(error, BaiGymError) or all(frame.f_code is not code for frame, _ in walk_tb(error.__traceback__)):
+            raise
+        name = getattr(draws.draw, "__qualname__", repr(draws.draw))
+        raise InstanceError(f"{name}, which draws rewards, raised {type(error).__name__}: {error}") from error

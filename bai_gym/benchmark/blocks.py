@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bai_gym.bandits import Bandit
-from bai_gym.bandits.draws import Draws
+from bai_gym.bandits.draws import Draws, draws_of
 from bai_gym.benchmark.merged import MergedStatistics
 from bai_gym.sampling import Block, Current, Engine, Outcome, Part, Sequential, checked
 from bai_gym.statistics import FloatArray, IntArray, Statistics
@@ -88,7 +88,7 @@ class Blocks:
             totals = self._before.sum(axis=1) - merged.before
             made = merged.funds.pulls_made(merged.left, totals) + merged.before
             self._engine = Engine(request, begin, made, bandit.features, variances=merged.has_variances)
-            self._draws = bandit.draws()
+            self._draws = draws_of(bandit)
 
         def pull(rows: IntArray, slots: IntArray) -> FloatArray:
             named = slots if arms is None else arms[rows, slots]

@@ -50,24 +50,38 @@ def _data_status(name: str | None) -> str:
 def list_agents(
     task: Annotated[str | None, typer.Option(help="Only agents for this task, such as top-m or thresholding.")] = None,
     search: Search = "",
+    wide: Annotated[
+        bool, typer.Option("--wide", help="Also needs, group, tasks, minimum budget, and what the agent does.")
+    ] = (False),
     as_json: Json = False,
 ) -> None:
-    """List the agents, their oracle knowledge, and what they need."""
+    """List the agents, their oracle knowledge, and what they need; `bai-gym show NAME` describes one."""
     rows = catalogue()["agents"]
     tasks = list(dict.fromkeys(name for row in rows for name in row["tasks"]))
     if task is not None and task not in tasks:
         raise unknown_name("task", task, tasks, f"there are {', '.join(tasks)}")
-    columns: dict[str, Callable[[Row], str]] = {
+    brief: dict[str, Callable[[Row], str]] = {  # in eighty columns
         "name": lambda row: row["name"],
         "in words": lambda row: row["title"],
-        "group": lambda row: row["group"],
         "oracle knowledge": lambda row: ", ".join(row["knows"]) or "none",
+    }
+    columns: dict[str, Callable[[Row], str]] = {
+        **brief,
         "needs": lambda row: ", ".join(row["needs"]),
+        "group": lambda row: row["group"],
         "tasks": lambda row: ", ".join(row["tasks"]),
         "minimum budget, 64 arms": lambda row: f"{row['minimum_budget']:,}",
         "what": lambda row: row["what"],
     }
-    _show([row for row in rows if task is None or task in row["tasks"]], columns, search, as_json)
+    _show(
+        [row for row in rows if task is None or task in row["tasks"]],
+        columns,
+        search,
+        as_json,
+        len(columns if wide else brief),
+    )
+    if not (wide or as_json):
+        OUT.print("--wide shows what each agent needs and does, and `bai-gym show NAME` one of them", style="dim")
 
 
 @app.command("experiments")
@@ -82,8 +96,14 @@ def experiments(search: Search = "", as_json: Json = False) -> None:
     _show(catalogue()["experiments"], columns, search, as_json)
 
 
-def _show(rows: Sequence[Row], columns: Mapping[str, Callable[[Row], str]], search: str, as_json: bool) -> None:
-    """Print the rows that contain a text, as a table or as JSON."""
+def _show(
+    rows: Sequence[Row],
+    columns: Mapping[str, Callable[[Row], str]],
+    search: str,
+    as_json: bool,
+    shown: int | None = None,
+) -> None:
+    """Print the rows that contain a text, in any column, as JSON or as a table of the first columns."""
     cells = [[cell(row) for cell in columns.values()] for row in rows]
     matches = [number for number, texts in enumerate(cells) if search.lower() in "\n".join(texts).lower()]
     if as_json:
@@ -91,7 +111,7 @@ def _show(rows: Sequence[Row], columns: Mapping[str, Callable[[Row], str]], sear
         return
     if not matches:
         raise ParameterError(f"nothing contains {search!r}")
-    table = Table(*columns)
+    table = Table(*list(columns)[:shown])
     for number in matches:
-        table.add_row(*cells[number])
+        table.add_row(*cells[number][:shown])
     OUT.print(table)

@@ -34,6 +34,7 @@ __all__ = ["Loops", "NotCompiledError", "can_compile", "compile_loops"]
 
 _global_names = functools.lru_cache(maxsize=4096)(global_names)
 NOTE_AFTER = 1.0  # seconds
+_UNSAID = ["; each rule is compiled once on this machine"]  # what only the first note explains
 FLAGS = {"error_model": "numpy", "nogil": True}
 INNER = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # never called from Python or C
 _LOCK = threading.RLock()  # Numba compiles in one thread at a time, and signals are held by the main one
@@ -332,7 +333,8 @@ def _note(name: str) -> Iterator[None]:
     """Report a long compilation on standard error; loading from disk takes less, and is silent."""
 
     def say() -> None:
-        print(f"bai-gym compiles {name}; this happens once on this machine", file=sys.stderr, flush=True)
+        why = _UNSAID.pop() if _UNSAID else ""
+        print(f"bai-gym compiles {name}{why}", file=sys.stderr, flush=True)
 
     timer = threading.Timer(NOTE_AFTER, say)
     timer.daemon = True

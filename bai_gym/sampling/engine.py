@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.bandits.draws import Draws
+from bai_gym.bandits.draws import Draws, naming
 from bai_gym.errors import AgentError
 from bai_gym.sampling import index, loops
 from bai_gym.sampling.compiler import Loops, NotCompiledError, can_compile, compile_loops
@@ -99,7 +99,8 @@ class Engine:
         if draws is not None:
             candidates = () if (arms := _drawn(draws, self._request.arms)) is None else (arms,)
             while True:
-                self._call("play", tuple(draws.arms), *candidates, rng, until, draws=draws)
+                with naming(draws):
+                    self._call("play", tuple(draws.arms), *candidates, rng, until, draws=draws)
                 if not self._supply():
                     return
         while (self._progress[~self.stopped, loops.MADE] < until).any():

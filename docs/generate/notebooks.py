@@ -12,7 +12,7 @@ from generate.colab import CELLS
 from generate.formulas import typeset
 from generate.project import LINK
 
-__all__ = ["notebook_page"]
+__all__ = ["imported_files", "notebook_page"]
 
 
 def notebook_page(file: Path) -> tuple[str, dict[str, bytes]]:
@@ -42,8 +42,16 @@ def notebook_page(file: Path) -> tuple[str, dict[str, bytes]]:
                 figures[name] = base64.b64decode(figure)
                 parts.append(f"![What the cell above draws]({name})")
     title, *rest = "\n\n".join(parts).partition("\n")
-    download = f"[Download the notebook]({file.name}), to run it and to do the exercises.{colab}"
+    both = [file, *imported_files(file)]
+    links = " and ".join(f"[{one.name}]({one.name}){{ download }}" for one in both)
+    download = f"Download {links}{', into one folder' if both[1:] else ''}, to run it and to do the exercises.{colab}"
     return "".join((title, "\n\n", download, "\n", *rest, "\n")), figures
+
+
+def imported_files(file: Path) -> list[Path]:
+    """Return the modules beside a notebook that it imports."""
+    names = re.findall(r'^ *"import (\w+)(?:\\n)?",?$', file.read_text(encoding="utf-8"), re.MULTILINE)
+    return [module for module in (file.with_name(f"{name}.py") for name in names) if module.exists()]
 
 
 def _printed(output: dict[str, Any]) -> str:

@@ -380,11 +380,18 @@ def _at_random(counts: list[int], arms: list[int], share: float, when: str, what
 
 
 class Pulls:
-    """A bandit without noise that keeps a record: `pull(arm, times)` gives the arm's mean `times` times."""
+    """A bandit without noise that keeps a record: `pull(arm, times)` gives the arm's mean `times` times.
 
-    def __init__(self, means: Sequence[float], budget: int) -> None:
+    With `early`, the first `early_pulls` rewards of each arm are these.
+    """
+
+    def __init__(
+        self, means: Sequence[float], budget: int, early: Sequence[float] | None = None, early_pulls: int = 0
+    ) -> None:
         self.means = means
         self.budget = budget
+        self.early = means if early is None else early
+        self.early_pulls = early_pulls
         self.log: list[tuple[int, int]] = []
 
     def __call__(self, arm: Any, times: Any) -> np.ndarray:
@@ -404,8 +411,9 @@ class Pulls:
                 f"your code asks for pull number {spent + times} with a budget of {self.budget} ({len(self.means)} "
                 f"arms, {spent} pulls made, then pull({arm}, {times})); expected at most {self.budget}."
             )
+        before = self.totals[arm]
         self.log.append((arm, times))
-        return np.full(times, self.means[arm])
+        return np.where(np.arange(before, before + times) < self.early_pulls, self.early[arm], self.means[arm])
 
     @property
     def totals(self) -> list[int]:
@@ -437,6 +445,12 @@ def sequential_halving(solution: Callable[..., Any]) -> None:
             raise NotRight(
                 f"{call} recommended arm {arm}; expected arm {best}, the only one left after the last round."
             )
+    changing = Pulls([0.5, 0.6, 0.0, 0.0], 16, early=[1.0, 0.6, 0.1, 0.0], early_pulls=2)
+    if int(_call(solution, changing, 4, 16, np.random.default_rng(0), words="pull, 4, 16, rng")) == 0:
+        raise NotRight(
+            "with 4 arms and a budget of 16, arm 0 gave 1.0 in round 1 and 0.5 in round 2, arm 1 gave 0.6 in both, and "
+            "your code recommended arm 0; expected arm 1: each round forgets the rewards of the rounds before."
+        )
     recommended: Counter[int] = Counter()
     for seed in range(DRAWS):
         recommended[int(_call(solution, Pulls([0.5] * 4, 16), 4, 16, np.random.default_rng(seed)))] += 1

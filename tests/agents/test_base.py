@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from bai_gym.agents import Agent, SequentialHalving, SHAdaVar, Uniform
+from bai_gym import evaluate
+from bai_gym.agents import Agent, SequentialAgent, SequentialHalving, SHAdaVar, Uniform
 from bai_gym.agents.base import Plan
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
@@ -90,3 +91,19 @@ def test_without_a_generator_every_reset_gets_a_fresh_one() -> None:
     first = agent.rng
     agent.reset(ProblemInfo(2, 5))
     assert first is not agent.rng and first.random() != agent.rng.random()
+
+
+def test_a_class_without_a_name_has_its_own_and_what_it_lacks_is_one_line() -> None:
+    class Ruled(SequentialAgent):
+        pass
+
+    class Planned(Agent):
+        pass
+
+    assert (Ruled.name, Planned.name, Agent.name, SequentialHalving.name) == ("Ruled", "Planned", "Agent", "SH")
+    for kind, words in (
+        (Ruled, "^Ruled has no rule: set"),
+        (Planned, r"^Planned needs plan\(\), or allocate"),
+    ):
+        with pytest.raises(AgentError, match=words):
+            evaluate(kind, "BAI-Gaussian8-v0", budget=80, runs=5)

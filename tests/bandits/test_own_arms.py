@@ -2,66 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+import re
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
+from bai_gym import evaluate
 from bai_gym.agents import OCBA, SH, UCBE
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.draws import Draws
 from bai_gym.benchmark.rollout import play_blocks, play_steps
+from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
+from bai_gym.errors import InstanceError
 from bai_gym.problems import FixedProblem, ProblemInfo
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.statistics import Statistics
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
 
-class LaplaceArms(NamedTuple):
-    """Means and scales, ``(N, K)``."""
-
-    means: FloatArray
-    scales: FloatArray
-
-
-def draw_laplace(arms: LaplaceArms, n: int, arm: int, rng: np.random.Generator) -> float:
-    """Return a reward: a difference of exponential variables, unlike in :meth:`LaplaceBandit.pull`."""
-    difference = rng.standard_exponential() - rng.standard_exponential()
-    return arms.means[n, arm] + arms.scales[n, arm] * difference
-
-
-class LaplaceBandit(Bandit):
-    """Rewards of Laplace distributions, of variance 2 scale^2; ``means`` and ``scales`` are ``(N, K)``."""
-
-    def __init__(self, means: FloatArray, scales: FloatArray) -> None:
-        self.means, self.scales, self.variances = means, scales, 2.0 * scales**2
-
-    def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
-        return rng.laplace(self.means.take(flat), self.scales.take(flat))
-
-    def draw_blocks(
-        self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
-    ) -> Statistics:
-        rewards = self.pull(np.repeat(np.arange(self.means.size)[flat], counts), rng)
-        first = np.cumsum(counts) - counts
-        means = np.add.reduceat(rewards, first) / counts
-        squares = np.add.reduceat((rewards - np.repeat(means, counts)) ** 2, first)
-        return Statistics(counts, means, squares / np.maximum(counts - 1, 1))
-
-    def draws(self) -> Draws | None:
-        return Draws(draw_laplace, LaplaceArms(self.means, self.scales))
-
-    def select(self, rows: IntArray) -> Self:
-        return type(self)(self.means[rows], self.scales[rows])
-
-    def replace(self, rows: IntArray, other: Self) -> None:
-        for name in ("means", "scales", "variances"):
-            getattr(self, name)[rows] = getattr(other, name)
+# The arms of the page, as a reader has them in a module.
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "tutorials" / "your-own-package.md"
+(ARMS,) = re.findall(
+    r"^```python\n(.*?class LaplaceBandit.*?)^```$",
+    PAGE.read_text(encoding="utf-8").partition("Arms of your own")[2],
+    re.DOTALL | re.MULTILINE,
+)
+PAGES: dict[str, Any] = {"__name__": __name__}
+exec(compile(ARMS, str(PAGE), "exec"), PAGES)
+LaplaceBandit: Any = PAGES["LaplaceBandit"]
 
 
-class PulledLaplaceBandit(LaplaceBandit):
+class PulledLaplaceBandit(LaplaceBandit):  # type: ignore[misc]
     """The same arms where loops cannot draw from them."""
 
     def draws(self) -> Draws | None:
@@ -78,7 +53,7 @@ def reset(agent: Any, bandit: Bandit) -> None:
     agent.reset(info, np.random.default_rng(1))
 
 
-def by_blocks(agent: Any, kind: type[LaplaceBandit]) -> Statistics:
+def by_blocks(agent: Any, kind: Any) -> Statistics:
     bandit = kind(MEANS, SCALES).select(np.zeros(EPISODES, np.int64))
     reset(agent, bandit)
     # Rewards of their own: what is compared is independent.
@@ -105,3 +80,21 @@ def test_agents_play_them_alike_in_loops_by_pulls_and_in_steps() -> None:
                     one, two = (np.round(getattr(part, name)[:, arm], 9) for part in (looped, other))
                     p_values.append(float(ks_2samp(one, two, method="asymp").pvalue))
     assert min(p_values) * len(p_values) > 0.001
+
+
+def misspelt(arms: Any, n: int, arm: int, rng: np.random.Generator) -> float:
+    return float(arms.mean[n, arm])
+
+
+@pytest.mark.filterwarnings("ignore:misspelt of UCB-E cannot be compiled")
+def test_errors_in_draws_name_it() -> None:
+    arms = PAGES["LaplaceArms"](MEANS, SCALES)
+    cases: dict[str, Any] = {
+        r"Own.draws\(\) raised AttributeError: 'Own' object has no attribute 'mean'": lambda self: self.mean,
+        r"Own.draws\(\) must return Draws\(draw, arms\), whose arms are a named tuple": lambda self: (misspelt, arms),
+        "misspelt, which draws rewards, raised AttributeError": lambda self: Draws(misspelt, arms),
+    }
+    for words, draws in cases.items():
+        own = type("Own", (LaplaceBandit,), {"draws": draws})
+        with pytest.raises(InstanceError, match=words):
+            evaluate("UCB-E(a=8.0)", BestArmEnv(FixedProblem(own(MEANS, SCALES)), 20), budget=20, runs=5)

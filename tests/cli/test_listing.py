@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import itertools
 import json
 import os
 import subprocess
@@ -10,8 +12,10 @@ from collections.abc import Callable
 
 import gymnasium as gym
 import pytest
+from rich.console import Console
 
 from bai_gym import agents
+from bai_gym.cli import listing
 from bai_gym.cli.catalogue import catalogue, collected
 from bai_gym.cli.main import COMMANDS, app
 from bai_gym.datasets.locate import find as find_data
@@ -61,12 +65,22 @@ def test_listings_can_be_searched_and_read_by_programs(command: Command) -> None
 
 
 def test_tables_in_pipes_are_not_cut() -> None:
-    line = [sys.executable, "-c", "from bai_gym.cli import main; main()", "list", "agents"]
+    line = [sys.executable, "-m", "bai_gym", "list", "agents", "--wide"]
     text = subprocess.run(line, capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "80"}).stdout
     assert "…" not in text
     found = {row.split("│")[1].strip(): row for row in text.splitlines() if row.startswith("│")}
     assert list(found) == list(agents.names())
     assert all(row["what"] in found[row["name"]] for row in catalogue()["agents"])
+
+
+def test_agents_take_three_lines_at_most_in_eighty_columns(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+    monkeypatch.setattr(listing, "OUT", Console(width=80, file=shown))
+    command("list", "agents")
+    lines = [line for line in shown.getvalue().splitlines() if line.startswith("│")]
+    named = [number for number, line in enumerate(lines) if line[2] != " "]  # a line that goes on has no name
+    assert len(named) == len(agents.names()) and max(map(len, lines)) <= 80
+    assert max(after - before for before, after in itertools.pairwise([*named, len(lines)])) <= 3
 
 
 @pytest.mark.each("name", agents.names())

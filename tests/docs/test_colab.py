@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 pytest.importorskip("mkdocs")
 
 from generate.colab import CELLS, repository, with_colab  # noqa: E402
-from generate.notebooks import notebook_page  # noqa: E402
+from generate.notebooks import imported_files, notebook_page  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted([*(ROOT / "examples").glob("*.ipynb"), *(ROOT / "examples" / "lessons").glob("*.ipynb")])
@@ -45,6 +46,8 @@ def test_with_an_address_every_notebook_begins_with_badge_and_installation(tmp_p
         assert with_colab(made, ADDRESS, place) == made and with_colab(made, None, place) == text, place
         copy = tmp_path / file.name
         copy.write_text(made, encoding="utf-8")
+        for module in imported_files(file):
+            shutil.copy(module, tmp_path)
         page, _ = notebook_page(copy)
         assert f"Or [open it in Colab]({opened})." in page and "google.colab" not in page and "badge.svg" not in page
         assert page.replace(f" Or [open it in Colab]({opened}).", "") == notebook_page(file)[0]

@@ -249,7 +249,7 @@ def test_a_notebook_becomes_a_page(tmp_path: Path) -> None:
     file.write_text(json.dumps({"cells": cells}), encoding="utf-8")
     text, figures = notebook_page(file)
     assert figures == {"one-1.png": b"png"}
-    assert text.startswith("# Title\n\n[Download the notebook](one.ipynb), ")
+    assert text.startswith("# Title\n\nDownload [one.ipynb](one.ipynb){ download }, ")
     assert f"\n\nSee [two](two.md) and code: {drawing('x')}.\n\n```python\n1 + 1\n```\n\n```text\nprinted\n```" in text
     assert text.endswith("\n\n```text\n2\n```\n\n![What the cell above draws](one-1.png)\n")
 

@@ -29,3 +29,10 @@ def test_every_agent_that_is_named_is_registered() -> None:
     named = set(re.findall(r"`([^`]+)`", listed))
     assert len(named) >= 30
     assert named <= set(agents.names())
+
+
+def test_the_first_example_ends_with_a_correct_answer() -> None:
+    (code,) = re.findall(r"```python\n(import gymnasium.*?)```", README, re.DOTALL)
+    said: list[str] = []
+    exec(code, {"print": said.append})
+    assert said == ["correct"]

@@ -225,7 +225,12 @@ def test_lessons_are_pages_from_which_the_notebooks_are_downloaded(site: Path, p
     for notebook in [*(ROOT / "examples").glob("*.ipynb"), *(ROOT / "examples" / "lessons").glob("*.ipynb")]:
         place = notebook.relative_to(ROOT)
         page = pages[place.with_suffix(".html").as_posix()]
-        assert place.name in page.links and (site / place).read_bytes() == notebook.read_bytes()
+        modules = re.findall(r'^ *"import (\w+)\\n"', notebook.read_text(encoding="utf-8"), re.MULTILINE)
+        needed = [notebook, *(file for name in modules if (file := notebook.with_name(f"{name}.py")).exists())]
+        assert (notebook.parent.name == "lessons") == (len(needed) == 2)  # all lessons need their checks
+        for file in needed:
+            assert file.name in page.links, file
+            assert (site / file.relative_to(ROOT)).read_bytes() == file.read_bytes()
         assert page.code and page.images, place
         if place.parent.name == "lessons":
             assert f"{place.stem}.html" in pages["examples/lessons/index.html"].links

@@ -97,6 +97,17 @@ def later_rounds_first(pull: Any, num_arms: int, budget: int, rng: np.random.Gen
     return answer
 
 
+def keeps_samples(pull: Any, num_arms: int, budget: int, rng: np.random.Generator) -> int:
+    """Halving by the means of all rewards so far."""
+    seen: dict[int, list[float]] = {arm: [] for arm in range(num_arms)}
+
+    def pooled(arm: int, times: int) -> np.ndarray:
+        seen[int(arm)].extend(pull(arm, times))
+        return np.array(seen[int(arm)])
+
+    return right_halving(pooled, num_arms, budget, rng)
+
+
 def random_pull(pull: Any, num_arms: int, budget: int, rng: np.random.Generator) -> int:
     for _ in range(budget):
         pull(rng.integers(num_arms), 1)
@@ -209,6 +220,7 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         halving(better=lambda active, means, rng: active[np.argsort(-means, kind="stable")[: (len(active) + 1) // 2]]),
         "of four arms of the same rewards, arm 0 was",
     ),
+    "samples of earlier rounds": ("sequential_halving", keeps_samples, "recommended arm 0; expected arm 1: each round"),
     "pulls at random": ("sequential_halving", random_pull, "with 8 arms and a budget of 240, "),
     "an arm that does not exist": (
         "sequential_halving",

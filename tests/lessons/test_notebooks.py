@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -39,6 +39,118 @@ def kinds(cell: dict[str, Any]) -> set[str]:
     # A computation of more than a second has a line of progress, which is empty at the end.
     progress: list[Any] = [{"text/plain": []}, {"text/plain": ""}]
     return {output["output_type"] for output in cell["outputs"] if output.get("data") not in progress}
+
+
+Printed = dict[str, str]  # what cells print, by their ids
+
+
+def error(said: str, agent: str, budget: int | str = "") -> float:
+    """The error of an agent in percent, in a line such as "SH, budget 1000: wrong in 47.9%"."""
+    at = f", budget +{budget}:" if budget else ""
+    (found,) = re.findall(rf"^ *{re.escape(agent)}{at} +wrong in ([0-9.]+)%", said, re.MULTILINE)
+    return float(found)
+
+
+def paired_test(said: str, start: str) -> tuple[float, float, float]:
+    """Difference and upper end in percent, and p, in the first line with such a start."""
+    number = r"([+-]?[0-9.e-]+)"
+    found = re.search(rf"{start}.*?{number}% \[{number}%, {number}%\],? *p = {number}", said)
+    assert found, (start, said)
+    return float(found[1]), float(found[3]), float(found[4])
+
+
+def tells_apart(said: str, start: str) -> bool:
+    return paired_test(said, start)[2] < 0.05
+
+
+# What the text of a lesson says of its output, and whether that is so. Cells that wait for solutions print less.
+CLAIMS: dict[str, dict[str, Callable[[Printed], bool]]] = {
+    "1_first_episode": {
+        "while those of the others fall": lambda p: all(
+            error(p["compare"], name, 1000) < error(p["compare"], name, 50) / 2 for name in ("Uniform", "SH")
+        ),
+        "With few pulls it beats uniform allocation": lambda p: (
+            "Greedy," not in p["compare"] or error(p["compare"], "Greedy", 50) < error(p["compare"], "Uniform", 50)
+        ),
+    },
+    "2_sequential_halving": {
+        "With the smallest budget the two cannot be distinguished": lambda p: (
+            not tells_apart(p["paired"], "SH minus Uniform, budget 1000")
+        ),
+        "halving wins as soon as its rounds contain more": lambda p: all(
+            paired_test(p["paired"], f"SH minus Uniform, budget {budget}")[1] < 0 for budget in (2000, 4000, 8000)
+        ),
+        "uniform allocation can be better": lambda p: (
+            tells_apart(p["few"], "SH minus Uniform") and paired_test(p["few"], "SH minus Uniform")[0] > 0
+        ),
+    },
+    "3_variance_matters": {
+        "an eighth of the pulls is too few for it": lambda p: (
+            [float(share) for share in re.findall(r"wrong in ([0-9.]+)%", p["imports"])] == [2.6, 0.0]
+        ),
+        "Knowing the variances helps most with few pulls. SHAdaVar gains less": lambda p: (
+            (gain := [paired_test(p["compare"], f"budget +{n}, SHVar minus SH")[0] for n in (1000, 2000, 5000)])
+            == sorted(gain)
+            and paired_test(p["compare"], "budget +1000, SHAdaVar minus SH")[0] > gain[0] + 5
+        ),
+        "With 5,000 pulls it gains about as much as SHVar": lambda p: (
+            abs(
+                paired_test(p["compare"], "budget +5000, SHAdaVar minus SH")[0]
+                - paired_test(p["compare"], "budget +5000, SHVar minus SH")[0]
+            )
+            < 2
+        ),
+        "with 10,000 all are within two points of each other": lambda p: all(
+            abs(paired_test(p["compare"], f"budget 10000, {name} minus SH")[0]) < 2 for name in ("SHVar", "SHAdaVar")
+        ),
+        "In the first case there is no significant difference": lambda p: (
+            not any(tells_apart(p["nothing"], f"budget +2000, {name} minus SH") for name in ("SHVar", "SHAdaVar"))
+        ),
+        "In the\nsecond case SHVar has a *larger* error probability": lambda p: all(
+            paired_test(p["nothing"].partition("quiet one")[2], f"budget +{budget}")[0] > 2 for budget in (1000, 2000)
+        ),
+    },
+    "4_structure_pays": {
+        "the optimal design is hardly ever wrong, and sequential halving is most of the time": lambda p: (
+            error(p["mine"], "OD-LinBAI", 240) < 1 and error(p["mine"], "SH", 240) > 50
+        ),
+        "`GSE-Lin` looks at the features, and is no better than `SH`": lambda p: (
+            error(p["mine"], "GSE-Lin", 240) > error(p["mine"], "SH", 240) - 3
+        ),
+        "With 16 arms there is no visible difference; with 128 it is large": lambda p: (
+            not tells_apart(p["sphere"], "16 arms") and paired_test(p["sphere"], "128 arms")[0] < -10
+        ),
+        "no arm is informative about another": lambda p: not tells_apart(p["static"], "difference"),
+    },
+    "5_beat_the_textbook": {
+        "the trained agent beats uniform allocation, sequential halving and successive rejects": lambda p: all(
+            paired_test(p["mcnemar"], f"{name} ")[0] < 0 and 6 * paired_test(p["mcnemar"], f"{name} ")[2] < 0.05
+            for name in ("Uniform", "SH", "SR")
+        ),
+        "does not beat A-GapE, which was its teacher": lambda p: 6 * paired_test(p["mcnemar"], "A-GapE")[2] > 0.05,
+        "interval extends to two points above": lambda p: 1.5 < paired_test(p["mcnemar"], "BayesOptimal")[1] < 2.5,
+        "The numbers of the small test are too good": lambda p: all(
+            float(few) < float(many) for few, many in re.findall(r"([0-9.]+)% +([0-9.]+)%", p["choice"])
+        ),
+        "Too good?": lambda p: error(p["first"], "FirstArm") < error(p["first"], "SH"),
+    },
+    "6_no_oracle_knowledge": {},  # its text says what comes out with the solutions
+    "7_which_model": {"Three are tied": lambda p: p["imports"].partition("Best: ")[2].count(",") == 2},
+}
+
+
+def check_claims(notebook: dict[str, Any], cells: list[dict[str, Any]], name: str) -> None:
+    """Compare what the text says with what the cells have printed."""
+    text = "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
+    said = {cell["id"]: printed(cell) for cell in cells}
+    for words, holds in CLAIMS[name].items():
+        assert words in text, f"{name} no longer says {words!r}: what it says instead belongs here"
+        assert holds(said), f"{name} says {words!r}, and its cells print something else"
+
+
+@each
+def test_the_text_agrees_with_the_stored_outputs(path: Path) -> None:
+    check_claims(read(path), code_of(read(path)), path.stem)
 
 
 @pytest.fixture
@@ -96,3 +208,4 @@ def test_a_lesson_runs_with_its_solutions(path: Path, folder: Path, put_in: Modu
     checked = {cell["id"]: printed(cell) for cell in cells if CHECK.fullmatch("".join(cell["source"]))}
     assert checked and all(said.startswith("Right: ") for said in checked.values())
     assert "This cell waits" not in "".join(printed(cell) for cell in cells)
+    check_claims(read(path), cells, path.stem)

@@ -1,6 +1,7 @@
 """Plays the agent of the assignment, in a process of its own, against agents of the library on the same instances."""
 
 import functools
+import sys
 
 import bai_gym
 import bai_gym.errors
@@ -23,6 +24,7 @@ _failures = {}  # what an agent that has failed in a part is told in all tests; 
 @functools.cache
 def play(agent, part, seed):
     """Return the comparison of an agent with all rivals."""
+    assert agent is not None, f"there is no MyAgent: {_why_missing()}"
     for known in (part, None):
         assert (agent, known) not in _failures, _failures[agent, known]
     env, budget = PARTS[part]
@@ -34,6 +36,20 @@ def play(agent, part, seed):
     except bai_gym.errors.BaiGymError as error:
         _failures[agent, None if "time limit" in str(error) else part] = f"{part}: {error}"
         raise
+
+
+def _why_missing():
+    """Return in words why the notebook has no such class: run its cell again, which Jupyter keeps in `In`."""
+    notebook = vars(sys.modules["__main__"])
+    cells = [cell for cell in notebook.get("In", ()) if "MyAgent" in cell and "grader." not in cell]
+    if not cells:
+        return "no cell defines it"
+    try:
+        exec(cells[-1], dict(notebook))
+    except Exception as error:
+        line = f" (line {error.lineno}: {(error.text or '').strip()})" if isinstance(error, SyntaxError) else ""
+        return f"its cell raises {type(error).__name__}: {getattr(error, 'msg', error)}{line}"
+    return "its cell defines none"
 
 
 def plays(agent, part, seed):

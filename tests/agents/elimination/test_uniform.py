@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import chisquare
+from typing_extensions import override
 
+from bai_gym import evaluate
 from bai_gym.agents import Uniform
-from bai_gym.problems import ProblemInfo
+from bai_gym.bandits import GaussianBandit
+from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.problems import FixedProblem, ProblemInfo
+from bai_gym.tasks import BestArm
 
 LEVEL = 0.001
 RUNS = 20_000
@@ -45,3 +50,19 @@ def test_random_mode_can_leave_an_arm_without_a_pull(trace: Callable[..., Any]) 
     for seed in range(40):
         played = trace(Uniform(mode="random"), [[-1.0]] * 4, 4, seed=seed)
         assert played.recommendation in played.arms
+
+
+def test_it_plays_a_task_that_is_given_as_an_object() -> None:
+    class WorstArm(BestArm):
+        name = "worst-arm"
+
+        @override
+        def correct_recommendation(self, means: Any) -> Any:
+            return means.argmin(axis=-1)
+
+        @override
+        def simple_regret(self, means: Any, recommendation: Any) -> Any:
+            return np.take_along_axis(means, recommendation[..., None], -1)[..., 0] - means.min(axis=-1)
+
+    env = BestArmEnv(FixedProblem(GaussianBandit([[0.0, 3.0]], 1.0)), 20, task=WorstArm())
+    assert evaluate("Uniform", env, budget=20, runs=50).errors == 0
