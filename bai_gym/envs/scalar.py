@@ -94,9 +94,11 @@ class BestArmEnv(gym.Env[Observation, Any]):
     fresh instance, or keeps a fixed one, by ``instance``; and it numbers the arms at random, and multiplies their
     features by a random orthogonal matrix, so that nothing is won without a pull. Costs, names, candidates and a pilot
     move with their arms. ``shuffle=False`` keeps the order in which the problem lists the arms, ``rotate=False`` their
-    features; functions of unknown means are never shuffled. :attr:`order` says which arm is which, for people. The ``info`` of ``reset`` declares the kind of the arms'
-    rewards, which is no secret: ``info["rewards"]`` is ``"binary"`` (0 and 1), ``"bounded(low, high)"``, ``"counts"``
-    or ``"real"``, see :class:`bai_gym.rewards.Rewards`; the infos of steps do not repeat it.
+    features; functions of unknown means are never shuffled. :attr:`order` says which arm is which, for people.
+
+    The ``info`` of ``reset`` declares the kind of the arms' rewards, which is no secret: ``info["rewards"]`` is
+    ``"binary"`` (0 and 1), ``"bounded(low, high)"``, ``"counts"`` or ``"real"``, see
+    :class:`bai_gym.rewards.Rewards`; the infos of steps do not repeat it.
 
     ## Episode end
     Terminates with the recommendation: after exactly ``budget`` + 1 steps, or when the agent stops. With fixed
