@@ -125,7 +125,7 @@ def checkpoints_of(
     agent: Any, bandit: Any, task: Task
 ) -> tuple[tuple[RolloutCheckpoint, ...], tuple[RolloutCheckpoint, ...]]:
     """What is seen at the checkpoints of 2,500 episodes by blocks, and of as many by steps."""
-    spec: dict[str, Any] = {"num_envs": RUNS, "budget": BUDGET, "copy": False, "task": task}
+    spec: dict[str, Any] = {"num_envs": RUNS, "budget": BUDGET, "copy": False, "task": task, "shuffle": False}
     env = BestArmVectorEnv(FixedProblem(bandit), **spec)
     many = bandit.select(np.zeros(RUNS, np.int64))
     agent.reset(env.episode_spec.problem_info(many, agent.knows, POINTS), generator(0, "agent", "blocks"))

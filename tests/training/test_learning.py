@@ -169,7 +169,7 @@ def test_other_recipes_end_with_the_same_weights_after_interruptions(changes: di
     one, other = (model.policy.state_dict() for model in models)
     assert one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
     assert (whole.weights is None) == (mine.network == "mlp") != (tmp_path / "whole/weights.npz").exists()
-    assert evaluate(agents.SB3Agent.load(whole.model), ENV, budget=8, runs=10).mean_pulls.sum() == 8
+    assert evaluate(agents.SB3Agent.load(whole.model), ENV, budget=8, runs=10).sample_complexity == 8
 
 
 # ------------------------------------------------------------------------------------------------ interrupted
@@ -345,8 +345,9 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 
 
 def rows(out: str) -> list[str]:
-    """The first column of the table, in alphabetical order, without the further lines of a row."""
-    cells = [line.split("│")[1].split(" [")[0].strip() for line in out.splitlines() if line.startswith("│")]
+    """The first column of the first table, in alphabetical order, without the further lines of a row."""
+    lines = out.partition("└")[0].splitlines()
+    cells = [line.split("│")[1].split(" [")[0].strip() for line in lines if line.startswith("│")]
     return sorted(filter(None, cells))
 
 
