@@ -125,7 +125,7 @@ def test_an_episode_as_text(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("model,score\ngpt,1\ngpt,1\ngpt,0\nsmall,0\nsmall,1\nsmall,0\n", encoding="utf-8")
     columns = {"path": path, "arm_column": "model", "reward_column": "score", "replace": False}
-    env = TextWrapper(gym.make("BAI-Table-v0", budget=7, **columns))
+    env = TextWrapper(gym.make("BAI-Table-v0", budget=7, shuffle=False, **columns))
     text, info = env.reset(seed=1)
     assert "Arm 0 (gpt): 0 pulls\nArm 1 (small): 0 pulls\nPulls left: 7" in text and info["unreadable"] == 0
     text, reward, *_ = env.step("pull gpt x3, small x3")
