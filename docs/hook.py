@@ -105,8 +105,8 @@ def _pages(everything: tuple[Environment, ...], written: dict[str, Written]) -> 
     yield "examples.md", examples_text(ROOT)
     yield f"{LESSONS}/index.md", outside_page(ROOT / LESSONS / "README.md")
     notebooks = [file for file in example_files(ROOT) if file.suffix == ".ipynb"]
-    for module in {module for file in notebooks for module in imported_files(file)}:
-        yield module.relative_to(ROOT).as_posix(), module.read_bytes()
+    for needed in {needed for file in notebooks for needed in imported_files(file)}:
+        yield needed.relative_to(ROOT).as_posix(), needed.read_bytes()
     for file in notebooks:
         place = file.relative_to(ROOT)
         text, figures = notebook_page(file)
