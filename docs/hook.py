@@ -19,6 +19,7 @@ from bai_gym.agents.registry import BUILT_IN, GROUPS, heading
 from generate.agents import Written, agent_index, agent_text, written_pages
 from generate.api import MODULES, api_index, api_page, api_text, whole_package
 from generate.environments import environment_index, environment_text, group_of
+from generate.formulas import typeset
 from generate.instances import Environment, environments
 from generate.markdown import agent_page, environment_page
 from generate.notebooks import imported_files, notebook_page
@@ -67,7 +68,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Of links to pages of wings that are not there, keep the text; in the whole site a dead link is an error."""
+    """Draw formulas, and of dead links keep the text; in the whole site, which has all wings, they are errors."""
+    markdown = typeset(markdown)
     folder = posixpath.dirname(page.file.src_uri)
     if is_whole(ROOT):
         return markdown
@@ -105,8 +107,8 @@ def _pages(everything: tuple[Environment, ...], written: dict[str, Written]) -> 
     yield "examples.md", examples_text(ROOT)
     yield f"{LESSONS}/index.md", outside_page(ROOT / LESSONS / "README.md")
     notebooks = [file for file in example_files(ROOT) if file.suffix == ".ipynb"]
-    for module in {module for file in notebooks for module in imported_files(file)}:
-        yield module.relative_to(ROOT).as_posix(), module.read_bytes()
+    for needed in {needed for file in notebooks for needed in imported_files(file)}:
+        yield needed.relative_to(ROOT).as_posix(), needed.read_bytes()
     for file in notebooks:
         place = file.relative_to(ROOT)
         text, figures = notebook_page(file)

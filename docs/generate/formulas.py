@@ -15,7 +15,8 @@ __all__ = ["drawing", "typeset"]
 SIZE = 10.0  # of the font, of which lengths are multiples
 FONT = FontProperties(size=SIZE, math_fontfamily="cm")
 CODE = r"^```.*?^```$|`[^`]*`"
-FORMULA = re.compile(rf"{CODE}|\$\$(?P<display>[^$]+)\$\$|\$(?P<inline>[^$]+)\$", re.DOTALL | re.MULTILINE)
+INLINE = r"\$(?P<inline>[^$\s](?:[^$]*[^$\s])?)\$(?!\d)"  # amounts of dollars are none
+FORMULA = re.compile(rf"{CODE}|\$\$(?P<display>[^$]+)\$\$|{INLINE}", re.DOTALL | re.MULTILINE)
 WORDS = re.compile(r"\\text\{([^}]*)\}")
 LETTERS = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C", Path.CLOSEPOLY: "Z"}
 MATPLOTLIB = {r"\dfrac": r"\frac", r"\le ": r"\leq ", r"\top": r"{\top}", r"\dots": r"\ldots"}

@@ -90,6 +90,15 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def page_of_one(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of three agents on one environment with two budgets."""
+    folder = tmp_path_factory.mktemp("one")
+    names = ["SHAdaVar", "SH", "Uniform"]
+    compare(names, "BAI-Bernoulli-Setup1-v0", budgets=[100, 400], runs=40, out=folder / "results")
+    return report(folder / "results", folder / "report")
+
+
+@pytest.fixture(scope="session")
 def stopping(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of two agents that decide when to stop."""
     folder = tmp_path_factory.mktemp("stopping")

@@ -319,6 +319,31 @@ def test_a_phone_does_not_scroll_sideways(browser: Any, page: str, request: pyte
     assert small == []  # WCAG 2.2, 2.5.8: targets of at least 24 pixels
 
 
+def test_on_a_phone_nothing_is_cut_or_broken_within_words(browser: Any, page_of_one: Path) -> None:
+    browser.size(400, 900)
+    browser.open(page_of_one)
+    browser.look_at("curves")
+    lines = """
+        const range = document.createRange();
+        return [...document.querySelectorAll(arguments[0])].map((e) => {
+          range.selectNodeContents(e);
+          return new Set([...range.getClientRects()].map((r) => Math.round(r.top / 12))).size;
+        })
+    """
+    assert browser.run(lines, "h1 .whole") == [1]
+    names = "return [...document.querySelectorAll('.named')].map((e) => [e.textContent, e.clientHeight])"
+    assert [(name, height) for name, height in browser.run(names) if height > 40] == []  # two lines and more
+    rights = "return [...document.querySelectorAll(arguments[0])].map((e) => e.getBoundingClientRect().right)"
+    assert all(right <= 400 for right in browser.run(rights, "nav a, caption, #overall th"))
+
+
+def test_bars_at_the_same_budget_stand_beside_each_other(browser: Any, page_of_one: Path) -> None:
+    browser.open(page_of_one)
+    browser.look_at("curves")
+    at_first = browser.run("return document.querySelector('#curves .plot').data.map((trace) => trace.x[0])")
+    assert len(set(at_first)) == len(at_first) == 3 and all(abs(x / 100 - 1) < 0.03 for x in at_first)
+
+
 def test_names_are_shown_and_never_run(browser: Any, evil: Path) -> None:
     browser.open(evil)
     browser.run("window.alert = () => { window.attacked = true; }")

@@ -221,6 +221,15 @@ def test_docstrings_have_no_roles_left(pages: dict[str, Page]) -> None:
             assert not re.search(r":(?:class|func|meth|mod|data|attr):", text), (name, section)
 
 
+def test_no_formula_is_left_as_tex(pages: dict[str, Page]) -> None:
+    for name, page in pages.items():
+        for section, text in page.sections.items():
+            plain = text
+            for code in page.code:
+                plain = plain.replace(code, "")
+            assert not re.search(r"\$[^$\n]*\\[a-z]+", plain), (name, section)
+
+
 def test_lessons_are_pages_from_which_the_notebooks_are_downloaded(site: Path, pages: dict[str, Page]) -> None:
     for notebook in [*(ROOT / "examples").glob("*.ipynb"), *(ROOT / "examples" / "lessons").glob("*.ipynb")]:
         place = notebook.relative_to(ROOT)

@@ -277,6 +277,11 @@ def test_the_answer_of_one_environment_is_the_lowest_error() -> None:
     ]
     text = answer(*budgets)
     assert ", averaged over 2 budgets. It cannot be told apart from others with 400 pulls (SR)." in text
+    reversed_ = [
+        result(a, budget=n, errors=e, runs=200)
+        for n, a, e in ((100, "SH", 9), (100, "SR", 99), (400, "SH", 9), (400, "SR", 8))
+    ]
+    assert "over 2 budgets. With the largest budget, 400 pulls, SR has the lowest, 0.040. It" in answer(*reversed_)
     # Three runs that only one of them loses: p = 0.25.
     assert "but cannot be told apart from SR." in answer(*rows_of(SH=[20], SR=[23]))
 

@@ -11,6 +11,7 @@ import { draw, frame, plain } from "./plots.js";
 import { choose, group, onChange, state } from "./state.js";
 import { drawStopping, stoppingRows, stoppingTable } from "./stopping.js";
 
+const SHIFT = 0.008; // between agents, as a share of the axis
 const DENSE = 25; // points of a curve from which on it has a band instead of bars
 
 /** The quantities of curves: value, interval, description. */
@@ -103,12 +104,12 @@ function drawCurves(plot) {
   const axis = currentAxis();
   const measure = currentMeasure();
   const lines = curvesOf(axis);
-  const traces = lines.flatMap(({ agent, rows }) => tracesOf(agent, rows, axis, measure));
+  const ticks = [...new Set(lines.flatMap(({ rows }) => rows.map(axis.at)))];
+  const logX = state.logX && !axis.categories && ticks.every((x) => x > 0);
+  const traces = lines.flatMap(({ agent, rows }, i) => tracesOf(agent, rows, axis, measure, beside(axis, ticks, logX, i - (lines.length - 1) / 2)));
   const optimum = optimumTrace(axis);
   if (optimum) traces.push(optimum);
-  const ticks = [...new Set(lines.flatMap(({ rows }) => rows.map(axis.at)))];
   const heights = traces.flatMap((trace) => trace.y).filter((y) => y > 0);
-  const logX = state.logX && !axis.categories && ticks.every((x) => x > 0);
   draw(
     plot,
     traces,
@@ -137,6 +138,14 @@ function drawCurves(plot) {
   };
 }
 
+/** Where agents are drawn: a little beside each other, so that bars at the same budget do not cover each other. */
+function beside(axis, ticks, logX, steps) {
+  if (axis.categories || ticks.length >= DENSE) return (at) => (axis.categories ? plain(at) : at);
+  const [least, most] = [Math.min(...ticks), Math.max(...ticks)];
+  if (logX) return (at) => at * (most > least ? most / least : 1.5) ** (SHIFT * steps);
+  return (at) => at + SHIFT * steps * (most > least ? most - least : Math.abs(at) || 1);
+}
+
 function labelled(ticks) {
   return { tickvals: ticks, ticktext: ticks.map(tick) };
 }
@@ -149,9 +158,9 @@ function tick(value) {
  * A line with markers and bars; for many points a line with a band. A logarithmic axis has no place for a value of 0:
  * such points are no part of the line, which would seem to rise to them, and separate markers show their limits.
  */
-function tracesOf(agent, rows, axis, measure) {
+function tracesOf(agent, rows, axis, measure, placed) {
   const { colour, marker, dash } = look(agent);
-  const place = (row) => (axis.categories ? plain(axis.at(row)) : axis.at(row));
+  const place = (row) => placed(axis.at(row));
   const hidden = (row) => state.logY && measure.value(row) <= 0;
   const floor = (row) => (state.logY ? Math.max(measure.low(row), measure.value(row) / 1e3) : measure.low(row));
   const name = plain(group().agents[agent]);

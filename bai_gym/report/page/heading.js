@@ -13,7 +13,8 @@ export function heading(place) {
   for (const note of report.notes) place.append(h("p", { class: "notice" }, note));
   const render = () => {
     const shown = group();
-    title.textContent = shown.envs.length === 1 ? `${many(shown.agents.length, "agent")} on ${shown.envs[0]}` : `${many(shown.agents.length, "agent")} on ${many(shown.envs.length, "environment")}`;
+    const where = shown.envs.length === 1 ? shown.envs[0] : many(shown.envs.length, "environment");
+    title.replaceChildren(`${many(shown.agents.length, "agent")} on `, h("span", { class: "whole" }, where)); // ids have hyphens, and are not broken there
     if (report.groups.length > 1 && !/^\d+ environments/.test(shown.title) && shown.title !== shown.envs[0]) title.textContent = shown.title;
     document.title = `${title.textContent} · bai-gym report`;
   };

@@ -67,7 +67,7 @@ function columnsOf(rows) {
     rows.some((row) => row.rank !== null) && { id: "rank", text: "Rank", class: right, sorts: true, key: (row) => row.rank, cell: rank },
     { id: "agent", text: "Agent", sorts: true, key: (row) => group().agents[row.agent].toLowerCase(), cell: name },
     { id: "error", text: "Error probability [95 %]", class: right, sorts: true, key: (row) => row.error, cell: (row) => estimate(withInterval(row.error, row.low, row.high)) },
-    { id: "bar", text: h("span", { class: "hidden" }, "Picture of the interval"), cell: (row) => bar(row, bars) },
+    { id: "bar", class: "interval-picture", text: h("span", { class: "hidden" }, "Picture of the interval"), cell: (row) => bar(row, bars) },
     { id: "knows", text: "Oracle knowledge", sorts: true, key: (row) => knowledgeText(group().knows[row.knows]), cell: knowledge },
     rows.some((row) => row.gap !== null) && {
       id: "gap",

@@ -103,11 +103,22 @@ def _by_error(boards: Sequence[Leaderboard]) -> list[str]:
     rivals, _ = _compared(board, best.agent)
     text = f"{named(best.agent, best.knows)} has the lowest error probability, {error}{average}"
     first = f"{text}, but cannot be told apart from {_listed(rivals)}." if rivals else f"{text}."
+    single = [b for b in boards if b is not board] if board.overall else []
     return [
         first,
-        *(_places(best.agent, [b for b in boards if b is not board]) if board.overall else []),
+        *_at_the_end(best.agent, single),
+        *_places(best.agent, single),
         *_without_knowledge(best.knows, others),
     ]
+
+
+def _at_the_end(agent: str, boards: Sequence[Leaderboard]) -> list[str]:
+    """Name the first agent with the largest budget, where it is another one than over all budgets."""
+    last = max(boards, key=lambda board: board.budgets[0], default=None)
+    if last is None or last.standings[0].agent == agent:
+        return []
+    first, pulls = last.standings[0], last.budgets[0]
+    return [f"With the largest budget, {pulls:,} pulls, {first.agent} has the lowest, {first.error_probability:.3f}."]
 
 
 def _one_each(boards: Sequence[Leaderboard]) -> list[Leaderboard]:
