@@ -26,6 +26,7 @@ __all__ = [
     "PullError",
     "SchemaError",
     "UnknownAttributeError",
+    "UnknownKeywordError",
     "UnknownNameError",
     "unknown_name",
 ]
@@ -50,6 +51,10 @@ class UnknownAttributeError(BaiGymError, AttributeError):
 
 class ParameterError(BaiGymError, ValueError):
     """A keyword or option has a value outside its range."""
+
+
+class UnknownKeywordError(ParameterError, TypeError):
+    """An environment has no keyword of that name; as the error of Python, so that callers can try without it."""
 
 
 class InstanceError(ParameterError):

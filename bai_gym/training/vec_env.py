@@ -17,7 +17,7 @@ from typing_extensions import override
 from bai_gym.envs.base_wrappers import BatchWrapper
 from bai_gym.envs.registration import check_id
 from bai_gym.envs.vector import BestArmVectorEnv
-from bai_gym.errors import ParameterError, UnknownAttributeError
+from bai_gym.errors import ParameterError, UnknownAttributeError, UnknownKeywordError
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import Observation
 from bai_gym.tasks import TopM
@@ -246,6 +246,8 @@ def _make(env_id: str, num_envs: int, keywords: dict[str, Any]) -> Any:
             raise ParameterError(f"{word!r} is not a keyword of the environment; SB3VecEnv decides about it itself")
     try:
         batch = gym.make_vec(env_id, num_envs, autoreset_mode=AutoresetMode.SAME_STEP, **keywords)
+    except UnknownKeywordError:
+        raise
     # A foreign id, or a keyword of another type than any that is meant.
     except (gym.error.Error, TypeError, AttributeError, OverflowError) as error:
         raise ParameterError(f"{env_id} cannot be made as a native batch: {error}") from None
