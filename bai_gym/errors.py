@@ -56,6 +56,11 @@ class ParameterError(BaiGymError, ValueError):
 class UnknownKeywordError(ParameterError, TypeError):
     """An environment has no keyword of that name; as the error of Python, so that callers can try without it."""
 
+    @override
+    def __str__(self) -> str:
+        """The message without what gym.make adds to it, which are all keywords."""
+        return super().__str__().partition(" was raised from the environment creator")[0]
+
 
 class InstanceError(ParameterError):
     """The arms of a bandit instance are malformed: NaN mean, negative variance, fewer than two arms."""

@@ -114,6 +114,7 @@ NAMES = (
     "lil-heuristic",
 )
 NONE = -1
+HUGE = 1e90  # whose cubes are floats
 SLACK = 1e-6  # of bounds, far above their rounding errors
 GK16, GK16_BERNOULLI, KK21, KK21_GAUSS, TT_BOUNDED, BY_STUDENT, UNION, MIXTURE = range(8)
 
@@ -294,7 +295,9 @@ def student_evidence(n: float, v: float, m: float, w: float, gap: float) -> floa
     At the minimum over u in [0, 1] of n log(1 + (1 - u)^2 / a) / 2 + m log(1 + u^2 / b) / 2, with a = v / gap^2 and b =
     w / gap^2, u is a root of (n + m) u^3 - (n + 2 m) u^2 + (n b + m (1 + a)) u - n b; there may be three.
     """
-    a, b = max(v / (gap * gap), TINY), max(w / (gap * gap), TINY)
+    if gap * gap < TINY:
+        return 0.0
+    a, b = min(max(v / (gap * gap), TINY), HUGE), min(max(w / (gap * gap), TINY), HUGE)
     shift = (n + 2.0 * m) / (3.0 * (n + m))
     linear = (n * b + m * (1.0 + a)) / (n + m)
     third = linear / 3.0 - shift * shift

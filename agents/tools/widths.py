@@ -81,7 +81,8 @@ def optimistic_width(e: Episode, s: IntervalState, arm: int, log_t: float) -> fl
 
 def sample_variance(e: Episode, s: IntervalState, arm: int) -> float:
     """Return the biased sample variance of an arm, or a part of the average one if all its rewards are equal."""
-    return floored(e.pulls[arm], e.variance[arm], s.pooled) * (1.0 - 1.0 / e.pulls[arm])
+    variance = max(e.variance[arm], 0.0)  # rounding errors of denormal numbers may be negative
+    return floored(e.pulls[arm], variance, s.pooled) * (1.0 - 1.0 / e.pulls[arm])
 
 
 def bernstein(a: float, b: float, pulls: float, variance: float) -> float:

@@ -135,6 +135,8 @@ def table_problem(
     """
     kind = None if rewards is None else Rewards.of(rewards)
     notes: tuple[str, ...] = ()
+    if missing is not None:
+        choice(missing, ("error", "drop", "items", "arms", "zero"), "missing")
     if flag(paired, "paired") != (item_column is not None):
         raise ParameterError("paired=True and item_column=, the column that names the items, need each other")
     costs: dict[str, float] = {}

@@ -105,3 +105,15 @@ def test_rewards_of_any_scale_need_no_parameter_for_the_confidence_to_hold(name:
 def test_tables_say_where_a_confidence_is_not_proved(agent: str, keywords: dict[str, Any], noted: bool) -> None:
     found = bai_gym.evaluate(agent, "BAI-FC-Custom-v0", runs=2, env_kwargs={"means": [0.9, 0.1], **keywords})
     assert any("its confidence is proved for" in note for note in found.notes) is noted
+
+
+def test_numbers_whose_squares_are_no_floats_are_played() -> None:
+    quick = {**QUICK, "FC-DSH": {"reuse": True}, "UGapEc-V": {"b": 1.0}}
+    for name in NAMES:
+        for means, variance in (([1e-200, 0.0, 0.0], 0.0), ([5e-324, 0.0, 0.0], 1e-300)):
+            batch = GaussianBandit(np.tile(means, (2, 1)), variance)
+            agent = agents.make(name, **quick.get(name, {}))
+            knows = agent.suited_to(batch.rewards).knows
+            info = ProblemInfo(3, 90, 2, fixed_confidence=True, truth=batch, knows=knows)
+            agent.reset(info, np.random.default_rng(0))
+            assert play_blocks(agent, batch, 90, np.random.default_rng(1)).recommendation.shape == (2,), name
