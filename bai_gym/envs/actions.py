@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bai_gym.budget import Budget
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks import Task, TopM
@@ -94,6 +95,20 @@ class ActionEncoding:
         """
         allowed = np.where(due, self.task.sizes(self.num_arms)[0], self.num_arms)
         return (np.arange(self._values) < allowed[..., None]).astype(np.int8)
+
+    def masks(self, funds: Budget, remaining: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Return ``(N, n)`` which actions are allowed next, for maskable policies: the values of all entries in a row.
+
+        Args:
+            funds: The budget.
+            remaining: ``(N, 1)`` what is left of it.
+        """
+        if self.masked:
+            return self.mask(funds.pulls_left(remaining)[:, 0] <= 0).astype(bool)
+        others = 0 if self._one_number else sum(self.task.sizes(self.num_arms))
+        allowed = np.ones((len(remaining), self._values + others), bool)
+        allowed[:, : self.num_arms] = funds.affordable(remaining, np.arange(self.num_arms))
+        return allowed
 
     def pull(self, arms: IntArray) -> IntArray:
         """Return the actions that pull the given arms, ``(N,)`` -> ``(N,)`` or ``(N, 1 + recommendation)``."""

@@ -215,6 +215,14 @@ class BestArmEnv(gym.Env[Observation, Any]):
             self.render()
         return self._observation(), reward, self._left < 0 and not truncated, truncated, info
 
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return ``(n,)`` which actions are allowed next, as MaskablePPO of sb3-contrib asks for them.
+
+        All are, but for pulls that cost more than is left, and where the recommendation is a candidate. Values of
+        ``MultiDiscrete`` stand one entry after another.
+        """
+        return self.action_encoding.masks(self._episode.funds, self._episode.remaining)[0]
+
     def _mask(self) -> dict[str, Any]:
         """Return what ``info`` says about the actions that are allowed next."""
         return {"action_mask": self.action_encoding.mask(np.array(self._left <= 0))}

@@ -161,6 +161,14 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             info = {"phase": self._phases["explore"].copy(), "_phase": self._everywhere.copy()}
         return self._observation(), rewards, nowhere, nowhere.copy(), {**info, **self._masks()}
 
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return ``(N, n)`` which actions are allowed next, as MaskablePPO of sb3-contrib asks for them.
+
+        All are, but for pulls that cost more than is left, and where the recommendation is a candidate. Values of
+        ``MultiDiscrete`` stand one entry after another.
+        """
+        return self.action_encoding.masks(self._episodes.funds, self._episodes.remaining)
+
     def _mixed_step(self, decoded: DecodedActions) -> Step:
         """Step a batch in which some episodes pull, some recommend and some restart."""
         episodes, rng, spec = self._episodes, self.np_random, self.episode_spec

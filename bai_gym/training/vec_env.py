@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -190,9 +191,12 @@ class SB3VecEnv(VecEnv):
         """Return an attribute that has one value for all episodes, once for each of ``indices`` (None: all).
 
         Raises:
-            UnknownAttributeError: If it is not one of ``SHARED``, ``observation_space`` and ``action_space``.
+            UnknownAttributeError: If it is not one of ``SHARED``, ``observation_space``, ``action_space`` and
+                ``action_masks``, the method of each episode by which sb3-contrib knows that it has masks.
         """
         count = self._count(indices)
+        if attr_name == "action_masks":
+            return [partial(self.batch.action_masks().__getitem__, row) for row in self._get_indices(indices)]
         if attr_name in ("observation_space", "action_space"):
             return [getattr(self, attr_name)] * count
         if attr_name in SHARED:
@@ -215,11 +219,14 @@ class SB3VecEnv(VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **method_kwargs: Any
     ) -> list[Any]:
-        """Raise an error: there are no separate environments.
+        """Return the masks of ``action_masks``, for each of ``indices`` (None: all); there are no other methods.
 
         Raises:
-            UnknownAttributeError: Always.
+            UnknownAttributeError: If it is another method: there are no separate environments.
         """
+        if method_name == "action_masks" and not method_args and not method_kwargs:
+            self._count(indices)
+            return list(self.batch.action_masks()[list(self._get_indices(indices))])
         raise UnknownAttributeError(
             f"the episodes of a native batch are no objects with a method {method_name!r}: "
             "call that of the whole batch, which is the attribute `batch`"
