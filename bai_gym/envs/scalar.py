@@ -221,7 +221,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
         All are, but for pulls that cost more than is left, and where the recommendation is a candidate. Values of
         ``MultiDiscrete`` stand one entry after another.
         """
-        return self.action_encoding.masks(self._episode.funds, self._episode.remaining)[0]
+        masks = self.action_encoding.masks(self._episode.funds, self._episode.remaining)
+        return np.asarray(masks[0])
 
     def _mask(self) -> dict[str, Any]:
         """Return what ``info`` says about the actions that are allowed next."""
