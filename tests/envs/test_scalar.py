@@ -18,6 +18,7 @@ from bai_gym.errors import (
     BudgetError,
     InstanceError,
     ParameterError,
+    UnknownKeywordError,
 )
 from bai_gym.problems import FixedProblem
 
