@@ -175,7 +175,7 @@ def make_problem(problem: Problem | str, keywords: dict[str, Any], others: Itera
         raise ParameterError(f"problem must be the name of a family or a Problem, not a {type(problem).__name__}")
     if keywords:
         raise UnknownKeywordError(
-            f"unexpected keyword argument {next(iter(keywords))!r}: it cannot be given with a problem object"
+            f"unexpected keyword argument {next(iter(keywords))!r} cannot be given with a problem object"
         )
     return problem
 

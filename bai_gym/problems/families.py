@@ -51,8 +51,7 @@ def build(
         if keyword not in allowed:
             names = ", ".join([*allowed, "instance", "instance_seed", *others])
             raise UnknownKeywordError(
-                f"unexpected keyword argument {keyword!r}: it is not a keyword of the {family} environments; "
-                f"allowed: {names}"
+                f"unexpected keyword argument {keyword!r} of the {family} environments; allowed: {names}"
             )
     if choice(instance, ("random", "fixed"), "instance") == "random":
         if instance_seed is not None:

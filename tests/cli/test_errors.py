@@ -54,7 +54,7 @@ Refused = Callable[..., None]
         ),
         (
             (*RUN, "--set", "num_arms=8"),
-            ("'num_arms': it is not a keyword of the custom", "allowed: means"),
+            ("'num_arms' of the custom environments", "allowed: means"),
         ),
         ((*RUN, "--set", "means=[1, NaN]"), ("means: arm 1 has nan",)),  # a literal, although not of Python
         *(

@@ -142,7 +142,7 @@ MISTAKES: list[tuple[str, dict[str, Any], type[BaiGymError], str]] = [
         "BAI-Gaussian64-v0",
         {"arms": 3},
         UnknownKeywordError,
-        "'arms': it is not a keyword.*num_arms, noisy_best, instance",
+        "'arms' of the.*num_arms, noisy_best, instance",
     ),
     ("BAI-Custom-v0", {"means": [1.0, math.nan]}, InstanceError, "means: arm 1"),
     ("BAI-Custom-v0", {"means": [[0.0, 1.0], [1.0, 0.0]]}, InstanceError, "one instance"),

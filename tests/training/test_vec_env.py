@@ -273,7 +273,7 @@ def test_mistakes_have_one_line() -> None:
         ("BAI-Bernouli3-v0", {}, "Did you mean BAI-Bernoulli3-v0"),
         ("BAI-Bernoulli3-v0", {"num_envs": 0}, "at least 1, not 0"),
         ("BAI-Bernoulli3-v0", {"budget": 0}, "budget must be"),
-        ("BAI-Bernoulli3-v0", {"arms": 3}, "'arms': it is not a keyword"),
+        ("BAI-Bernoulli3-v0", {"arms": 3}, "'arms' of"),
         ("BAI-Bernoulli3-v0", {"render_mode": "ansi"}, "render_mode"),
         ("BAI-Bernoulli3-v0", {"vectorization_mode": "sync"}, "SB3VecEnv decides"),
         ("BAI-Bernoulli3-v0", {"copy": False}, "SB3VecEnv decides"),
