@@ -144,7 +144,6 @@ class BestArmEnv(gym.Env[Observation, Any]):
         self.problem, spec = make_episode(problem, spec, keywords, OWN_KEYWORDS)
         self.num_arms = self.problem.num_arms
         self.episode_spec = spec
-        self.budget = spec.budget
         self._episode = Episodes(self.problem, spec, 1)
         self.action_encoding = ActionEncoding(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
         self.observation_space = cast("gym.Space[Observation]", self._episode.observation_space())
@@ -157,6 +156,15 @@ class BestArmEnv(gym.Env[Observation, Any]):
         self._recommendation: tuple[int, ...] | None = None
         self._correct: bool | None = None
         self._window: Window | None = None
+
+    @property
+    def budget(self) -> Any:
+        """Pulls per episode, over all arms, or money where they have costs: fixed when the environment is made."""
+        return self.episode_spec.budget
+
+    @budget.setter
+    def budget(self, value: object) -> None:
+        raise ParameterError(f"the budget is fixed when the environment is made: give budget={value!r} to gym.make")
 
     @override
     def reset(

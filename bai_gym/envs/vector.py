@@ -77,7 +77,6 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self.num_envs = num_envs
         self.num_arms = self.problem.num_arms
         self.episode_spec = spec
-        self.budget = spec.budget
         arm_bytes = ARM_BYTES + 8 * self.problem.state_size
         check_memory(num_envs, arm_bytes * self.num_arms, "num_envs", ParameterError)
         self._episodes = Episodes(self.problem, spec, num_envs)
@@ -91,6 +90,15 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self._phases = {phase: np.full(num_envs, phase, dtype=object) for phase in ("explore", "recommend")}
         # Steps until some episode does something else than pull: until then no masks are needed.
         self._steady = 0
+
+    @property
+    def budget(self) -> Any:
+        """Pulls per episode, over all arms, or money where they have costs: fixed when the environment is made."""
+        return self.episode_spec.budget
+
+    @budget.setter
+    def budget(self, value: object) -> None:
+        raise ParameterError(f"the budget is fixed when the environment is made: give budget={value!r} to gym.make_vec")
 
     @override
     def reset(
