@@ -58,7 +58,6 @@ CLASSES = {
     "bounded": (Goal("bounded"), ", family=bernoulli"),
 }
 ON_CLASSES = 20
-NEEDED: dict[str, dict[str, Any]] = {"UGapEc-V": {"b": 300.0}}  # which asks for a range where rewards have none
 SURE = 1.0 - 1e-5  # that an agent whose error probability is delta is not found to exceed it
 LONGEST = 2000  # pulls; what has not stopped by then has not erred
 
@@ -132,7 +131,7 @@ def defaults(runs: int, delta: float) -> bool:
         rng, wrong, stopped, pulls = np.random.default_rng(57), [], [], []
         for _ in range(ON_CLASSES):
             bandit, task = real_rewards(agent, runs, rng)
-            agent = agents.make(name, delta=delta, **NEEDED.get(name, {})).suited_to(bandit.rewards)
+            agent = agents.make(name, delta=delta).suited_to(bandit.rewards)
             info = ProblemInfo(
                 bandit.num_arms, CAP, runs, task=task, fixed_confidence=True, truth=bandit, knows=agent.knows
             )
@@ -156,7 +155,7 @@ def real_rewards(agent: Any, runs: int, rng: np.random.Generator) -> tuple[Bandi
     """Return a random instance of Gaussian arms for an agent, and its task."""
     num_arms = int(rng.choice([2, 3, 5]))
     unit, origin = np.exp(rng.uniform(np.log(0.3), np.log(30.0))), rng.normal(0.0, 100.0)
-    gaps = np.concatenate(([0.0], rng.uniform(0.5, 1.5, num_arms - 1)))
+    gaps = np.concatenate(([0.0], rng.uniform(0.3, 1.0, num_arms - 1)))
     means, deviations = origin - unit * rng.permutation(gaps), unit * np.exp(rng.uniform(-0.7, 0.7, num_arms))
     if GoodArm.name in agent.tasks:
         best, second = np.sort(means)[:-3:-1]

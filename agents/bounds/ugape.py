@@ -143,10 +143,11 @@ def begin_with_confidence(agent: UGapEc | UGapEcV, info: ProblemInfo) -> None:
     """Check the parameters."""
     probability(agent.delta, f"delta of {agent.name}")
     values = {"rate": real(agent.c, f"c of {agent.name}", above=0), "delta": agent.delta, "last": True}
+    values |= interval_values(agent)
     if isinstance(agent, UGapEcV):
-        values["b"] = range_of(agent)
+        values["mixed"] = values["unknown"]
     else:
-        values |= {**interval_values(agent), "aware": False}
+        values["aware"] = False
     agent.values = {**shared_values(agent, 0.0), **agent.stopping_values(), **values}
 
 
@@ -308,7 +309,7 @@ class UGapEcV(SetAgent):
     """UGapEc with the widths of UGapEb-V, a = c log(4 K t^3 / delta), as in a public implementation.
 
     With c = 1 these are the widths of Maurer and Pontil (2009), Theorem 4; the smaller c = 1/2 is not covered by it.
-    They are for bounded rewards: for others ``b`` must be given.
+    They are for bounded rewards: for others, where ``b`` is not given, its widths are those of UGapEc.
     """
 
     delta: float = 0.1

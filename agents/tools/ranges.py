@@ -79,8 +79,8 @@ def range_of(agent: Any) -> float:
     if sigma is None:
         if agent.setting("b") is None:
             raise ParameterError(
-                f"{agent.name} needs the range of the rewards here, and these are {agent.rewards}: give it b="
-                + (" or sigma=" if hasattr(agent, "sigma") else ", the length of an interval that contains them")
+                f"{agent.name} with threshold='paper' needs the range of the rewards, and these are {agent.rewards}: "
+                "give it b= or sigma="
             )
         return real(agent.setting("b"), f"b of {agent.name}", above=0)
     if agent.b is not None:

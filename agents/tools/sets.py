@@ -54,9 +54,9 @@ class SetAgent(SequentialAgent):
     Args:
         scale: Multiplies the exploration a; at least 0, default 1, for which UGapEb has the smallest error bound.
         b: Length of an interval that contains the rewards. Where the default is None: that of bounded rewards; others
-            count as in an interval of length 1 with a fixed budget, and UGapEc takes them for Gaussian ones of unknown
-            variances. ``"oracle"``, the default where the complexity is given, too: max over arms of mean + sigma
-            sqrt(log n).
+            count as in an interval of length 1 with a fixed budget, and with fixed confidence for Gaussian ones of
+            unknown variances. ``"oracle"``, the default where the complexity is given, too: max over arms of mean +
+            sigma sqrt(log n).
         output: ``"best"`` (default): recommend the set whose value was smallest over time, as published. ``"last"``:
             the set at the end.
         refresh: Pulls between estimates of the complexity; None (default): two per arm. 1: at every pull, which is more

@@ -18,7 +18,7 @@ from bai_gym.tasks import BestArm, GoodArm, Task, Thresholding
 WINGS = [run_path(str(file)) for file in sorted(Path(__file__).parent.glob("*/cases.py"))]
 
 # Parameters that agents need in the contract, and other parameters that it is tested with.
-NEEDED: dict[str, dict[str, Any]] = {"UGapEc-V": {"b": 1.0}}
+NEEDED: dict[str, dict[str, Any]] = {}
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("Uniform", {"mode": "random"}),
     ("SH", {"rounding": "equal"}),

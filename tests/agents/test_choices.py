@@ -59,19 +59,18 @@ def test_every_default_plays_every_kind_of_rewards_with_what_it_chooses(name: st
         if (entry.rewards == BINARY and kind != "binary") or (entry.rewards == UNIT and place > 1):
             continue
         means = MEANS[: entry.arms or 3]
-        given = CASES["NEEDED"].get(name, {}) if np.isinf(Rewards.of(kind).width) else {}
         played = CASES["fit"](agents.make(name), bandit_of(kind, means, 2))
-        agent = suited(agents.make(name, **given), Rewards.of(kind))
+        agent = suited(agents.make(name), Rewards.of(kind))
         expected = CHOICES[name][place] if name in CHOICES else {}
         assert agent.chosen(agent.rewards) == expected, kind
         assert (f"chosen for {kind} rewards" in "".join(notes(agent))) == bool(expected)
-        assert agent.label == agents.make(name, **given).label
+        assert agent.label == agents.make(name).label
         assert ("oracle" in expected.values()) <= bool(agent.knows & {"range", "variances", "complexity"})
         task = CASES["usual_task"](agent)
         budget = min(max(40, agent.minimum_budget(len(means))), entry.largest_budget or 1000)
         # What the agent knows where it has chosen is enough: nothing else is granted.
         info = ProblemInfo(len(means), budget, 2, task=task, truth=played, knows=agent.knows)
-        agents_own = agents.make(name, **given)
+        agents_own = agents.make(name)
         agents_own.reset(info, np.random.default_rng(0))
         assert agents_own.rewards == played.rewards
         assert agents_own.least_budget(len(means), len(means)) == agent.least_budget(len(means), len(means))
