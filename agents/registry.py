@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from importlib.resources import files
 from typing import Any
 
 from bai_gym.agents.loading import MODEL, SUFFIX, load
-from bai_gym.errors import AgentError, ParameterError, unknown_name
+from bai_gym.errors import AgentError, ParameterError, UnknownNameError, unknown_name
 from bai_gym.rewards import BINARY, Rewards
 from bai_gym.wings import ANY, UNIT, Entry, gathered
 
@@ -26,6 +28,7 @@ __all__ = [
     "treats_arms_alike",
 ]
 
+TITLES = files("bai_gym") / "cli" / "catalogue.json"  # with the names of agents in words
 GROUPS: dict[str, str] = gathered("groups")
 """The groups of agents: folders, with their headings in the documentation."""
 
@@ -85,11 +88,25 @@ def find(name: str) -> Callable[..., Any]:
     if name not in _AGENTS and is_reference(name):
         return load(name)
     if name not in _AGENTS:
+        parts = [part.strip() for part in name.split(",")]
+        if len(parts) > 1 and all(part in _AGENTS for part in parts):
+            each = " ".join(f"--agent {part}" for part in parts)
+            raise UnknownNameError(f"unknown agent {name!r}: these are several, so write {each}, in Python {parts}")
+        by_title = titled(name)
+        if by_title is not None:
+            raise UnknownNameError(f"unknown agent {name!r}: its name is {by_title!r}")
         raise unknown_name("agent", name, _AGENTS, "`bai-gym list agents` shows all")
     agent = _AGENTS[name]
     if isinstance(agent, Entry):
         agent = _AGENTS[name] = agent.load()
     return agent
+
+
+def titled(words: str) -> str | None:
+    """Return the name of the agent with this name in words, such as ``"sequential halving"``; None without one."""
+    stored = json.loads(TITLES.read_text(encoding="utf-8"))["agents"]
+    wanted = words.replace("-", " ").casefold().split()
+    return next((row["name"] for row in stored if row["title"].replace("-", " ").casefold().split() == wanted), None)
 
 
 def make(name: str, **parameters: Any) -> Any:

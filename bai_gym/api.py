@@ -25,7 +25,7 @@ from bai_gym.benchmark.runner import OnChunk, check_runs, run_cells
 from bai_gym.benchmark.sources import AgentSource, EnvSource
 from bai_gym.budget import check_budget
 from bai_gym.envs.scalar import BestArmEnv
-from bai_gym.errors import AgentError, ParameterError, unknown_name
+from bai_gym.errors import AgentError, ParameterError, UnknownNameError, unknown_name
 from bai_gym.parallel import Workers, check_executor
 from bai_gym.progress import progress_bars
 from bai_gym.rerun import rerun_command
@@ -39,10 +39,19 @@ from bai_gym.validation import flag
 __all__ = ["agent_source", "compare", "evaluate", "make_cells"]
 
 
+MEANT = {
+    "episodes": "a run is an episode, so give runs=",
+    "optimum": "`bai-gym run ENV --optimum` shows the excess error over the optimum, where that is known",
+}
+"""What to do in place of keywords that there are not, but are expected."""
+
+
 def _refuse(function: Callable[..., Any], unknown: Iterable[str]) -> None:
     """Raise :class:`UnknownNameError` for keywords that a function does not have, with the one that was meant."""
     *known, _ = inspect.signature(function).parameters
     for word in unknown:
+        if word in MEANT:
+            raise UnknownNameError(f"{function.__name__}() has no keyword {word!r}: {MEANT[word]}")
         raise unknown_name("keyword", word, known, f"{function.__name__}() takes {', '.join(known)}")
 
 
@@ -101,6 +110,11 @@ def _env_source(env: Any, keywords: Mapping[str, Any] | None) -> EnvSource:
             f"env_kwargs must be a dict of keyword arguments, such as {{'budget': 500}}, not {keywords!r}"
         )
     if isinstance(env, str):
+        if env in names():
+            raise UnknownNameError(
+                f"unknown environment {env!r}, which is an agent: in Python agents come first, then the environment; "
+                "in `bai-gym run ENV` each agent has an --agent of its own"
+            )
         return EnvSource(env, dict(keywords or {}))
     bare = env.unwrapped if isinstance(env, gym.Env) else env
     if not isinstance(bare, BestArmEnv):

@@ -94,6 +94,10 @@ class Budget:
         """Return how many pulls of any arms leave enough for one more of any arm, or nothing at all."""
         return int(left)
 
+    def affordable(self, left: npt.NDArray[Any], arms: IntArray) -> npt.NDArray[np.bool_]:
+        """Return ``(N, k)`` whether what is left, ``(N, 1)``, pays for each of ``(N, k)`` arms where a pull is due."""
+        return np.ones(arms.shape, bool)
+
     def check_affordable(self, left: npt.NDArray[Any], arms: Any, numbers: Any) -> None:
         """Raise :class:`BudgetError` unless what is left in each of R episodes, ``(R, 1)``, pays for its ``(R,)`` arm.
 
@@ -243,6 +247,10 @@ class Money(Budget):
     @override
     def safe_pulls(self, left: Any) -> int:
         return max(int(left / self.prices.max()) - 1, 0)
+
+    @override
+    def affordable(self, left: npt.NDArray[Any], arms: IntArray) -> npt.NDArray[np.bool_]:
+        return np.asarray(self.prices[arms] <= left + self._slack)
 
     @override
     def check_affordable(self, left: npt.NDArray[Any], arms: Any, numbers: Any) -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "PullError",
     "SchemaError",
     "UnknownAttributeError",
+    "UnknownKeywordError",
     "UnknownNameError",
     "unknown_name",
 ]
@@ -50,6 +51,15 @@ class UnknownAttributeError(BaiGymError, AttributeError):
 
 class ParameterError(BaiGymError, ValueError):
     """A keyword or option has a value outside its range."""
+
+
+class UnknownKeywordError(ParameterError, TypeError):
+    """An environment has no keyword of that name; as the error of Python, so that callers can try without it."""
+
+    @override
+    def __str__(self) -> str:
+        """The message without what gym.make adds to it, which are all keywords."""
+        return super().__str__().partition(" was raised from the environment creator")[0]
 
 
 class InstanceError(ParameterError):

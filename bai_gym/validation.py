@@ -10,8 +10,10 @@ from __future__ import annotations
 import ast
 import json
 import math
+import os
 import sys
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ __all__ = [
     "ROWS",
     "array",
     "choice",
+    "file_path",
     "flag",
     "integer",
     "literal",
@@ -112,6 +115,16 @@ def flag(value: object, name: str, *, error: type[BaiGymError] = ParameterError)
     if not isinstance(value, bool | np.bool_):
         raise _refusal(name, "True or False", value, error)
     return bool(value)
+
+
+def file_path(value: object, name: str) -> Path:
+    """Return the path of a file or folder, which need not exist."""
+    try:
+        if isinstance(value, str | os.PathLike) and b"\0" not in os.fsencode(value):
+            return Path(value)
+    except (TypeError, ValueError):  # no text, or none that can be encoded
+        pass
+    raise ParameterError(f"{name} must be the path of a file or folder, as text, not {value!r:.60}")
 
 
 def literal(text: str) -> Any:

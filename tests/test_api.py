@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import pytest
 
 import bai_gym
-from bai_gym import agents
+from bai_gym import agents, compare, evaluate
 from bai_gym.api import parse_agent
 from bai_gym.errors import BaiGymError, ParameterError, UnknownNameError
 
@@ -109,3 +111,25 @@ def test_agents_are_registered_by_names(name: Any, agent: Any) -> None:
     with pytest.raises(ParameterError):
         agents.register(name, agent)
     assert name not in agents.names()
+
+
+def test_what_was_probably_meant_is_said(tmp_path: Path) -> None:
+    (tmp_path / "wide.csv").write_text("question,gpt,claude\n1,0,1\n2,1,1\n")
+    wide = {"path": str(tmp_path / "wide.csv"), "arm_column": "model", "reward_column": "score"}
+    env = "BAI-Bernoulli4-v0"
+    calls: list[tuple[Callable[[], Any], str]] = [
+        (lambda: evaluate("SR", env, episodes=5), "give runs="),  # type: ignore[call-overload]
+        (lambda: compare(["SR"], env, optimum=True), "`bai-gym run ENV --optimum`"),  # type: ignore[arg-type]
+        (lambda: evaluate(env, "SR"), "'SR', which is an agent: in Python agents come first"),
+        (lambda: evaluate("SH,SR", env), "write --agent SH --agent SR, in Python ['SH', 'SR']"),
+        (lambda: evaluate("Sequential Halving", env), "its name is 'SH'"),
+        (lambda: evaluate("SR", "BAI-Table-v0", env_kwargs=wide), "for BAI-LLMSelection-v0"),
+        (lambda: evaluate("SR", "BAI-Table-v0", env_kwargs={"path": wide["path"]}), "for BAI-LLMSelection-v0"),
+        (lambda: compare(["SR", "SR"], env), "SB3Agent(model=..., label=...)"),
+        (lambda: setattr(gym.make(env).unwrapped, "budget", 2), "give budget=2 to gym.make"),
+        (lambda: setattr(gym.make_vec(env, 2).unwrapped, "budget", 2), "give budget=2 to gym.make_vec"),
+    ]
+    for call, words in calls:
+        with pytest.raises(BaiGymError) as caught:
+            call()
+        assert words in str(caught.value) and "\n" not in str(caught.value), words

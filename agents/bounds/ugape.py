@@ -15,9 +15,16 @@ import numpy as np
 
 from bai_gym.agents.bounds.ugape_fast import TIED, Cache, fast_complexity, select_untied, upper
 from bai_gym.agents.tools.batches import is_look
-from bai_gym.agents.tools.ranges import ORACLE, range_choice, range_of, reward_bounds
+from bai_gym.agents.tools.ranges import (
+    ORACLE,
+    has_unknown_variances,
+    interval_values,
+    range_choice,
+    range_of,
+    reward_bounds,
+)
 from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, rivals, smallest
-from bai_gym.agents.tools.widths import WidthState, mixed, width
+from bai_gym.agents.tools.widths import IntervalState, WidthState, interval_width, pool_unknown, width
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule, Vector
 from bai_gym.statistics import FloatArray
@@ -27,12 +34,15 @@ from bai_gym.validation import choice, integer, probability, real
 __all__ = ["AUGapEb", "AUGapEbV", "UGapEb", "UGapEbV", "UGapEc", "UGapEcV"]
 
 
-class UGapEState(SetState, WidthState):
+FINITE = 1e300  # in place of an infinite width, since differences of infinite numbers are none
+
+
+class UGapEState(SetState, WidthState, IntervalState):
     """What the rules of UGapE use."""
 
     last: bool  # whether the last sets are recommended, not those of smallest value
     rate: float  # a = rate / H where H is estimated, a = rate log(4 K t^3 / delta) with fixed confidence
-    mixed: bool = False  # whether a is the level of intervals that hold at all times
+    mixed: bool = False  # whether intervals hold at all times
     every: int = 1  # pulls from one estimate of H to the next
     delta: float  # allowed error probability
     order: Vector  # the m + 1 arms of largest U in a bandit
@@ -42,10 +52,11 @@ def select_arm(e: Episode, s: UGapEState, w: UGapEState, rng: np.random.Generato
     """Return the wider of u and l (Figure 2), in the bandit of largest value; keep J if its value is the smallest."""
     size, pulled = e.num_arms // s.bandits, 0
     s.value = -np.inf
+    pool_unknown(e, s)
     for start in range(0, e.num_arms, size):
         for k in range(start, start + size):
             n = e.pulls[k]
-            w.width[k] = mixed(s.a, s.b, n) if s.mixed else width(s, s.a, n, e.variance[k])
+            w.width[k] = min(interval_width(e, s, k), FINITE) if s.mixed else width(s, s.a, n, e.variance[k])
             w.upper[k] = e.mean[k] + w.width[k]
             w.lower[k] = e.mean[k] - w.width[k]
         border, below = largest_two(w.upper, start, size, s, w)
@@ -132,8 +143,12 @@ def begin_with_confidence(agent: UGapEc | UGapEcV, info: ProblemInfo) -> None:
     """Check the parameters."""
     probability(agent.delta, f"delta of {agent.name}")
     values = {"rate": real(agent.c, f"c of {agent.name}", above=0), "delta": agent.delta, "last": True}
-    level = math.log(agent.num_arms / agent.delta)  # of the widths that hold at all times
-    agent.values = {**shared_values(agent, range_of(agent)), **agent.stopping_values(), **values, "a": level}
+    values |= interval_values(agent)
+    if isinstance(agent, UGapEcV):
+        values["mixed"] = values["unknown"]
+    else:
+        values["aware"] = False
+    agent.values = {**shared_values(agent, 0.0), **agent.stopping_values(), **values}
 
 
 def exploration_rate(agent: UGapEb | UGapEbV | AUGapEb | AUGapEbV) -> float:
@@ -263,10 +278,10 @@ class AUGapEbV(SetAgent):
 class UGapEc(SetAgent):
     """UGapEb's choice of arms until the value of the set to recommend is below epsilon.
 
-    Widths are those of LUCB, b sqrt((1 + r / T) (log(K / delta) + log(1 + T / r) / 2) / (2 T)) with r = 20; in the
-    paper b sqrt(c log(4 K (t - 1)^3 / delta) / T), with t - 1 pulls made. With probability 1 - delta all arms
-    recommended are at most epsilon worse than the m-th best. With epsilon = 0 and tied arms only the cap of the
-    environment stops it. With a fixed budget it may leave pulls unspent.
+    Widths are those of LUCB, also for unknown variances: b sqrt((1 + r / T) (log(K / delta) + log(1 + T / r) / 2) / (2
+    T)) with r = 20; in the paper b sqrt(c log(4 K (t - 1)^3 / delta) / T), with t - 1 pulls made. With probability
+    1 - delta all arms recommended are at most epsilon worse than the m-th best. With epsilon = 0 and tied arms only the
+    cap of the environment stops it. With a fixed budget it may leave pulls unspent.
 
     Paper: Gabillon, Ghavamzadeh and Lazaric (2012), Figures 1 and 2, Theorem 2 for c = 1/2.
 
@@ -283,7 +298,7 @@ class UGapEc(SetAgent):
 
     name: ClassVar[str] = "UGapEc"
     stops: ClassVar[bool] = True
-    uses_variances: ClassVar[bool] = False
+    uses_variances = property(has_unknown_variances)
     rule: ClassVar[Rule] = UNTIL_ACCURATE
     choices = range_choice
     begin = begin_with_confidence
@@ -294,6 +309,7 @@ class UGapEcV(SetAgent):
     """UGapEc with the widths of UGapEb-V, a = c log(4 K t^3 / delta), as in a public implementation.
 
     With c = 1 these are the widths of Maurer and Pontil (2009), Theorem 4; the smaller c = 1/2 is not covered by it.
+    They are for bounded rewards: for others, where ``b`` is not given, its widths are those of UGapEc.
     """
 
     delta: float = 0.1

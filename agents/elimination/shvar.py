@@ -20,6 +20,7 @@ from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["SHVar", "SHVarReuse", "greedy_counts", "variance_index"]
 
+SMALL = 2.0**-600  # a power of two, by which numbers are scaled without rounding
 NUMBERS_AT_ONCE = 2**17  # of arrays that stay in the cache
 
 
@@ -104,7 +105,9 @@ def greedy_counts(variances: FloatArray, pulls: int, tie: TieRule, rng: np.rando
 
 def _greedy_counts(variances: FloatArray, pulls: int, tie: TieRule, rng: np.random.Generator) -> IntArray:
     size = variances.shape[-1]
-    variances = np.where(variances.any(axis=-1, keepdims=True), variances, 1.0)  # if all are 0, they are equal
+    largest = variances.max(axis=-1, keepdims=True)
+    variances = np.where(largest > 0, variances, 1.0)  # if all are 0, they are equal
+    variances = variances * np.where((0 < largest) & (largest < SMALL), 1.0 / SMALL, 1.0)  # quotients must not be 0
     counts = np.zeros(variances.shape)
     if pulls > size:
         # All pulls of index above a level come before any other. Above the high level there are at most `pulls` of

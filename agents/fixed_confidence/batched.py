@@ -23,6 +23,7 @@ from bai_gym.agents.fixed_confidence.stopping import (
 from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.divergences import inside, variance_of
+from bai_gym.agents.tools.posteriors import pool_variances
 from bai_gym.agents.tools.scanning import active_arm_of_smallest, arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
@@ -127,6 +128,7 @@ def set_goals(e: Episode, s: PlannedState, w: PlannedState, pulls: float) -> Non
 
 def follow_proportions(e: Episode, s: PlannedState, w: PlannedState, rng: np.random.Generator, factor: float) -> None:
     """Plan pulls in the proportions w* of means that are EPSILON closer to each other, as many as T* says."""
+    pool_variances(e, s)
     best = best_of_rest(e, s, w, rng)
     for arm in range(e.num_arms):
         b = e.mean[arm] + (-EPSILON if arm == best else EPSILON)
@@ -147,6 +149,7 @@ def follow_proportions(e: Episode, s: PlannedState, w: PlannedState, rng: np.ran
 
 def add_round(e: Episode, s: PlannedState, w: PlannedState, r: float) -> None:
     """Plan round r of the elimination: log(2 / gamma_r) / (200 eps_r^2) pulls of each arm that is left."""
+    pool_variances(e, s)
     eps = 0.25 * 0.5**r
     level = math.log(80.0 * math.pi**2 * e.num_arms * r * r) + s.level
     for arm in range(e.num_arms):
@@ -156,6 +159,7 @@ def add_round(e: Episode, s: PlannedState, w: PlannedState, r: float) -> None:
 
 def eliminate(e: Episode, s: PlannedState, w: PlannedState, rng: np.random.Generator, eps: float) -> None:
     """Drop the arms that the best one is separated from or, with the constants of the runs, whose mean is eps lower."""
+    pool_variances(e, s)
     best = best_of_rest(e, s, w, rng)
     for arm in range(e.num_arms):
         if e.active[arm] == 1 and arm != best:
@@ -183,7 +187,6 @@ class BatchedAgent(ConfidenceAgent):
     constants: str = PROVED
 
     anytime: ClassVar[bool] = False
-    families: ClassVar[tuple[str, ...]] = ("gaussian", "bernoulli")
 
     @property
     @override

@@ -11,15 +11,18 @@ from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.stopping import (
     FAMILIES,
+    STUDENT,
     ConfidenceAgent,
     ConfidenceState,
     is_separated,
     mean_of,
 )
 from bai_gym.agents.tools.batches import is_look
-from bai_gym.agents.tools.divergences import variance_of
+from bai_gym.agents.tools.divergences import TINY, variance_of
 from bai_gym.agents.tools.halving import num_stages
+from bai_gym.agents.tools.mixtures import student_width
 from bai_gym.agents.tools.scanning import active_arm_of_smallest, drop_smallest
+from bai_gym.agents.tools.variances import average_variance, floored
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Outcome, PerArm, Rule
@@ -41,6 +44,7 @@ class HalvingState(ConfidenceState):
     score: PerArm  # what is compared
     pulls: PerArm  # pulls of each arm in the last stage that it was in
     sums: PerArm  # and its sum of rewards there
+    squares: PerArm  # and the sum of squared deviations from their mean
 
 
 def pull_with_fresh_samples(e: Episode, s: HalvingState, w: HalvingState, rng: np.random.Generator) -> int:
@@ -48,10 +52,14 @@ def pull_with_fresh_samples(e: Episode, s: HalvingState, w: HalvingState, rng: n
     if e.pulled < 0:
         begin_phase(e, s)
         for arm in range(e.num_arms):
-            w.pulls[arm], w.sums[arm] = 1.0, e.mean[arm]
+            w.pulls[arm], w.sums[arm] = e.pulls[arm], e.pulls[arm] * e.mean[arm]
+            w.squares[arm] = (e.pulls[arm] - 1.0) * e.variance[arm]
     else:
-        w.pulls[e.pulled] += 1.0
-        w.sums[e.pulled] += e.reward
+        arm, n = e.pulled, w.pulls[e.pulled]
+        if n > 0.0:
+            w.squares[arm] += (e.reward - w.sums[arm] / n) ** 2 * n / (n + 1.0)
+        w.pulls[arm] += 1.0
+        w.sums[arm] += e.reward
     while True:
         arm = active_arm_of_smallest(w.pulls, e, w.score, rng)
         if w.pulls[arm] < math.ceil(e.num_arms * 2.0 ** (s.phase - 1.0) / s.in_stage):
@@ -67,7 +75,7 @@ def pull_with_fresh_samples(e: Episode, s: HalvingState, w: HalvingState, rng: n
             begin_phase(e, s)
         for k in range(e.num_arms):  # a new stage
             if e.active[k] == 1:
-                w.pulls[k] = w.sums[k] = 0.0
+                w.pulls[k] = w.sums[k] = w.squares[k] = 0.0
 
 
 def pull_with_all_samples(e: Episode, s: HalvingState, w: HalvingState, rng: np.random.Generator) -> int:
@@ -89,12 +97,20 @@ def is_winner_separated(e: Episode, s: HalvingState, w: HalvingState) -> bool:
     level = s.level + math.log(6.0 * e.num_arms * s.stages * s.phase**2.0)
     for arm in range(e.num_arms):
         w.score[arm] = w.sums[arm] / w.pulls[arm]
-    width = math.sqrt(2.0 * variance_of(e, s, w, s.winner) * level / w.pulls[s.winner])
+    width = stage_width(e, s, w, s.winner, level)
     for arm in range(e.num_arms):
-        other = math.sqrt(2.0 * variance_of(e, s, w, arm) * level / w.pulls[arm])
+        other = stage_width(e, s, w, arm, level)
         if arm != s.winner and w.score[s.winner] - width < w.score[arm] + other:
             return False
     return True
+
+
+def stage_width(e: Episode, s: HalvingState, w: HalvingState, arm: int, level: float) -> float:
+    """Return the width of an arm's interval by its last stage, which misses with probability 2 exp(-level) at most."""
+    if s.family == STUDENT:
+        variance = floored(w.pulls[arm], w.squares[arm] / max(w.pulls[arm] - 1.0, 1.0), average_variance(e))
+        return student_width(w.pulls[arm], max(variance * (1.0 - 1.0 / w.pulls[arm]), TINY), level)
+    return math.sqrt(2.0 * variance_of(e, s, w, arm) * level / w.pulls[arm])
 
 
 def begin_phase(e: Episode, s: HalvingState) -> None:
@@ -123,9 +139,11 @@ class FCDSH(ConfidenceAgent):
 
     As proved (``reuse=False``), phase m has a budget of K L 2^(m - 1), L = ceil(log2 K), and every stage has fresh
     samples. The width of an arm, from the last stage in which it took part, is sigma sqrt(2 log(6 K L m^2 / delta) /
-    N); the agent stops when m - width of the winner reaches m + width of every other arm. With ``reuse=True``, as in
-    the authors' experiments, samples are kept over stages and phases: stages pull arms up to ceil(base K / arms in the
-    stage) times, base is multiplied by ``factor`` after each phase, and it stops by likelihood ratios after any pull.
+    N); for unknown variances the interval has the means x with log E(x) at most log(6 K L m^2 / delta), E the mixture
+    of :mod:`bai_gym.agents.tools.mixtures` for the rewards of that stage. The agent stops when m - width of the winner
+    reaches m + width of every other arm. With ``reuse=True``, as in the authors' experiments, samples are kept over
+    stages and phases: stages pull arms up to ceil(base K / arms in the stage) times, base is multiplied by ``factor``
+    after each phase, and it stops by likelihood ratios after any pull.
 
     Paper: Balagopalan, Nguyen, Zhao and Jun (2025), "Fixing the Loose Brake: Exponential-Tailed Stopping Time in Best
     Arm Identification". The width is from a comment in the authors' code, and proved by a union bound: over phases,
@@ -133,7 +151,7 @@ class FCDSH(ConfidenceAgent):
     stage.
 
     Args:
-        reuse: False (default): the proved form, for the ``"gaussian"`` family and without ``threshold``. True: the
+        reuse: False (default): the proved form, not for the ``"bernoulli"`` family and without ``threshold``. True: the
             practical one; the authors' threshold is ``"tt-bounded"``.
         factor: By which the budget grows with ``reuse=True``, above 1; default 1.01, as in the paper's figures.
         batch_size: As in other agents; with ``reuse=False`` a look comes at the first end of a phase after that of a
@@ -157,15 +175,15 @@ class FCDSH(ConfidenceAgent):
     @override
     def families(self) -> tuple[str, ...]:  # type: ignore[override]
         """Those of the form."""
-        return FAMILIES if self.reuse else ("gaussian",)
+        return FAMILIES if self.reuse else ("gaussian", "student")
 
     @override
     def begin(self, info: ProblemInfo) -> None:
         flag(self.reuse, f"reuse of {self.name}")
         growth = real(self.factor, f"factor of {self.name}", above=1)
-        if not self.reuse and (self.setting("family") != "gaussian" or self.threshold is not None):
+        if not self.reuse and (self.setting("family") == "bernoulli" or self.threshold is not None):
             raise ParameterError(
-                f"family and threshold of {self.name} need reuse=True: the proved form has its own widths"
+                f"family='bernoulli' and threshold of {self.name} need reuse=True: the proved form has its own widths"
             )
         super().begin(info)
         self.values.update(factor=growth, stages=num_stages(self.num_arms))

@@ -4,7 +4,7 @@ Thresholds, with N pulls of an arm, m their mean and K arms:
 
 - ``mixture``: all x with log E(x) below log(K / delta), E the mixture of likelihood ratios of
   :mod:`bai_gym.agents.tools.mixtures`. By Ville's inequality the interval of an arm ever misses its mean with
-  probability at most delta / K.
+  probability at most delta / K. For Gaussian rewards of unknown variances it is the only one.
 - ``union``: all x with N d(m, x) at most log(4 K N^2 / delta). By Chernoff's inequality an interval of fixed N misses
   its mean on one side with probability delta / (4 K N^2); the sum over both sides, all arms and all N is below delta.
 - ``gk16``: all x with N d(m, x) at most log((1 + log t) / delta), t the pulls of all arms; a heuristic.
@@ -18,8 +18,8 @@ import numpy as np
 
 from bai_gym.agents.fixed_confidence.stopping import GK16, MIXTURE, UNION, ConfidenceState
 from bai_gym.agents.tools.divergences import bernoulli_upper_bound, divergence, variance_of
-from bai_gym.agents.tools.mixtures import bounded_end_near, gaussian_rate, log_bounded
-from bai_gym.agents.tools.posteriors import BERNOULLI
+from bai_gym.agents.tools.mixtures import bounded_end_near, gaussian_rate, log_bounded, student_width
+from bai_gym.agents.tools.posteriors import BERNOULLI, STUDENT
 from bai_gym.agents.tools.scanning import fewer_pulls
 from bai_gym.sampling import TO_FIRST, Episode, PerArm
 
@@ -37,6 +37,7 @@ __all__ = [
 INTERVALS: dict[str, tuple[str, ...]] = {
     "gaussian": ("mixture", "union", "gk16"),
     "bernoulli": ("mixture", "union", "gk16"),
+    "student": ("mixture",),
 }
 """Thresholds of agents that compare confidence intervals, for each family, the default first."""
 
@@ -66,7 +67,14 @@ def excess(e: Episode, s: ConfidenceState, w: ConfidenceState, arm: int, x: floa
         level = s.level + math.log(e.num_arms)
         most = float(e.pulls[arm] * divergence(e, s, w, arm, x) - level)
         return most if most < 0.0 else log_bounded(e.pulls[arm], e.pulls[arm] * e.mean[arm], x) - level
+    if s.family == STUDENT:
+        return abs(x - e.mean[arm]) - unknown_width(e, s, w, arm)
     return float(e.pulls[arm] * divergence(e, s, w, arm, x) - rate_of(e, s, arm))
+
+
+def unknown_width(e: Episode, s: ConfidenceState, w: ConfidenceState, arm: int) -> float:
+    """Return half the length of an arm's interval for unknown variances, which is infinite after a few pulls."""
+    return student_width(e.pulls[arm], variance_of(e, s, w, arm), s.level + math.log(e.num_arms))
 
 
 def upper_end(e: Episode, s: IntervalState, w: IntervalState, arm: int) -> float:
@@ -80,6 +88,8 @@ def upper_end(e: Episode, s: IntervalState, w: IntervalState, arm: int) -> float
 def upper_end_near(e: Episode, s: IntervalState, w: IntervalState, arm: int, start: float) -> float:
     """Return the upper end of an arm's interval, which is searched from a start where it has no closed form."""
     n, mean = e.pulls[arm], e.mean[arm]
+    if s.family == STUDENT:
+        return mean + unknown_width(e, s, w, arm)
     if s.family != BERNOULLI:
         return float(mean + math.sqrt(2.0 * variance_of(e, s, w, arm) * rate_of(e, s, arm) / n))
     if s.threshold == MIXTURE:

@@ -11,6 +11,7 @@ from typing_extensions import override
 from bai_gym.agents.fixed_confidence.intervals import INTERVALS, IntervalState, arm_of_largest_upper_end, excess
 from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, fits, mean_of
 from bai_gym.agents.tools.batches import is_look
+from bai_gym.agents.tools.posteriors import pool_variances
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule
 
@@ -28,6 +29,7 @@ class KLLUCBState(IntervalState):
 
 def pull_pair(e: Episode, s: KLLUCBState, w: KLLUCBState, rng: np.random.Generator) -> int:
     """Pull B at the beginning of a round, or stop; then pull C."""
+    pool_variances(e, s)
     if not fits(e, s):
         return STOP
     if s.challenger != NONE:
@@ -57,12 +59,11 @@ class KLLUCB(ConfidenceAgent):
         threshold: The intervals, see :mod:`bai_gym.agents.fixed_confidence.intervals`: ``"mixture"`` (default, also
             for None); ``"union"``, all q with N d(m, q) at most log(4 K N^2 / delta), proved by Chernoff's inequality;
             or ``"gk16"``, log((1 + log t) / delta) in its place, a heuristic that is usual in experiments.
-        family: ``"bernoulli"``, which holds for all rewards in [0, 1], or ``"gaussian"``. None (default): by the kind
-            of rewards.
+        family: ``"bernoulli"``, which holds for all rewards in [0, 1], ``"gaussian"``, or ``"student"`` for unknown
+            variances. None (default): by the kind of rewards.
     """
 
     name: ClassVar[str] = "KL-LUCB"
-    families: ClassVar[tuple[str, ...]] = ("gaussian", "bernoulli")
     thresholds: ClassVar[dict[str, tuple[str, ...]]] = INTERVALS
     rule: ClassVar[Rule] = Rule(index=mean_of, choose=pull_pair, state=KLLUCBState)
 

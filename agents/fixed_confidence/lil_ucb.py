@@ -14,7 +14,6 @@ from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, Confidence
 from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.choosing import most_pulled
 from bai_gym.agents.tools.ranges import ORACLE
-from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Rule
 from bai_gym.statistics import IntArray, Observation, Statistics
@@ -69,8 +68,9 @@ class LilUCB(ConfidenceAgent):
             4 sqrt(c d) + 4 c d = delta with c = (2 + e) / e (1 / log(1 + e))^(1 + e). ``"lil-heuristic"``: e = 0,
             b = 1/2, lambda = 1 + 10 / K, d = delta / 5, which is not proved.
         family: ``"gaussian"``.
-        sigma: A sigma for which rewards are sigma-sub-Gaussian, positive. None (default): half the length of the
-            interval of bounded rewards; for others 0.5.
+        sigma: A sigma for which rewards are sigma-sub-Gaussian, positive; or ``"oracle"``: the largest standard
+            deviation of an arm. None (default): half the length of the interval of bounded rewards; for others
+            ``"oracle"``.
     """
 
     name: ClassVar[str] = "lil-UCB"
@@ -87,15 +87,14 @@ class LilUCB(ConfidenceAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        if self.sigma == ORACLE:
-            raise ParameterError(f"sigma of {self.name} must be a positive number: all arms have the same")
         super().begin(info)
+        largest = np.sqrt(info.variances.max(axis=1)) if self.setting("sigma") == ORACLE else self.setting("sigma")
         e, b, ratio, d = 0.0, 0.5, 1.0 + 10.0 / self.num_arms, self.delta / 5.0
         if self.threshold != "lil-heuristic":
             e, b, ratio = 0.01, 1.0, 9.0
             c = (2.0 + e) / e * (1.0 / math.log1p(e)) ** (1.0 + e)
             d = float(brentq(lambda root: 4.0 * root + 4.0 * root**2 - self.delta, 0.0, 1.0)) ** 2 / c
-        self.values.update(epsilon=e, beta=b, ratio=ratio, log_level=-math.log(d), sigma=self.setting("sigma"))
+        self.values.update(epsilon=e, beta=b, ratio=ratio, log_level=-math.log(d), sigma=largest)
 
     @override
     def recommend(self, observation: Observation) -> IntArray:

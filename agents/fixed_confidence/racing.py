@@ -12,6 +12,7 @@ from bai_gym.agents.fixed_confidence.intervals import INTERVALS, IntervalState, 
 from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, fits
 from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.choosing import best_remaining
+from bai_gym.agents.tools.posteriors import pool_variances
 from bai_gym.agents.tools.scanning import active_arm_of_smallest, pull_in_turn
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Outcome, PerArm, Rule
@@ -29,6 +30,7 @@ class RacingState(IntervalState):
 
 def race(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator) -> int:
     """Drop the worst arm if its upper bound is below the lower bound of the best; return when the next round ends."""
+    pool_variances(e, s)
     best, worst = best_active(e), active_arm_of_smallest(e.mean, e, w.score, rng)
     if not overlap(e, s, w, best, worst):
         bound = upper_end(e, s, w, worst)
@@ -39,6 +41,7 @@ def race(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator) -
 
 def eliminate(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator) -> int:
     """Drop all arms whose interval lies below that of the best one; return when the next round ends."""
+    pool_variances(e, s)
     best = best_active(e)
     lower = 2.0 * e.mean[best] - upper_end(e, s, w, best)
     for arm in range(e.num_arms):
@@ -97,12 +100,11 @@ class KLRacing(EliminationAgent):
 
     Args:
         threshold: The intervals, as in KL-LUCB: ``"mixture"`` (default), ``"union"`` or the heuristic ``"gk16"``.
-        family: ``"bernoulli"``, which holds for all rewards in [0, 1], or ``"gaussian"``. None (default): by the kind
-            of rewards.
+        family: ``"bernoulli"``, which holds for all rewards in [0, 1], ``"gaussian"``, or ``"student"`` for unknown
+            variances. None (default): by the kind of rewards.
     """
 
     name: ClassVar[str] = "KL-Racing"
-    families: ClassVar[tuple[str, ...]] = ("gaussian", "bernoulli")
     rule: ClassVar[Rule] = Rule(choose=pull_in_turn, refresh=race, stops=is_decided, state=RacingState)
 
 
@@ -122,6 +124,6 @@ class SuccessiveElimination(EliminationAgent):
     """
 
     name: ClassVar[str] = "SE"
-    families: ClassVar[tuple[str, ...]] = ("gaussian",)
-    thresholds: ClassVar[dict[str, tuple[str, ...]]] = {"gaussian": ("mixture", "union")}
+    families: ClassVar[tuple[str, ...]] = ("gaussian", "student")
+    thresholds: ClassVar[dict[str, tuple[str, ...]]] = {"gaussian": ("mixture", "union"), "student": ("mixture",)}
     rule: ClassVar[Rule] = Rule(choose=pull_in_turn, refresh=eliminate, stops=is_decided, state=RacingState)

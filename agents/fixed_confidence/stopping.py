@@ -61,7 +61,7 @@ from bai_gym.agents.tools.mixtures import (
     student_threshold,
 )
 from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, RewardFamily, pool_variances
-from bai_gym.agents.tools.ranges import ORACLE, dependence_note, length_of
+from bai_gym.agents.tools.ranges import ORACLE, dependence_note, deviation_or_oracle, gaussian_note
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
@@ -114,6 +114,7 @@ NAMES = (
     "lil-heuristic",
 )
 NONE = -1
+HUGE = 1e90  # whose cubes are floats
 SLACK = 1e-6  # of bounds, far above their rounding errors
 GK16, GK16_BERNOULLI, KK21, KK21_GAUSS, TT_BOUNDED, BY_STUDENT, UNION, MIXTURE = range(8)
 
@@ -294,7 +295,9 @@ def student_evidence(n: float, v: float, m: float, w: float, gap: float) -> floa
     At the minimum over u in [0, 1] of n log(1 + (1 - u)^2 / a) / 2 + m log(1 + u^2 / b) / 2, with a = v / gap^2 and b =
     w / gap^2, u is a root of (n + m) u^3 - (n + 2 m) u^2 + (n b + m (1 + a)) u - n b; there may be three.
     """
-    a, b = max(v / (gap * gap), TINY), max(w / (gap * gap), TINY)
+    if gap * gap < TINY:
+        return 0.0
+    a, b = min(max(v / (gap * gap), TINY), HUGE), min(max(w / (gap * gap), TINY), HUGE)
     shift = (n + 2.0 * m) / (3.0 * (n + m))
     linear = (n * b + m * (1.0 + a)) / (n + m)
     third = linear / 3.0 - shift * shift
@@ -337,9 +340,7 @@ def confidence_note(agent: str, family: str, sigma: float | str | None, bandit: 
         if bandit.scale() <= sigma * (1.0 + ROUNDING):
             return ()
         return (f"{proved} {sigma:g}-sub-Gaussian rewards, and these need not be; give it sigma=",)
-    if bandit.rewards.kind == "counts":
-        return (f"{proved} Gaussian rewards, and these are counts",)
-    return () if np.isinf(high - low) else (f"{proved} Gaussian rewards, and these are in [{low:.4g}, {high:.4g}]",)
+    return gaussian_note(agent, bandit)
 
 
 @dataclass(kw_only=True)
@@ -357,8 +358,8 @@ class ConfidenceAgent(SequentialAgent):
             where ``sigma`` is given, else ``"student"``; the next of these where the agent or the threshold has not
             that family.
         sigma: Standard deviation of Gaussian rewards, positive; or a sigma for which rewards are sigma-sub-Gaussian.
-            None (default): half the length of the interval of bounded rewards; for others 0.5. ``"oracle"``: the true
-            variances of the arms, which is oracle knowledge.
+            ``"oracle"``: the true variances of the arms, which is oracle knowledge. None (default): half the length of
+            the interval of bounded rewards; for others ``"oracle"``, where the family is not that of unknown variances.
         threshold: Name of the threshold, see :mod:`bai_gym.agents.fixed_confidence.stopping`. None (default): the
             smallest proved one, ``"mixture"``. ``"gk16"``, usual in papers, is a heuristic.
         batch_size: Pulls between two looks at whether to stop, at least 1, the default. What is proved for a look after
@@ -386,7 +387,7 @@ class ConfidenceAgent(SequentialAgent):
         suitable = [family for family in (*suitable, "gaussian") if family in self.families]
         fitting = [one for one in suitable if self.threshold is None or self.threshold in self.thresholds[one]]
         family = (fitting or suitable)[0] if self.family is None else self.family
-        sigma = {"sigma": 0.5 * length_of(rewards)} if family == "gaussian" else {}
+        sigma = {"sigma": deviation_or_oracle(rewards)} if family == "gaussian" else {}
         return {"family": family, **sigma}
 
     @property
@@ -405,7 +406,8 @@ class ConfidenceAgent(SequentialAgent):
     @override
     def knows(self) -> frozenset[str]:  # type: ignore[override]
         """The variances, where the family has known ones and ``sigma`` is the oracle's."""
-        return frozenset({"variances"} if self.setting("family") == "gaussian" and self.sigma == ORACLE else ())
+        is_given = self.setting("family") == "gaussian" and self.setting("sigma") == ORACLE
+        return frozenset({"variances"} if is_given else ())
 
     @property
     @override

@@ -23,6 +23,7 @@ from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.stopping import (
     BERNOULLI,
+    GAUSSIAN,
     SLACK,
     STUDENT,
     ConfidenceAgent,
@@ -44,6 +45,7 @@ from bai_gym.validation import choice, integer, probability
 __all__ = ["EBTC", "EBTCI", "T3C", "TTEI", "TTTSGLR", "TTUCB"]
 
 A = 1.2  # alpha and s of TTUCB
+MOST = 700.0  # the exponential function of more is no float
 
 
 class TopTwoState(ConfidenceState, Posteriors):
@@ -99,7 +101,8 @@ def ttucb(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) 
     else:
         g = inverse_h(2.0 * A * A * log_t + 2.0 * math.log(2.0 + A * log_t) + 2.0)
     for arm in range(e.num_arms):
-        w.score[arm] = e.mean[arm] + math.sqrt(g * variance_of(e, s, w, arm) / e.pulls[arm])
+        rate = g / e.pulls[arm] if s.family == GAUSSIAN else math.expm1(min(g / e.pulls[arm], MOST))
+        w.score[arm] = e.mean[arm] + math.sqrt(rate * variance_of(e, s, w, arm))
     best = arm_of_largest(w.score, e, rng)
     return one_of(e, s, w, best, cheapest(e, s, w, best, 0.0, rng), rng)
 
@@ -316,10 +319,11 @@ class TTUCB(TopTwo):
     """Pulls the arm of largest upper confidence bound, or the arm that is the cheapest to confuse with it.
 
     The bound is m + sigma sqrt(g(t) / N), with g(t) = h^-1(2 s a log t + 2 log(2 + a log t) + 2) and a = s = 1.2, where
-    h(u) = u - log u.
+    h(u) = u - log u. For unknown variances it is m + sqrt(v (exp(g(t) / N) - 1)), v the biased sample variance: again
+    the largest q with N d(m, q) = g(t) / 2.
 
     Paper: Jourdan and Degenne (2023), "Non-Asymptotic Analysis of a UCB-based Top Two Algorithm". The constants are
-    from public implementations.
+    from public implementations; the bound for unknown variances is ours.
 
     Args:
         bonus: ``"mixture"`` (default): g as above. ``"uniform"``: g(t) = 2 a (1 + s) log t, which is larger.
@@ -330,7 +334,7 @@ class TTUCB(TopTwo):
     bonus: str = "mixture"
 
     name: ClassVar[str] = "TTUCB"
-    families: ClassVar[tuple[str, ...]] = ("gaussian",)
+    families: ClassVar[tuple[str, ...]] = ("gaussian", "student")
     rule: ClassVar[Rule] = Rule(index=mean_of, choose=ttucb, stops=is_separated, state=TopTwoState)
 
     @override
@@ -348,7 +352,7 @@ class TTEI(TopTwo):
     as heavy as that of EB-TC.
 
     Paper: Qin, Klabjan and Russo (2017), "Improving the Expected Improvement Algorithm", for Gaussian rewards of known
-    variance.
+    variance: unless the rewards are bounded or ``sigma`` is given, it needs the true variances, as oracle knowledge.
     """
 
     name: ClassVar[str] = "TTEI"

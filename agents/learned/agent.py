@@ -66,6 +66,12 @@ class Learned(Agent):
         self.network = ArmNetwork.load(file) if self.path is not None else _shipped_network(file)
         self._env = env
 
+    def _choose(self) -> None:
+        """Read the weights for the kind of rewards, unless these are the ones that have been read."""
+        env = self.env if self.path is not None else self.setting("env")
+        if env != self._env:
+            self._read(env)
+
     @override
     def choices(self, rewards: Rewards) -> dict[str, Any]:
         """Return the environment whose weights are for rewards of a kind."""
@@ -77,8 +83,7 @@ class Learned(Agent):
     def begin(self, info: ProblemInfo) -> None:
         """Make sure that the prior was declared, and read the weights for the kind of rewards."""
         info.check_granted("prior")
-        if self.setting("env") != self._env:
-            self._read(self.setting("env"))
+        self._choose()
 
     @property
     @override
@@ -88,8 +93,16 @@ class Learned(Agent):
 
     @property
     def trained_on(self) -> Mapping[str, Any]:
-        """Provenance of the weights: environment, budget, command, recipe, versions."""
+        """Provenance of the weights for the kind of rewards: environment, budget, command, recipe, versions."""
+        self._choose()
         return self.network.facts
+
+    @property
+    @override
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """A sentence for tables: which prior it knows."""
+        env = self.trained_on.get("env", "the environment of its training")
+        return (f"{self.name}: its prior is that of {env}, on which it was trained",)
 
     @override
     def plan(self) -> Plan:

@@ -293,7 +293,8 @@ class _Shared:
 def _check_spaces(space: Any, what: str) -> None:
     names = getattr(space, "spaces", {})
     if space is not None and any(name not in names for name in ("pulls", "means", "variances", "remaining")):
-        raise ParameterError(f"{what} was trained on other observations than those of best-arm identification")
+        way = "; train it with MultiInputPolicy, and without FlattenObservation" if hasattr(space, "shape") else ""
+        raise ParameterError(f"{what} was trained on other observations than those of best-arm identification{way}")
 
 
 def check_device(device: str) -> None:

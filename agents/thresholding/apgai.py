@@ -8,10 +8,11 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.agents.thresholding.good_arm import GoodArmAgent, GoodArmState, radius
+from bai_gym.agents.thresholding.good_arm import GoodArmAgent, GoodArmState
 from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.agents.tools.widths import interval_width, pool_unknown
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule
 from bai_gym.statistics import IntArray, Observation
@@ -32,9 +33,10 @@ def pull_or_stop(e: Episode, s: APGAIState, w: APGAIState, rng: np.random.Genera
         w.index[arm] = np.sqrt(e.pulls[arm]) * (e.mean[arm] - s.threshold)
     chosen = arm_of_largest(w.index, e, rng)
     if s.stops and is_look(e, s):
+        pool_unknown(e, s)
         largest_index = w.index[chosen]
         s.certain = e.num_arms if largest_index <= 0.0 else chosen
-        lower = e.mean[chosen] - radius(e.pulls[chosen], e.num_arms, s.b, s.delta)
+        lower = e.mean[chosen] - interval_width(e, s, chosen)
         if largest_index > 0.0 and lower >= s.threshold:
             return STOP
         if largest_index < 0.0 and largest_bound(e, s) < s.threshold:
@@ -46,7 +48,7 @@ def largest_bound(e: Episode, s: APGAIState) -> float:
     """Return the largest upper bound of an arm."""
     bound = -np.inf
     for arm in range(e.num_arms):
-        bound = max(bound, e.mean[arm] + radius(e.pulls[arm], e.num_arms, s.b, s.delta))
+        bound = max(bound, e.mean[arm] + interval_width(e, s, arm))
     return bound
 
 

@@ -11,25 +11,22 @@ from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.batches import BatchState, batch_size_of, is_look
-from bai_gym.agents.tools.ranges import range_assumptions, range_choice, range_of
+from bai_gym.agents.tools.ranges import has_unknown_variances, interval_values, range_assumptions, range_choice
 from bai_gym.agents.tools.scanning import arm_of_largest
-from bai_gym.agents.tools.widths import mixed
+from bai_gym.agents.tools.widths import IntervalState, interval_width, optimistic_width, pool_unknown
 from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Outcome, PerArm, Rule
 from bai_gym.statistics import IntArray
 from bai_gym.tasks import GoodArm
-from bai_gym.validation import probability
 
-__all__ = ["APTG", "GoodArmAgent", "GoodArmState", "HDoC", "LUCBG", "radius"]
+__all__ = ["APTG", "GoodArmAgent", "GoodArmState", "HDoC", "LUCBG"]
 
 
-class GoodArmState(BatchState):
+class GoodArmState(BatchState, IntervalState):
     """What the rules of APT-G, HDoC, LUCB-G and APGAI use."""
 
     threshold: float  # of the task
-    b: float  # length of an interval that contains the rewards
-    delta: float  # allowed error probability
     certain: int  # the recommendation of an episode that has stopped: an arm, or K for none
     below: int  # number of arms that are below the threshold with confidence
     index: PerArm  # index of each arm
@@ -45,15 +42,17 @@ def pull_closest(e: Episode, s: GoodArmState, w: GoodArmState, rng: np.random.Ge
 
 def pull_optimistically(e: Episode, s: GoodArmState, w: GoodArmState, rng: np.random.Generator) -> int:
     """Stop, or pull the unclassified arm of largest mean + b sqrt(log t / (2 T)) (HDoC)."""
+    pool_unknown(e, s)
     for arm in range(e.num_arms):
-        w.index[arm] = e.mean[arm] + s.b * np.sqrt(math.log(e.made) / (2.0 * e.pulls[arm]))
+        w.index[arm] = e.mean[arm] + optimistic_width(e, s, arm, math.log(e.made))
     return pull_unless_certain(e, s, w, rng)
 
 
 def pull_largest_bound(e: Episode, s: GoodArmState, w: GoodArmState, rng: np.random.Generator) -> int:
     """Stop, or pull the unclassified arm of largest upper bound (LUCB-G)."""
+    pool_unknown(e, s)
     for arm in range(e.num_arms):
-        w.index[arm] = e.mean[arm] + radius(e.pulls[arm], e.num_arms, s.b, s.delta)
+        w.index[arm] = e.mean[arm] + interval_width(e, s, arm)
     return pull_unless_certain(e, s, w, rng)
 
 
@@ -68,27 +67,23 @@ def pull_unless_certain(e: Episode, s: GoodArmState, w: GoodArmState, rng: np.ra
 
 def classify(e: Episode, s: GoodArmState, w: GoodArmState, rng: np.random.Generator) -> bool:
     """Drop arms that are below the threshold with confidence; return whether the recommendation is certain."""
+    pool_unknown(e, s)
     first, end = e.pulled, e.pulled + 1
     if e.pulled < 0 or s.batch_size > 1:  # other intervals are new, too
         first, end = 0, e.num_arms
     for arm in range(e.num_arms):
         is_new = first <= arm < end and e.active[arm] == 1
-        w.lower[arm] = e.mean[arm] - radius(e.pulls[arm], e.num_arms, s.b, s.delta) if is_new else -np.inf
+        w.lower[arm] = e.mean[arm] - interval_width(e, s, arm) if is_new else -np.inf
     best = arm_of_largest(w.lower, e, rng)
     if w.lower[best] >= s.threshold:
         s.certain = best
         return True
     for arm in range(first, end):
-        if e.active[arm] == 1 and e.mean[arm] + radius(e.pulls[arm], e.num_arms, s.b, s.delta) < s.threshold:
+        if e.active[arm] == 1 and e.mean[arm] + interval_width(e, s, arm) < s.threshold:
             e.active[arm] = 0
             s.below += 1
     s.certain = e.num_arms
     return s.below == e.num_arms
-
-
-def radius(pulls: float, arms: int, b: float, delta: float) -> float:
-    """Return the width of intervals that cover all means at all times with probability 1 - delta."""
-    return mixed(math.log(arms / delta), b, pulls)
 
 
 @dataclass(kw_only=True)
@@ -99,7 +94,8 @@ class GoodArmAgent(SequentialAgent):
 
     Args:
         delta: Allowed error probability, in (0, 1). Default 0.1.
-        b: Length of an interval that contains the rewards. None (default): that of bounded rewards; for others 1.
+        b: Length of an interval that contains the rewards. None (default): that of bounded rewards; others are taken
+            for Gaussian ones of unknown variances.
         sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma.
         batch_size: Pulls between two looks at the intervals, at least 1, the default: what is proved for a look after
             every pull holds for fewer.
@@ -111,16 +107,15 @@ class GoodArmAgent(SequentialAgent):
     batch_size: int = 1
 
     tasks: ClassVar[frozenset[str]] = frozenset({GoodArm.name})
-    uses_variances: ClassVar[bool] = False
+    uses_variances = property(has_unknown_variances)
     stops: ClassVar[bool] = True
     anytime: ClassVar[bool] = False
     choices = range_choice
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        probability(self.delta, f"delta of {self.name}")
         assert isinstance(self.task, GoodArm)  # as tasks says
-        own = {"b": range_of(self), "delta": self.delta, "batch_size": batch_size_of(self)}
+        own = {**interval_values(self), "batch_size": batch_size_of(self)}
         self.values = {"threshold": self.task.threshold, **own}
 
     @override
@@ -155,7 +150,8 @@ class APTG(GoodArmAgent):
 class HDoC(GoodArmAgent):
     """Hybrid of two confidence bounds: as APT-G, but pulls the arm of largest mean + b sqrt(log t / (2 T)).
 
-    It looks for a good arm as UCB looks for the best one, and stops as APT-G does.
+    For unknown variances that is mean + sqrt(v (t^(2 / T) - 1)), v the biased sample variance. It looks for a good arm
+    as UCB looks for the best one, and stops as APT-G does.
 
     Paper: Kano et al. (2019), "Good arm identification via bandit feedback"; see APT-G.
     """

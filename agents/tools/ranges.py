@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,16 @@ from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import ROUNDING, FloatArray
-from bai_gym.validation import real
+from bai_gym.validation import probability, real
 
 __all__ = [
     "ORACLE",
     "bound_or_oracle",
     "dependence_note",
     "deviation_or_oracle",
+    "gaussian_note",
+    "has_unknown_variances",
+    "interval_values",
     "length_of",
     "range_assumptions",
     "range_choice",
@@ -35,8 +39,21 @@ def length_of(rewards: Rewards) -> float:
 
 
 def range_choice(agent: Any, rewards: Rewards) -> dict[str, Any]:
-    """Return the choice of b, where no sigma takes its place."""
-    return {} if getattr(agent, "sigma", None) is not None else {"b": length_of(rewards)}
+    """Return the choice of b, where no sigma takes its place; with fixed confidence none for unbounded rewards."""
+    is_unknown = agent.stops and np.isinf(rewards.width)
+    return {} if is_unknown or getattr(agent, "sigma", None) is not None else {"b": length_of(rewards)}
+
+
+def has_unknown_variances(agent: Any) -> bool:
+    """Return whether an agent of fixed confidence estimates variances, as it knows neither b nor sigma."""
+    return agent.setting("b") is None and getattr(agent, "sigma", None) is None
+
+
+def interval_values(agent: Any) -> dict[str, float]:
+    """Return the values of :class:`bai_gym.agents.tools.widths.IntervalState`, for intervals of all arms."""
+    unknown = has_unknown_variances(agent)
+    level = math.log(agent.num_arms / probability(agent.delta, f"delta of {agent.name}"))
+    return {"b": math.nan if unknown else range_of(agent), "unknown": unknown, "level": level}
 
 
 def bound_or_oracle(agent: Any, rewards: Rewards) -> dict[str, Any]:
@@ -56,10 +73,15 @@ def range_of(agent: Any) -> float:
         agent: The agent, with a parameter ``b``, and perhaps ``sigma``.
 
     Raises:
-        ParameterError: If both are given, or one is no positive number.
+        ParameterError: If both are given, or one is no positive number, or none where rewards are unbounded.
     """
     sigma = getattr(agent, "sigma", None)
     if sigma is None:
+        if agent.setting("b") is None:
+            raise ParameterError(
+                f"{agent.name} with threshold='paper' needs the range of the rewards, and these are {agent.rewards}: "
+                "give it b= or sigma="
+            )
         return real(agent.setting("b"), f"b of {agent.name}", above=0)
     if agent.b is not None:
         raise ParameterError(
@@ -94,6 +116,15 @@ def dependence_note(agent: str, bandit: Bandit, *, by_pairs: bool) -> tuple[str,
     return tuple(notes)
 
 
+def gaussian_note(agent: str, bandit: Bandit) -> tuple[str, ...]:
+    """Return a note if a confidence guarantee for Gaussian rewards does not cover a bandit's."""
+    low, high = bandit.limits()
+    if bandit.rewards.kind != "counts" and np.isinf(high - low):
+        return ()
+    kind = "counts" if bandit.rewards.kind == "counts" else f"in [{low:.4g}, {high:.4g}]"
+    return (f"{agent}: its confidence is proved for Gaussian rewards, and these are {kind}",)
+
+
 def range_assumptions(agent: Any, bandit: Bandit) -> tuple[str, ...]:
     """Return a note if a confidence guarantee for bounded rewards, or sub-Gaussian ones, does not cover a bandit's.
 
@@ -108,6 +139,8 @@ def range_assumptions(agent: Any, bandit: Bandit) -> tuple[str, ...]:
         return (f"{agent.name}: its confidence is proved for {sigma:g}-sub-Gaussian rewards, and these need not be",)
     low, high = bandit.limits()
     b = agent.suited_to(bandit.rewards).setting("b")
+    if b is None:
+        return gaussian_note(agent.name, bandit) + dependence
     if high - low <= b * (1.0 + ROUNDING):
         return dependence
     way = "; give it sigma=" if hasattr(agent, "sigma") else ""

@@ -18,7 +18,7 @@ from bai_gym.agents.base import Plan
 from bai_gym.agents.sequential import SequentialAgent, first_block
 from bai_gym.agents.tools.batches import BatchState, batch_size_of
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms
-from bai_gym.agents.tools.ranges import range_assumptions
+from bai_gym.agents.tools.ranges import range_assumptions, range_of
 from bai_gym.bandits import Bandit
 from bai_gym.sampling import TO_FIRST, Engine, Episode, PerArm, Vector
 from bai_gym.statistics import FloatArray, IntArray
@@ -53,9 +53,10 @@ class SetAgent(SequentialAgent):
 
     Args:
         scale: Multiplies the exploration a; at least 0, default 1, for which UGapEb has the smallest error bound.
-        b: Length of an interval that contains the rewards. Where the default is None: that of bounded rewards; for
-            others 1. ``"oracle"``, the default where the complexity is given, too: max over arms of mean + sigma
-            sqrt(log n).
+        b: Length of an interval that contains the rewards. Where the default is None: that of bounded rewards; others
+            count as in an interval of length 1 with a fixed budget, and with fixed confidence for Gaussian ones of
+            unknown variances. ``"oracle"``, the default where the complexity is given, too: max over arms of mean +
+            sigma sqrt(log n).
         output: ``"best"`` (default): recommend the set whose value was smallest over time, as published. ``"last"``:
             the set at the end.
         refresh: Pulls between estimates of the complexity; None (default): two per arm. 1: at every pull, which is more
@@ -83,6 +84,8 @@ class SetAgent(SequentialAgent):
         threshold = getattr(self, "threshold", None)
         if threshold is not None:
             values["mixed"] = choice(threshold, ("mixture", "paper"), f"threshold of {self.name}") == "mixture"
+            if not values["mixed"]:
+                range_of(self)  # which the paper's widths need
         return values
 
     @override

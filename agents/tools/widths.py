@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from bai_gym.agents.tools.mixtures import gaussian_rate
+from bai_gym.agents.tools.mixtures import gaussian_rate, student_width
+from bai_gym.agents.tools.variances import average_variance, floored
 from bai_gym.sampling import Episode, State
 
 
@@ -14,6 +15,15 @@ class WidthState(State):
     a: float  # exploration; where H is estimated, it may be times H
     b: float  # bound of the rewards
     aware: bool  # whether widths depend on the variances
+
+
+class IntervalState(State):
+    """What the width of an interval depends on that holds at all times."""
+
+    b: float  # length of an interval that contains the rewards
+    unknown: bool  # whether the rewards are Gaussian of unknown variances instead
+    level: float  # the interval of an arm ever misses its mean with probability exp(-level) at most
+    pooled: float  # average sample variance, from which an arm of equal rewards has a part
 
 
 class EllipsoidState(State):
@@ -45,6 +55,34 @@ def mixed(level: float, b: float, pulls: float) -> float:
     It is for rewards in an interval of length b, or (b / 2)-sub-Gaussian ones.
     """
     return hoeffding(gaussian_rate(pulls, level), b, 2.0 * pulls)
+
+
+def interval_width(e: Episode, s: IntervalState, arm: int) -> float:
+    """Return the width of an arm's interval that holds at all times; for unknown variances it may be infinite."""
+    n = e.pulls[arm]
+    if not s.unknown:
+        return mixed(s.level, s.b, n)
+    return student_width(n, sample_variance(e, s, arm), s.level) if n > 1.0 else np.inf
+
+
+def pool_unknown(e: Episode, s: IntervalState) -> None:
+    """Compute the average sample variance for :func:`interval_width`; call it before each choice."""
+    if s.unknown:
+        s.pooled = average_variance(e)
+
+
+def optimistic_width(e: Episode, s: IntervalState, arm: int, log_t: float) -> float:
+    """Return b sqrt(log t / (2 T)); for unknown variances sqrt(v (t^(2 / T) - 1)), v the biased sample variance."""
+    n = e.pulls[arm]
+    if not s.unknown:
+        return s.b * np.sqrt(log_t / (2.0 * n))
+    return np.sqrt(sample_variance(e, s, arm) * np.expm1(2.0 * log_t / n)) if n > 1.0 else np.inf
+
+
+def sample_variance(e: Episode, s: IntervalState, arm: int) -> float:
+    """Return the biased sample variance of an arm, or a part of the average one if all its rewards are equal."""
+    variance = max(e.variance[arm], 0.0)  # rounding errors of denormal numbers may be negative
+    return floored(e.pulls[arm], variance, s.pooled) * (1.0 - 1.0 / e.pulls[arm])
 
 
 def bernstein(a: float, b: float, pulls: float, variance: float) -> float:

@@ -36,6 +36,7 @@ __all__ = [
     "are_binary",
     "check_level",
     "clopper_pearson",
+    "describe_test",
     "mean_intervals",
     "normal",
     "percentile",
@@ -65,6 +66,22 @@ class Estimate:
     def __str__(self) -> str:
         """The number, and its interval in brackets."""
         return f"{self.value:.4f} [{self.lower:.4f}, {self.upper:.4f}]"
+
+
+def describe_test(what: str, test: Any, method: str, form: str = "+.3g") -> str:
+    """Return a sentence on a paired test: the difference, its interval, the p-value and the number of runs.
+
+    Args:
+        what: What the difference is of.
+        test: With ``difference``, ``interval``, ``level``, ``p_value`` and ``runs``.
+        method: How the p-value is computed.
+        form: Format of the numbers.
+    """
+    lower, upper = test.interval
+    ends = "unknown" if math.isnan(lower) else f"{lower:{form}} to {upper:{form}}"
+    p_value = "< 0.0001" if test.p_value < 1e-4 else f"= {test.p_value:.2g}"
+    interval = f"{100 * test.level:g} % interval {ends}"
+    return f"{what}: {test.difference:{form}}, {interval}, p {p_value} ({method}; {test.runs:,} runs)"
 
 
 def wilson(errors: int, runs: int, level: float = 0.95) -> tuple[float, float]:

@@ -14,13 +14,14 @@ References:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtr
+from typing_extensions import override
 
-from bai_gym.analysis.intervals import tango
+from bai_gym.analysis.intervals import describe_test, tango
 from bai_gym.errors import ParameterError
 
 __all__ = ["PairedTest", "compare_paired", "mcnemar_exact", "paired_test"]
@@ -38,6 +39,7 @@ class PairedTest:
         only_a_errs: Number of runs in which A erred and B did not.
         only_b_errs: Number of runs in which B erred and A did not.
         runs: Number of common runs, the concordant ones included.
+        agents: Names of A and B, for display.
     """
 
     difference: float
@@ -47,6 +49,13 @@ class PairedTest:
     only_a_errs: int
     only_b_errs: int
     runs: int
+    agents: tuple[str, str] = field(default=("A", "B"), compare=False)
+
+    @override
+    def __str__(self) -> str:
+        """A sentence."""
+        a, b = self.agents
+        return describe_test(f"error probability of {a} minus that of {b}", self, "exact McNemar test")
 
     def at_level(self, level: float) -> PairedTest:
         """The same comparison with its interval at another level.
@@ -60,7 +69,7 @@ class PairedTest:
         Raises:
             ParameterError: If the level is out of range.
         """
-        return paired_test(self.only_a_errs, self.only_b_errs, self.runs, level)
+        return replace(paired_test(self.only_a_errs, self.only_b_errs, self.runs, level), agents=self.agents)
 
 
 def compare_paired(errors_a: ArrayLike, errors_b: ArrayLike, level: float = 0.95) -> PairedTest:

@@ -15,13 +15,14 @@ References:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
+from typing_extensions import override
 
-from bai_gym.analysis.intervals import check_level, student
+from bai_gym.analysis.intervals import check_level, describe_test, student
 from bai_gym.errors import ParameterError
 
 __all__ = ["PairedPulls", "compare_pulls"]
@@ -36,9 +37,10 @@ class PairedPulls:
         interval: Student's interval of the difference at `level`; NaN where it cannot be estimated: in a single run,
             and where all differences are equal.
         level: Confidence level of `interval`.
-        ratio: Mean pulls of A divided by those of B.
+        ratio: Mean pulls of A divided by those of B; infinite, or NaN, where B makes none.
         p_value: Two-sided p-value of "both need equally many on average", in [0, 1].
         runs: Number of common runs.
+        agents: Names of A and B, for display.
     """
 
     difference: float
@@ -47,6 +49,14 @@ class PairedPulls:
     ratio: float
     p_value: float
     runs: int
+    agents: tuple[str, str] = field(default=("A", "B"), compare=False)
+
+    @override
+    def __str__(self) -> str:
+        """A sentence."""
+        a, b = self.agents
+        method = f"paired t-test, ratio {self.ratio:.3g}"
+        return describe_test(f"mean pulls of {a} minus those of {b}", self, method, "+,.1f")
 
 
 def compare_pulls(pulls_a: ArrayLike, pulls_b: ArrayLike, level: float = 0.95) -> PairedPulls:
@@ -64,7 +74,7 @@ def compare_pulls(pulls_a: ArrayLike, pulls_b: ArrayLike, level: float = 0.95) -
         The comparison.
 
     Raises:
-        ParameterError: If these are not vectors of finite numbers above 0, of one common, positive length.
+        ParameterError: If these are not vectors of finite numbers of at least 0, of one common, positive length.
     """
     check_level(level)
     a, b = _checked("pulls_a", pulls_a), _checked("pulls_b", pulls_b)
@@ -79,11 +89,13 @@ def compare_pulls(pulls_a: ArrayLike, pulls_b: ArrayLike, level: float = 0.95) -
         p_value = max(2 * float(stdtr(runs - 1, -abs(mean) / error)), least)
     else:
         interval, p_value = (math.nan, math.nan), 1.0 if mean == 0 else least
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = float(a.mean() / b.mean())
     return PairedPulls(
         difference=mean,
         interval=interval,
         level=level,
-        ratio=float(a.mean() / b.mean()),
+        ratio=ratio,
         p_value=p_value,
         runs=runs,
     )
@@ -93,6 +105,6 @@ def _checked(name: str, pulls: ArrayLike) -> NDArray[np.float64]:
     array = np.asarray(pulls)
     if array.dtype.kind not in "iuf" or array.ndim != 1 or not array.size:
         raise ParameterError(f"{name} must hold the number of pulls of each run, for at least one run")
-    if not (np.isfinite(array).all() and (array > 0).all()):
-        raise ParameterError(f"{name} must be finite numbers above 0, and some are not")
+    if not (np.isfinite(array).all() and (array >= 0).all()):
+        raise ParameterError(f"{name} must be finite numbers of at least 0, and some are not")
     return array.astype(np.float64)

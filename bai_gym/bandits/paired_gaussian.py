@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -83,7 +84,7 @@ class PairedGaussianBandit(PairedBandit):
             scale = np.where(scale > 0, scale, 1.0)
             matrix = matrix / scale / scale[:, None]
             np.fill_diagonal(matrix, 1.0)  # a constant reward is uncorrelated with all others
-        elif np.ndim(correlation) == 0:  # type: ignore[arg-type]
+        elif not isinstance(correlation, Sequence) and np.ndim(correlation) == 0:  # type: ignore[arg-type]
             arms = marginal.num_arms
             rule = f"a number from -1 / (K - 1) = {-1 / (arms - 1):.4g} to 1, or a matrix"
             rho = validation.real(correlation, "correlation", rule=rule, error=InstanceError)

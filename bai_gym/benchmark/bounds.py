@@ -80,9 +80,9 @@ def _bound_with_confidence(cell: Cell, agent: Any) -> float | None:
     free = {"delta": agent.delta, "b": agent.b, "sigma": agent.sigma}
     if not isinstance(task, BestArm | TopM) or not _is_about(replace(bound, parameters=free), agent):
         return None
-    if unmet_assumptions(agent, bandit):
-        return None
     b = agent.setting("b") if agent.sigma is None else 2.0 * agent.sigma
+    if b is None or unmet_assumptions(agent, bandit):
+        return None
     values = bound.function(bandit.means, cell.episode_spec.budget, agent.delta, task.m, task.epsilon, b)
     return None if np.isnan(values).all() else float(np.where(np.isnan(values), 1.0, values).mean())
 

@@ -21,6 +21,12 @@ def facts(cell: Cell) -> dict[str, Any]:
     said = list(notes(agent))
     if callable(getattr(agent, "unmet_assumptions", None)):
         said += unmet_assumptions(agent, cell.instances())
+    trained = dict(getattr(agent, "trained_on", None) or {}).get("env")
+    if trained and "prior" in knowledge(agent) and trained != cell.env.label.partition("(")[0]:
+        said.append(
+            f"{describe(agent)}: the instances here are not drawn from the prior of {trained} that it knows, so it may "
+            "err far more often than agents without a prior"
+        )
     least = least_budget(agent, problem.num_arms, problem.num_features)
     if spec.most_pulls < least:
         said.append(f"{describe(agent)}: budget below its minimum of {least}")

@@ -76,7 +76,8 @@ def check_cells(cells: Sequence[Cell], runs: int = CHUNK_RUNS) -> None:
         name = cell.label, cell.env.label, cell.budget
         if name in names:
             raise ParameterError(
-                f"{name[0]} is given twice for {name[1]} and budget {name[2]}; give each a different name"
+                f"{name[0]} is given twice for {name[1]} and budget {name[2]}; give each a different name (models: "
+                "SB3Agent(model=..., label=...))"
             )
         names.add(name)
     # A chunk with more arms has fewer runs, unless it has less memory than chunks are made for.

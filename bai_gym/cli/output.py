@@ -9,10 +9,10 @@ from typing import Any, Literal
 from bai_gym.cli.console import ERR, OUT
 from bai_gym.errors import MissingPackageError, OutputError
 from bai_gym.report.figures import Axis, error_curves
-from bai_gym.report.rivals import pulls_table, rivals_table
+from bai_gym.report.rivals import rivals_table
 from bai_gym.report.runs import stopping_times
-from bai_gym.report.tables import arms_tables, checkpoint_table, results_table
-from bai_gym.results.comparison import Comparison, Rival, against_fewest
+from bai_gym.report.tables import parts, results_table
+from bai_gym.results.comparison import Comparison, Rival
 from bai_gym.results.reader import gather, read_outcomes
 from bai_gym.results.result import Optima, Result
 from bai_gym.results.writer import RESULTS, ResultsWriter, check_replaceable
@@ -53,23 +53,9 @@ KINDS = {
 
 
 def print_results(results: Comparison, optima: Optima | None = None) -> None:
-    """Print the table; some checkpoints are in a separate table."""
-    OUT.print(results_table(results.final, optima).rich())
-    for env, budget in dict.fromkeys((row.env, row.budget) for row in results if row.checkpoint is not None):
-        OUT.print(f"{env}, budget {budget:,}: error probability at intermediate budgets", soft_wrap=True)
-        rows = [row for row in results if (row.env, row.budget) == (env, budget)]
-        OUT.print(checkpoint_table(rows).rich())
-    OUT.print("Intervals: Wilson, 95 %. Agents are compared on the same instances.")
-    for table in arms_tables(results):
-        OUT.print(table.rich())
-    counted = [row for row in results.final if not row.costs]  # where pulls cost the same, fewer are cheaper
-    pulls = against_fewest({(r.agent, r.env, r.budget): results.pulls(r.agent, r.budget, r.env) for r in counted})
-    if pulls:
-        OUT.print(pulls_table(pulls).rich())
-    if optima:
-        OUT.print(
-            "Excess error: error probability minus the smallest possible one, of the best agent given only the prior."
-        )
+    """Print the tables."""
+    for part in parts(results, optima):
+        OUT.print(part if isinstance(part, str) else part.rich(), soft_wrap=isinstance(part, str))
 
 
 def result_files(name: str = "results") -> tuple[str, ...]:

@@ -19,10 +19,10 @@ from bai_gym.api import compare, make_cells
 from bai_gym.benchmark.runner import check_cells, check_runs
 from bai_gym.cli.complete import AGENTS, ENVIRONMENTS
 from bai_gym.cli.console import OUT, progress_bar, progress_bars
+from bai_gym.cli.defaults import default_agents
 from bai_gym.cli.options import FOLDER, WHOLE, Reuse, Seed, Workers, keywords
 from bai_gym.cli.output import check_files, print_paths, print_results, result_files, save_all_results
 from bai_gym.errors import unknown_name
-from bai_gym.tasks import BestArm
 
 if TYPE_CHECKING:
     from bai_gym.training import Recipe
@@ -259,9 +259,6 @@ def _logged(project: str | None, recipe: Recipe | UniversalRecipe, out: Path) ->
 
 
 def _others(recipe: Recipe) -> list[str]:
-    """Return agents for the comparison: those that can play there."""
-    rules = recipe.source.built.episode_spec
-    if rules.fixed_confidence:
-        return ["UGapEc"]
-    adaptive = "SH" if isinstance(rules.task, BestArm) else "UGapEb"
-    return list(dict.fromkeys(["Uniform", adaptive, *([recipe.imitate] if recipe.imitate else [])]))
+    """Return agents for the comparison: two that can play there, and the one that was imitated."""
+    names = default_agents([recipe.env], None, recipe.seed, recipe.env_kwargs)[:2]
+    return list(dict.fromkeys([*names, *([recipe.imitate] if recipe.imitate else [])]))

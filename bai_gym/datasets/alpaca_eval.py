@@ -16,6 +16,7 @@ import numpy as np
 from bai_gym.datasets.matrix import ScoreMatrix
 from bai_gym.errors import DataError, MissingDataError
 from bai_gym.rewards import Rewards
+from bai_gym.validation import file_path
 
 __all__ = ["PREFERENCES", "read_alpaca_eval"]
 
@@ -40,7 +41,7 @@ def read_alpaca_eval(path: str | os.PathLike[str]) -> ScoreMatrix:
         MissingDataError: There are no such files.
         DataError: A file is not a list of comparisons, or a preference is not from 1 to 2.
     """
-    folder = Path(path)
+    folder = file_path(path, "path")
     results = folder / "results"
     files = sorted((results if results.is_dir() else folder).glob(_FILES))
     if not files:

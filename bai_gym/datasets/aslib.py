@@ -17,6 +17,7 @@ import numpy as np
 from bai_gym.datasets.matrix import ScoreMatrix
 from bai_gym.errors import DataError, MissingDataError
 from bai_gym.rewards import Rewards
+from bai_gym.validation import file_path
 
 __all__ = ["PENALTY", "RUNTIMES", "read_aslib"]
 
@@ -46,7 +47,7 @@ def read_aslib(path: str | os.PathLike[str]) -> ScoreMatrix:
         MissingDataError: A file is not there.
         DataError: A file is not in the format.
     """
-    folder = Path(path)
+    folder = file_path(path, "path")
     text = _read(folder / _DESCRIPTION)
     runtimes = _first(text, "performance_type", folder) == "runtime"
     sign = 1.0 if _first(text, "maximize", folder).lower() == "true" else -1.0

@@ -13,6 +13,7 @@ import numpy as np
 
 from bai_gym.errors import DataError, MissingDataError
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import file_path
 
 __all__ = ["FeatureTable", "identify"]
 
@@ -73,7 +74,7 @@ def identify(path: str | os.PathLike[str], what: str) -> tuple[Path, int, int]:
         MissingDataError: There is no such file.
         DataError: It cannot be accessed.
     """
-    path = Path(path)
+    path = file_path(path, "path")
     try:
         facts = path.stat()
     except FileNotFoundError:

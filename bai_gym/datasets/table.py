@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from bai_gym.datasets.csv_file import first_line, listing, read_text, require_columns
 from bai_gym.errors import DataError, MissingDataError, ParameterError
 from bai_gym.rewards import OTHER_KIND, REAL, Rewards
-from bai_gym.validation import LARGEST, REWARD, choice, integer
+from bai_gym.validation import LARGEST, REWARD, choice, file_path, integer
 
 __all__ = ["ArmSamples", "read_scores", "read_table"]
 
@@ -225,7 +225,7 @@ def _read(
 ) -> tuple[Path, pa.Table]:
     """The name of a file or a data frame for messages, and the given columns of it (None: all); at least one row."""
     if isinstance(source, str | os.PathLike):
-        path = Path(source)
+        path = file_path(source, "path")
         table = _parquet(path, columns) if _is_parquet(path) else read_text(path, columns, separator)
     else:
         path = Path("the data frame")

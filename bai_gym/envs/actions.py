@@ -95,6 +95,20 @@ class ActionEncoding:
         allowed = np.where(due, self.task.sizes(self.num_arms)[0], self.num_arms)
         return (np.arange(self._values) < allowed[..., None]).astype(np.int8)
 
+    def masks(self, due: npt.NDArray[np.bool_], affordable: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Return ``(N, n)`` which actions are allowed next, for maskable policies: the values of all entries in a row.
+
+        Args:
+            due: ``(N,)`` whether the recommendation is due.
+            affordable: ``(N, K)`` whether what is left pays for each arm.
+        """
+        if self.masked:
+            return self.mask(due).astype(bool)
+        others = 0 if self._one_number else sum(self.task.sizes(self.num_arms))
+        allowed = np.ones((len(due), self._values + others), bool)
+        allowed[:, : self.num_arms] = affordable
+        return allowed
+
     def pull(self, arms: IntArray) -> IntArray:
         """Return the actions that pull the given arms, ``(N,)`` -> ``(N,)`` or ``(N, 1 + recommendation)``."""
         if self._one_number:

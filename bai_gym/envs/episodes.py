@@ -111,6 +111,13 @@ class Episodes:
         """Return arms of some episodes as the costs of the problem are listed; without costs it does not matter."""
         return arms if self.numbering is None or self.funds.costs is None else self.numbering.arms[rows, arms]
 
+    def affordable(self) -> npt.NDArray[np.bool_]:
+        """Return ``(N, K)`` whether what is left pays for each arm."""
+        arms = np.arange(self.num_arms)
+        return self.funds.affordable(
+            self.remaining, self.listed(self.everyone[:, None], np.tile(arms, (self.batch, 1)))
+        )
+
     def check_affordable(self, rows: Any, arms: Any) -> None:
         """Raise :class:`BudgetError` if a pull of one arm in each of some episodes costs more than is left."""
         self.funds.check_affordable(self.remaining[rows], self.listed(rows, arms), arms)

@@ -149,7 +149,6 @@ class BestArmEnv(gym.Env[Observation, Any]):
         self.problem, spec = make_episode(problem, spec, keywords, OWN_KEYWORDS)
         self.num_arms = self.problem.num_arms
         self.episode_spec = spec
-        self.budget = spec.budget
         self._episode = Episodes(self.problem, spec, 1)
         self.action_encoding = ActionEncoding(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
         self.observation_space = cast("gym.Space[Observation]", self._episode.observation_space())
@@ -174,6 +173,15 @@ class BestArmEnv(gym.Env[Observation, Any]):
             raise ResetNeeded("arms are numbered by reset(): call it first")
         numbering = self._episode.numbering
         return np.arange(self.num_arms) if numbering is None else numbering.arms[0].copy()
+
+    @property
+    def budget(self) -> Any:
+        """Pulls per episode, over all arms, or money where they have costs: fixed when the environment is made."""
+        return self.episode_spec.budget
+
+    @budget.setter
+    def budget(self, value: object) -> None:
+        raise ParameterError(f"the budget is fixed when the environment is made: give budget={value!r} to gym.make")
 
     @override
     def reset(
@@ -233,6 +241,15 @@ class BestArmEnv(gym.Env[Observation, Any]):
         if self.render_mode == "human":
             self.render()
         return self._observation(), reward, self._left < 0 and not truncated, truncated, info
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return ``(n,)`` which actions are allowed next, as MaskablePPO of sb3-contrib asks for them.
+
+        All are, but for pulls that cost more than is left, and where the recommendation is a candidate. Values of
+        ``MultiDiscrete`` stand one entry after another.
+        """
+        episode = self._episode
+        return np.asarray(self.action_encoding.masks(episode.pulls_left <= 0, episode.affordable())[0])
 
     def _mask(self) -> dict[str, Any]:
         """Return what ``info`` says about the actions that are allowed next."""

@@ -12,7 +12,7 @@ import numpy as np
 from bai_gym.bandits import Bandit
 from bai_gym.budget import Budget, Costs, check_budget, check_costs
 from bai_gym.envs.views import View
-from bai_gym.errors import ParameterError
+from bai_gym.errors import ParameterError, UnknownKeywordError
 from bai_gym.problems import Problem, ProblemInfo, build
 from bai_gym.problems.numbering import Numbering
 from bai_gym.tasks import Task, make_task
@@ -230,7 +230,9 @@ def make_problem(problem: Problem | str, keywords: dict[str, Any], others: Itera
     if not isinstance(problem, Problem):
         raise ParameterError(f"problem must be the name of a family or a Problem, not a {type(problem).__name__}")
     if keywords:
-        raise ParameterError(f"{next(iter(keywords))!r} cannot be given with a problem object")
+        raise UnknownKeywordError(
+            f"unexpected keyword argument {next(iter(keywords))!r} cannot be given with a problem object"
+        )
     return problem
 
 

@@ -77,7 +77,6 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self.num_envs = num_envs
         self.num_arms = self.problem.num_arms
         self.episode_spec = spec
-        self.budget = spec.budget
         arm_bytes = ARM_BYTES + 8 * self.problem.state_size
         check_memory(num_envs, arm_bytes * self.num_arms, "num_envs", ParameterError)
         self._episodes = Episodes(self.problem, spec, num_envs)
@@ -91,6 +90,15 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self._phases = {phase: np.full(num_envs, phase, dtype=object) for phase in ("explore", "recommend")}
         # Steps until some episode does something else than pull: until then no masks are needed.
         self._steady = 0
+
+    @property
+    def budget(self) -> Any:
+        """Pulls per episode, over all arms, or money where they have costs: fixed when the environment is made."""
+        return self.episode_spec.budget
+
+    @budget.setter
+    def budget(self, value: object) -> None:
+        raise ParameterError(f"the budget is fixed when the environment is made: give budget={value!r} to gym.make_vec")
 
     @override
     def reset(
@@ -160,6 +168,14 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         else:
             info = {"phase": self._phases["explore"].copy(), "_phase": self._everywhere.copy()}
         return self._observation(), rewards, nowhere, nowhere.copy(), {**info, **self._masks()}
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return ``(N, n)`` which actions are allowed next, as MaskablePPO of sb3-contrib asks for them.
+
+        All are, but for pulls that cost more than is left, and where the recommendation is a candidate. Values of
+        ``MultiDiscrete`` stand one entry after another.
+        """
+        return self.action_encoding.masks(self._episodes.pulls_left <= 0, self._episodes.affordable())
 
     def _mixed_step(self, decoded: DecodedActions) -> Step:
         """Step a batch in which some episodes pull, some recommend and some restart."""

@@ -21,7 +21,7 @@ from bai_gym.bandits import (
     SampleTable,
 )
 from bai_gym.datasets import ArmSamples, ScoreMatrix, read_table
-from bai_gym.errors import ParameterError
+from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems.base import FixedProblem
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.validation import choice, flag
@@ -135,20 +135,29 @@ def table_problem(
     """
     kind = None if rewards is None else Rewards.of(rewards)
     notes: tuple[str, ...] = ()
+    if missing is not None:
+        choice(missing, ("error", "drop", "items", "arms", "zero"), "missing")
     if flag(paired, "paired") != (item_column is not None):
         raise ParameterError("paired=True and item_column=, the column that names the items, need each other")
     costs: dict[str, float] = {}
     if path is not None and arm_column is not None and reward_column is not None:
         left_out = "drop" if paired else missing or "error"
         reading: dict[str, Any] = {"separator": separator, "bins": bins, "arms": arms, "missing": left_out}
-        samples = read_table(
-            path,
-            arm_column=arm_column,
-            reward_column=reward_column,
-            rewards=kind or REAL,
-            item_column=item_column,
-            **reading,
-        )
+        try:
+            samples = read_table(
+                path,
+                arm_column=arm_column,
+                reward_column=reward_column,
+                rewards=kind or REAL,
+                item_column=item_column,
+                **reading,
+            )
+        except DataError as error:
+            if "has no column" not in str(error):
+                raise
+            raise DataError(
+                f"{error}; a file with a column of rewards for each arm is for BAI-LLMSelection-v0"
+            ) from None
         if cost_column is not None:
             prices = read_table(path, arm_column=arm_column, reward_column=cost_column, **reading)
             parts = np.split(prices.rewards, prices.offsets[1:-1])
@@ -165,7 +174,10 @@ def table_problem(
         given is not None
         for given in (path, arm_column, reward_column, separator, bins, arms, kind, item_column, cost_column)
     ):
-        raise ParameterError("BAI-Table needs path=, arm_column= and reward_column= of your CSV or Parquet file")
+        raise ParameterError(
+            "BAI-Table needs path=, arm_column= and reward_column= of your CSV or Parquet file; one with a column of "
+            "rewards for each arm is for BAI-LLMSelection-v0"
+        )
     else:
         samples = _demo_log()
         notes = ("no path was given: these are synthetic data of an A/B test that never took place",)

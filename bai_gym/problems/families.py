@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from bai_gym.errors import ParameterError, unknown_name
+from bai_gym.errors import ParameterError, UnknownKeywordError, unknown_name
 from bai_gym.problems.base import FrozenProblem, Problem
 from bai_gym.seeding import check_seed
 from bai_gym.validation import choice
@@ -50,7 +50,9 @@ def build(
     for keyword in keywords:
         if keyword not in allowed:
             names = ", ".join([*allowed, "instance", "instance_seed", *others])
-            raise ParameterError(f"{keyword!r} is not a keyword of the {family} environments; allowed: {names}")
+            raise UnknownKeywordError(
+                f"unexpected keyword argument {keyword!r} of the {family} environments; allowed: {names}"
+            )
     if choice(instance, ("random", "fixed"), "instance") == "random":
         if instance_seed is not None:
             raise ParameterError("instance_seed is the seed of a fixed instance: give instance='fixed' with it")

@@ -93,7 +93,7 @@ def stopping_times(
 
     Raises:
         ParameterError: If there is nothing to draw, results are of several environments or caps, pulls are missing or
-            not positive, or the file's ending is unknown.
+            negative, or the file's ending is unknown.
         MissingPackageError: If matplotlib is not installed.
         OutputError: If the file cannot be written.
     """
@@ -105,8 +105,8 @@ def stopping_times(
     times = {}
     for name in names:
         times[name] = np.sort(np.asarray(pulls.get(name, ()), dtype=np.float64))
-        if times[name].ndim != 1 or not times[name].size or not (np.isfinite(times[name]) & (times[name] > 0)).all():
-            raise ParameterError(f"the pulls of {name} must be numbers above 0, one for each of at least one run")
+        if times[name].ndim != 1 or not times[name].size or not (np.isfinite(times[name]) & (times[name] >= 0)).all():
+            raise ParameterError(f"the pulls of {name} must be numbers of at least 0, one for each of at least one run")
     numbers = places(names, agents)
 
     @Drawing
@@ -115,19 +115,20 @@ def stopping_times(
 
         axes = figure.add_subplot()
         least, most = min(values[0] for values in times.values()), max(values[-1] for values in times.values())
+        start = least / 1.1 if least > 0 else -0.5  # an agent may stop before the first pull
         for row in results:
             at, share = survival(times[row.agent], row.truncated, cap)
             label = f"{named(row.agent, row.knows)}: {row.errors:,} of {row.runs:,} runs wrong"
             axes.plot(
-                [least / 1.1, *at],
+                [start, *at],
                 [1.0, *share],
                 drawstyle="steps-post",
                 markevery=max(1, len(at) // 8),
                 **style(numbers[row.agent], row.knows),
                 label=textwrap.fill(label, 34, subsequent_indent="  ", break_on_hyphens=False),
             )
-        axes.set_xscale("log")
-        axes.set_xlim(least / 1.1, most * 1.1)
+        axes.set_xscale(**({"value": "log"} if least > 0 else {"value": "symlog", "linthresh": 1.0}))
+        axes.set_xlim(start, max(most, 1.0) * 1.1)
         axes.set_ylim(-0.02, 1.02)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         axes.xaxis.set_minor_formatter(

@@ -1,4 +1,4 @@
-"""Tables of results: for the terminal, as Markdown, as LaTeX, and as CSV.
+"""Tables of results: for the terminal, as text, as Markdown, as LaTeX, and as CSV.
 
 All hold the same rows in the same order: by budget, then error probability, lowest first (by environment
 before that where there are several). Each row shows the oracle knowledge of the agent, because variances or the
@@ -8,15 +8,18 @@ complexity make the task easier.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 from bai_gym.analysis.intervals import Estimate
 from bai_gym.analysis.metrics import excess_error
+from bai_gym.report.rivals import pulls_table
+from bai_gym.results.comparison import Comparison, against_fewest
 from bai_gym.results.layout import Column, Table, decimals, estimate_fields, exact, format_knowledge
 from bai_gym.results.result import Optima, Result, pulls_vary
 
-__all__ = ["arms_tables", "best_arm_remarks", "bound_remarks", "checkpoint_table", "results_table"]
+__all__ = ["arms_tables", "best_arm_remarks", "bound_remarks", "checkpoint_table", "parts", "results_table", "text"]
 
 
 def results_table(results: Sequence[Result], optima: Optima | None = None) -> Table[Result]:
@@ -45,6 +48,35 @@ def results_table(results: Sequence[Result], optima: Optima | None = None) -> Ta
         title=None if several or not rows else rows[0].env,
         remarks=(*best_arm_remarks(rows), *bound_remarks(rows)),
     )
+
+
+def parts(results: Comparison, optima: Optima | None = None) -> Iterator[Table[Any] | str]:
+    """Yield the tables of a comparison, and sentences between them, in the order in which they are printed.
+
+    Some checkpoints are in a table of their own.
+
+    Args:
+        results: The comparison.
+        optima: See :func:`results_table`.
+    """
+    yield results_table(results.final, optima)
+    for env, budget in dict.fromkeys((row.env, row.budget) for row in results if row.checkpoint is not None):
+        yield f"{env}, budget {_amount(budget)}: error probability at intermediate budgets"
+        yield checkpoint_table([row for row in results if (row.env, row.budget) == (env, budget)])
+    yield "Intervals: Wilson, 95 %." + (" Agents are compared on the same instances." if len(results) > 1 else "")
+    yield from arms_tables(results)
+    counted = [row for row in results.final if not row.costs]  # where pulls cost the same, fewer are cheaper
+    played = {(row.agent, row.env, row.budget): row for row in counted}
+    if pulls := against_fewest({key: runs.spent for key, runs in results.outcomes.items() if key in played}):
+        yield pulls_table(pulls)
+    if optima:
+        yield "Excess error: error probability minus the smallest possible one, of the best agent given only the prior."
+
+
+def text(results: Sequence[Result]) -> str:
+    """Return what the command line prints of results, as text without a line break at the end."""
+    whole = results if isinstance(results, Comparison) else Comparison(tuple(results), {})
+    return "\n".join(part if isinstance(part, str) else f"\n{part.text()}"[:-1] for part in parts(whole))[1:]
 
 
 def bound_remarks(results: Iterable[Result]) -> tuple[str, ...]:
@@ -109,7 +141,7 @@ def _mean_of(means: Sequence[float], arm: int) -> str:
 
 
 def _shares_of(row: Result, arm: int) -> str:
-    pulls = 100 * row.mean_pulls[arm] / row.mean_pulls.sum()
+    pulls = 100 * row.mean_pulls[arm] / max(row.mean_pulls.sum(), 1e-300)
     return f"{100 * row.recommended[arm] / row.runs:.1f} %, {pulls:.1f} %"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -95,8 +95,8 @@ class Comparison(Sequence[Result]):
 
     @override
     def __str__(self) -> str:
-        """One line per result."""
-        return "\n".join(map(str, self.results))
+        """The tables that the command line prints, with their notes, as text."""
+        return str(import_module("bai_gym.report.tables").text(self))  # by name, because tables are a layer above
 
     def find(
         self, agent: str, budget: int | None = None, env: str | None = None, checkpoint: int | None = None
@@ -160,7 +160,7 @@ class Comparison(Sequence[Result]):
             The difference of the error probabilities, first minus second, with interval and exact p-value.
         """
         a, b = (self.outcome(self.find(agent, budget, env, checkpoint)) for agent in (agent_a, agent_b))
-        return compare_paired(~a.correct, ~b.correct, level)
+        return replace(compare_paired(~a.correct, ~b.correct, level), agents=(agent_a, agent_b))
 
     def regrets(
         self, agent: str, budget: int | None = None, env: str | None = None, checkpoint: int | None = None
@@ -193,7 +193,8 @@ class Comparison(Sequence[Result]):
         Returns:
             The difference of the mean numbers of pulls, first minus second, with interval and p-value.
         """
-        return compare_pulls(self.pulls(agent_a, budget, env), self.pulls(agent_b, budget, env), level)
+        test = compare_pulls(self.pulls(agent_a, budget, env), self.pulls(agent_b, budget, env), level)
+        return replace(test, agents=(agent_a, agent_b))
 
     def to_pandas(self) -> Any:
         """Return the results as a pandas data frame, a row for each, with the columns of ``results.parquet``.

@@ -1,6 +1,6 @@
-"""Layout of tables for the terminal, as Markdown, as LaTeX, as HTML and as CSV.
+"""Layout of tables for the terminal, as text, as Markdown, as LaTeX, as HTML and as CSV.
 
-The first four show the same rounded cells; CSV has every digit.
+The first five show the same rounded cells; CSV has every digit.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Column(Generic[Row]):
 
 @dataclass(frozen=True)
 class Table(Generic[Row]):
-    """A table that can be written in five forms.
+    """A table that can be written in six forms.
 
     Attributes:
         rows: What it has a row for, in order.
@@ -143,6 +143,25 @@ class Table(Generic[Row]):
             cells[self.marked] += "".join(f" [{number}]" for number in marks)
             table.add_row(*(Text(cell, "bold" if heavy else "") for cell, heavy in zip(cells, bold, strict=True)))
         return table
+
+    def text(self) -> str:
+        """Write what :meth:`rich` shows in columns, for any width of the terminal, ending in a line break."""
+        columns = self._filed()
+        rows = [[column.full_heading for column in columns]]
+        for cells, marks, _ in self._cells(columns):
+            cells[self.marked] += "".join(f" [{number}]" for number in marks)
+            rows.append(cells)
+        widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+        rows.insert(1, ["-" * width for width in widths])
+        lines = [heading] if (heading := self.title or self.above) else []
+        for cells in rows:
+            padded = (
+                cell.rjust(width) if column.numeric else cell.ljust(width)
+                for cell, width, column in zip(cells, widths, columns, strict=True)
+            )
+            lines.append("  ".join(padded).rstrip())
+        lines += (f"[{number}] {note}" for number, note in self._footnotes())
+        return "\n".join([*lines, *self.remarks]) + "\n"
 
     def markdown(self) -> str:
         """Write it as Markdown, ending in a line break."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -223,27 +224,8 @@ class Result:
 
     @override
     def __str__(self) -> str:
-        """One line for display."""
-        low, high = self.interval
-        knows = ", ".join(self.knows) or "none"
-        after = "" if self.checkpoint is None else f", after {self.checkpoint} pulls"
-        favourite = self.most_recommended
-        most = "" if favourite is None else f", {favourite[1]:.1%} of them recommend {favourite[0]!r}"
-        if self.money_spent is not None:
-            most += f", money spent {self.money_spent:.6g} in {self.sample_complexity:.6g} pulls"
-        if self.stops:
-            _, _, median, _, high_pulls, rare, most_pulls = self.sample_quantiles
-            most += (
-                f", pulls: mean {self.sample_complexity:.0f}, median {median:.0f}, 95 % quantile {high_pulls:.0f}, "
-                f"99 % quantile {rare:.0f}, maximum {most_pulls:.0f}, "
-                f"{self.truncated / self.runs:.1%} stopped by the cap"
-            )
-        if self.over_bound is not None:
-            most += f", {self.over_bound:.2f} times the lower bound for delta {self.delta:g}"
-        return (
-            f"{self.agent} on {self.env}, budget {self.budget}{after}: error probability {self.error_probability:.4f} "
-            f"[{low:.4f}, {high:.4f}] in {self.runs} runs{most} (oracle knowledge: {knows})"
-        )
+        """The table of the command line, with its notes, as text."""
+        return str(import_module("bai_gym.report.tables").text([self]))  # by name, because tables are a layer above
 
 
 def summarize(

@@ -46,7 +46,7 @@ def make_task(
         if parameters:
             raise ParameterError(f"{next(iter(parameters))} cannot be given with a task object")
     else:
-        if task not in TASKS:
+        if not isinstance(task, str) or task not in TASKS:
             raise unknown_name("task", str(task), TASKS, f"allowed: {', '.join(TASKS)}")
         own = signature(TASKS[task]).parameters
         for name in ("m", "num_bandits", "threshold", "epsilon"):

@@ -15,6 +15,7 @@ from bai_gym.statistics import FloatArray
 
 __all__ = ["bernoulli_divergence", "optimal_proportions"]
 
+SMALLEST_SQUARE = 1e-290  # of a gap: quotients of smaller ones are no floats
 SAME = 1e-14  # divergences of Bernoulli arms up to this are rounding: they are differences of numbers of size 1
 
 
@@ -61,7 +62,9 @@ def optimal_proportions(
 
 def is_same(first: float, other: float, bernoulli: bool) -> bool:
     """Return whether two means are equal, or so close that their divergence, at least 2 gap^2, is lost in rounding."""
-    if not bernoulli or abs(first - other) > SAME**0.5:
+    if not bernoulli:
+        return first == other or (first - other) * (first - other) < SMALLEST_SQUARE
+    if abs(first - other) > SAME**0.5:
         return first == other
     return bernoulli_divergence(first, other) <= SAME
 

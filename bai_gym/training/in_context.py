@@ -85,7 +85,13 @@ class InContextRecipe:
         for name in ("steps", "value_steps", "width"):
             integer(getattr(self, name), name, least=1)
         real(self.learning_rate, "learning_rate", above=0)
-        object.__setattr__(self, "env_kwargs", dict(self._general.env_kwargs))
+        general = recipe_for(self.env, self.env_kwargs)
+        if general.network != "arms":
+            raise ParameterError(
+                f"DPT and ICPE recommend one arm after a fixed budget, which is not the task of {self.env}: train "
+                "another policy there, with `bai-gym train sb3`"
+            )
+        object.__setattr__(self, "env_kwargs", dict(general.env_kwargs))
         budget, num_arms = self.built.budget, self.built.problem.num_arms
         if budget <= num_arms:
             raise ParameterError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -17,7 +18,7 @@ from typing_extensions import override
 from bai_gym.envs.base_wrappers import BatchWrapper
 from bai_gym.envs.registration import check_id
 from bai_gym.envs.vector import BestArmVectorEnv
-from bai_gym.errors import ParameterError, UnknownAttributeError
+from bai_gym.errors import ParameterError, UnknownAttributeError, UnknownKeywordError
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import Observation
 from bai_gym.tasks import TopM
@@ -190,9 +191,12 @@ class SB3VecEnv(VecEnv):
         """Return an attribute that has one value for all episodes, once for each of ``indices`` (None: all).
 
         Raises:
-            UnknownAttributeError: If it is not one of ``SHARED``, ``observation_space`` and ``action_space``.
+            UnknownAttributeError: If it is not one of ``SHARED``, ``observation_space``, ``action_space`` and
+                ``action_masks``, the method of each episode by which sb3-contrib knows that it has masks.
         """
         count = self._count(indices)
+        if attr_name == "action_masks":
+            return [partial(self.batch.action_masks().__getitem__, row) for row in self._get_indices(indices)]
         if attr_name in ("observation_space", "action_space"):
             return [getattr(self, attr_name)] * count
         if attr_name in SHARED:
@@ -215,11 +219,14 @@ class SB3VecEnv(VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **method_kwargs: Any
     ) -> list[Any]:
-        """Raise an error: there are no separate environments.
+        """Return the masks of ``action_masks``, for each of ``indices`` (None: all); there are no other methods.
 
         Raises:
-            UnknownAttributeError: Always.
+            UnknownAttributeError: If it is another method: there are no separate environments.
         """
+        if method_name == "action_masks" and not method_args and not method_kwargs:
+            self._count(indices)
+            return list(self.batch.action_masks()[list(self._get_indices(indices))])
         raise UnknownAttributeError(
             f"the episodes of a native batch are no objects with a method {method_name!r}: "
             "call that of the whole batch, which is the attribute `batch`"
@@ -246,6 +253,8 @@ def _make(env_id: str, num_envs: int, keywords: dict[str, Any]) -> Any:
             raise ParameterError(f"{word!r} is not a keyword of the environment; SB3VecEnv decides about it itself")
     try:
         batch = gym.make_vec(env_id, num_envs, autoreset_mode=AutoresetMode.SAME_STEP, **keywords)
+    except UnknownKeywordError:
+        raise
     # A foreign id, or a keyword of another type than any that is meant.
     except (gym.error.Error, TypeError, AttributeError, OverflowError) as error:
         raise ParameterError(f"{env_id} cannot be made as a native batch: {error}") from None

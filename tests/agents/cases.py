@@ -64,7 +64,6 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["T3C"], "threshold", ["kk", "gk16-bernoulli"]),
     (["KL-LUCB"], "threshold", ["kk21"]),
     (["LUCB", "UGapEc"], "threshold", ["union"]),
-    (["lil-UCB"], "sigma", ["oracle"]),
     (["FC-DSH"], "factor", [1.0]),
     (ZONE, "delta", [0.75, 1.0 - 1.0 / 3.0]),  # that of a guess among three arms
 ]
@@ -89,22 +88,25 @@ EXCLUDED: list[tuple[str, dict[str, Any]]] = [
 KINDS = ("binary", "bounded(0, 1)", "bounded(0, 10)", "counts", "real")
 GLR = ["TrackAndStop", "T3C", "TTTS-GLR", "EB-TC", "EB-TCI", "FWS", "AdaHedge-BR"]
 INTERVALS = ["KL-LUCB", "KL-Racing", "Tri-BBAI", "Opt-BBAI"]
-SUB_GAUSSIAN = ["TTEI", "TTUCB", "SE", "lil-UCB", "FC-DSH"]
-GIVEN_RANGE = ["CR-A", "CR-C", "UCB1", "A-UCB-E", *UGAPE[2:], "LUCB", "FCVote", "APT-G", "HDoC", "LUCB-G", "APGAI"]
+SUB_GAUSSIAN = ["TTUCB", "SE", "FC-DSH"]
+KNOWN_VARIANCES = ["TTEI", "lil-UCB"]
+GIVEN_RANGE = ["CR-A", "CR-C", "UCB1", "A-UCB-E", *UGAPE[2:4]]
+RANGE_OR_VARIANCES = [*UGAPE[4:], "LUCB", "FCVote", "APT-G", "HDoC", "LUCB-G", "APGAI"]
 VARIANCES = ["SHAdaVar", "SHAdaVar-Reuse", "VBR", "OCBA", "OCBA-PCS", "GNA", "NA-AIPW", *ZONE]
 BERNOULLI, STUDENT = {"family": "bernoulli"}, {"family": "student"}
 
 
-def gaussian(sigma: float) -> dict[str, Any]:
+def gaussian(sigma: float | str) -> dict[str, Any]:
     return {"family": "gaussian", "sigma": sigma}
 
 
 CHOICES: list[tuple[list[str], list[dict[str, Any]]]] = [
     (["TS", "TTTS"], [{"posterior": word} for word in ("bernoulli", *["student"] * 4)]),
-    (GLR, [BERNOULLI, BERNOULLI, gaussian(5.0), STUDENT, STUDENT]),
-    (INTERVALS, [BERNOULLI, BERNOULLI, gaussian(5.0), gaussian(0.5), gaussian(0.5)]),
-    (SUB_GAUSSIAN, [gaussian(sigma) for sigma in (0.5, 0.5, 5.0, 0.5, 0.5)]),
+    ([*GLR, *INTERVALS], [BERNOULLI, BERNOULLI, gaussian(5.0), STUDENT, STUDENT]),
+    (SUB_GAUSSIAN, [*(gaussian(sigma) for sigma in (0.5, 0.5, 5.0)), STUDENT, STUDENT]),
+    (KNOWN_VARIANCES, [gaussian(sigma) for sigma in (0.5, 0.5, 5.0, "oracle", "oracle")]),
     (GIVEN_RANGE, [{"b": b} for b in (1.0, 1.0, 10.0, 1.0, 1.0)]),
+    (RANGE_OR_VARIANCES, [{"b": 1.0}, {"b": 1.0}, {"b": 10.0}, {}, {}]),
     (GAPE, [{"b": b} for b in (1.0, 1.0, 10.0, "oracle", "oracle")]),
     (VARIANCES, [{"variance": "jeffreys"}, {}, {}, {}, {}]),
     (["LSA"], [{"alpha": alpha} for alpha in (1.0, 1.0, 0.01, 1.0, 1.0)]),

@@ -30,6 +30,11 @@ def test_it_is_the_paired_t_test() -> None:
     assert test.interval == pytest.approx((bounds.low, bounds.high), rel=1e-9)
 
 
+def test_an_agent_may_stop_before_the_first_pull() -> None:
+    assert compare_pulls([4, 8], [0, 0]).ratio == math.inf and math.isnan(compare_pulls([0], [0]).ratio)
+    assert compare_pulls([0, 0], [4, 8]).difference == -6.0
+
+
 @pytest.mark.each(
     "a, b, p",
     [([5, 6, 7], [5, 6, 7], 1.0), ([6, 7, 8], [5, 6, 7], 1 / 4), ([6], [5], 1.0)],
@@ -46,7 +51,7 @@ def test_equal_differences_are_no_certainty(a: list[int], b: list[int], p: float
         ([], [], "pulls_a must hold the number of pulls of each run"),
         ([[1]], [1], "pulls_a must hold"),
         ([True], [1], "pulls_a must hold"),
-        ([1], [0], "pulls_b must be finite numbers above 0"),
+        ([1], [-1], "pulls_b must be finite numbers of at least 0"),
         ([math.inf], [1], "pulls_a must be finite"),
     ],
 )

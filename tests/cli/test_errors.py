@@ -52,7 +52,10 @@ Refused = Callable[..., None]
             ((*RUN, "--set", pair), (f"--set {pair!r} cannot be read; write --set KEYWORD=VALUE",))
             for pair in ("means", "=3", "my means=3", "")
         ),
-        ((*RUN, "--set", "num_arms=8"), ("'num_arms' is not a keyword of the custom environments", "allowed: means")),
+        (
+            (*RUN, "--set", "num_arms=8"),
+            ("'num_arms' of the custom environments", "allowed: means"),
+        ),
         ((*RUN, "--set", "means=[1, NaN]"), ("means: arm 1 has nan",)),  # a literal, although not of Python
         *(
             ((*RUN, "--set", "means=[1,0]", "--costs", costs), (repr(costs), "A=1,B=2.5"))

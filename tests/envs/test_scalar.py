@@ -18,6 +18,7 @@ from bai_gym.errors import (
     BudgetError,
     InstanceError,
     ParameterError,
+    UnknownKeywordError,
 )
 from bai_gym.problems import FixedProblem
 
@@ -140,7 +141,12 @@ MISTAKES: list[tuple[str, dict[str, Any], type[BaiGymError], str]] = [
     ("BAI-Gaussian64-v0", {"budget": 0}, BudgetError, "budget"),
     ("BAI-Gaussian64-v0", {"num_arms": 1}, InstanceError, "arms"),
     ("BAI-Gaussian64-v0", {"instance": "frozen"}, ParameterError, "instance"),
-    ("BAI-Gaussian64-v0", {"arms": 3}, ParameterError, "'arms' is not a keyword.*num_arms, noisy_best, instance"),
+    (
+        "BAI-Gaussian64-v0",
+        {"arms": 3},
+        UnknownKeywordError,
+        "'arms' of the.*num_arms, noisy_best, instance",
+    ),
     ("BAI-Custom-v0", {"means": [1.0, math.nan]}, InstanceError, "means: arm 1"),
     ("BAI-Custom-v0", {"means": [[0.0, 1.0], [1.0, 0.0]]}, InstanceError, "one instance"),
     ("BAI-Custom-v0", {"means": [0.0, 1.0], "variances": [1.0, -1.0]}, InstanceError, "arm 1"),

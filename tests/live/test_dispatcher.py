@@ -43,7 +43,7 @@ def played(dispatcher: Dispatcher, outstanding: int, seed: int = 0) -> tuple[lis
     return dispatcher.arms, dispatcher.recommendation
 
 
-SAMPLE = ["SR", "SHAdaVar", "TTTS", "LUCB", "A-UGapEb-V"]
+SAMPLE = ["SR", "SHAdaVar", "TTTS", "LUCB(b=1.0)", "A-UGapEb-V"]
 
 
 def stepped(agent: Any) -> tuple[list[int], int]:

@@ -289,7 +289,8 @@ def test_results_say_where_common_items_break_a_proof() -> None:
         ("LUCB", QUESTIONS, "bounded(0, 9)", ("no item is drawn twice",)),
         ("SR", QUESTIONS, "real", ()),
         ("T3C", None, "real", ()),
-        ("LUCB", None, "real", ("interval of length 1",)),
+        ("LUCB(b=1.0)", None, "real", ("interval of length 1",)),
+        ("LUCB", None, "real", ()),
     ):
         study = bai_gym.Study(NAMES, 12, agent, items=items, rewards=rewards)
         study.tell(study.ask()[0], 1.0)

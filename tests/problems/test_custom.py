@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
-from bai_gym.errors import DataError, InstanceError, ParameterError
+from bai_gym.errors import BaiGymError, DataError, InstanceError, ParameterError
 from bai_gym.problems import build
 from bai_gym.rewards import COUNTS
 
@@ -108,6 +108,27 @@ def test_half_of_what_a_table_needs_is_refused() -> None:
     for keywords in (*incomplete, {"path": "log.csv"}, {"separator": ";"}, {"bins": 2}, {"rewards": "real"}):
         with pytest.raises(ParameterError, match="path=, arm_column= and reward_column="):
             build("table", **keywords)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_values_of_another_type_are_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("page,bought\na,0\nb,1\n")
+    log = {"path": str(tmp_path / "log.csv"), "arm_column": "page", "reward_column": "bought"}
+    ragged, array, paths = [[1.0], [0.5, 1.0]], np.array(["a", "b"]), (10**30, "\0", b"\0", [1], "\ud800")
+    for env, keywords in (
+        *(("BAI-Custom-v0", {"task": task}) for task in ([1], {}, array)),
+        ("BAI-Table-v0", {**log, "missing": array}),
+        ("BAI-Custom-v0", {"means": [0.1, 0.2], "paired": True, "correlation": ragged}),
+        *(("BAI-Table-v0", {**log, "path": path}) for path in paths),
+        *(
+            (env, {"path": path})
+            for path in paths
+            for env in ("BAI-Automobile-v0", "BAI-AlpacaEval-v0", "BAI-ASlib-v0")
+        ),
+    ):
+        with pytest.raises(BaiGymError) as caught:
+            gym.make(env, **keywords)
+        assert "\n" not in str(caught.value), (env, keywords)
 
 
 def test_a_column_of_a_log_has_the_costs(tmp_path: Path) -> None:

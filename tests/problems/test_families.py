@@ -33,7 +33,7 @@ def test_families_and_their_keywords() -> None:
 
 
 def test_unknown_keywords_and_families() -> None:
-    with pytest.raises(ParameterError, match="'arms' is not a keyword of .* num_arms, instance, instance_seed$"):
+    with pytest.raises(ParameterError, match="'arms' of .* num_arms, instance, instance_seed$"):
         build("bernoulli", arms=3)
     with pytest.raises(UnknownNameError, match="Did you mean bernoulli"):
         build("bernouli")

@@ -125,6 +125,13 @@ def test_stopping_times_are_drawn_where_they_belong(drawn: dict[str, Any]) -> No
     ]
 
 
+def test_an_agent_that_stops_before_the_first_pull_is_drawn_at_0(drawn: dict[str, Any]) -> None:
+    stopping_times(STOPPED, {**PULLS, "one": [0, 0, 0, 30]}, "figure.png")
+    (axes,) = drawn["figure"].axes
+    assert axes.get_xscale() == "symlog" and axes.get_xlim()[0] < 0
+    assert axes.lines[0].get_xdata()[1:].tolist() == [0, 30] and axes.lines[0].get_ydata().tolist() == [1, 0.25, 0]
+
+
 def test_of_several_caps_the_largest_is_drawn(drawn: dict[str, Any], tmp_path: Path) -> None:
     played = compare(["LUCB"], "BAI-FC-Bernoulli10-v0", budgets=[40, 90], runs=5, out=tmp_path)
     draw_stopping(played, tmp_path, tmp_path / "figure.png")
@@ -137,8 +144,8 @@ def test_of_several_caps_the_largest_is_drawn(drawn: dict[str, Any], tmp_path: P
         ([], {}, "one environment with one budget, not 0"),
         ([STOPPED[0], replace(STOPPED[1], budget=80)], PULLS, "not 2"),
         ([STOPPED[0], STOPPED[0]], PULLS, "agent one has several results"),
-        (STOPPED, {"one": [1]}, "the pulls of other must be numbers above 0, one for each"),
-        (STOPPED[:1], {"one": [0, 3]}, "the pulls of one must be numbers above 0"),
+        (STOPPED, {"one": [1]}, "the pulls of other must be numbers of at least 0, one for each"),
+        (STOPPED[:1], {"one": [-1, 3]}, "the pulls of one must be numbers of at least 0"),
     ],
 )
 def test_stopping_times_that_mislead_are_refused(results: list[Result], pulls: dict[str, Any], message: str) -> None:

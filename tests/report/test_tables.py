@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +13,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+import bai_gym
 from bai_gym.analysis.intervals import wilson
+from bai_gym.cli.output import print_results
 from bai_gym.report.tables import checkpoint_table, results_table
 
 
@@ -216,3 +219,29 @@ def test_gaps_to_the_optimum_have_columns_where_an_optimum_is_known() -> None:
         and "optim" not in results_table(rows).markdown()
     )
     assert results_table(rows, {}).csv() == results_table(rows).csv() and "optim" not in results_table(rows).csv()
+
+
+def test_what_python_prints_is_what_the_command_line_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    stopping = bai_gym.compare(["LUCB(b=0.5)", "TTEI"], "BAI-FC-Menard-v0", runs=5)
+    at_points = bai_gym.compare(["Uniform", "TTTS"], "BAI-Gaussian8-v0", budgets=[200], runs=5, checkpoints=[50])
+    for comparison, expected in (
+        (stopping, ["LUCB(b=0.5) [", "its confidence is proved for rewards in an", "Pulls of each agent", "variances"]),
+        (at_points, ["TTTS [", "chosen for real rewards", "error probability at intermediate budgets"]),
+    ):
+        print_results(comparison)
+        printed = {*re.sub("[┃│┏┓┡┩└┘├┤━─┳╇┻┴┼]", " ", capsys.readouterr().out).split()}
+        text = str(comparison)
+        assert all(words in text for words in (*expected, "[1] ", "Intervals: Wilson")), text
+        assert {word for word in text.split() if set(word) != {"-"}} <= printed
+        assert printed - {*text.split()} <= {"seconds", *(f"{row.seconds:.1f}" for row in comparison)}
+    assert "its confidence is proved for" in str(stopping[0]) and "TTEI" not in str(stopping[0])
+
+
+def test_paired_tests_print_as_sentences() -> None:
+    comparison = bai_gym.compare(["SH-Reuse", "Uniform"], "BAI-Gaussian8-v0", budgets=[200], runs=100)
+    test = comparison.paired("SH-Reuse", "Uniform")
+    sentence = r"error probability of SH-Reuse minus that of Uniform: [+-]0\.\d+, 95 % interval [+-].+ to [+-].+, p .+"
+    assert re.fullmatch(sentence + r" \(exact McNemar test; 100 runs\)", str(test))
+    assert "minus that of Uniform" in str(test.at_level(0.9)) and "90 % interval" in str(test.at_level(0.9))
+    pulls = bai_gym.compare(["LUCB", "T3C"], "BAI-FC-GK2-v0", runs=5).paired_pulls("LUCB", "T3C")
+    assert re.fullmatch(r"mean pulls of LUCB minus those of T3C: [+-][\d,.]+, 95 % interval .*; 5 runs\)", str(pulls))

@@ -86,7 +86,7 @@ def test_arms_of_a_log_have_names(tmp_path: Path) -> None:
     for row in (played[0], table.results[0]):
         assert row.arm_names == ("a", "b", "c") and row.arm_means == (0.0, 1.0, 1.0)
         assert (row.best_arms, row.recommended, row.most_recommended) == (("b", "c"), (4, 6, 0), ("b", 0.6))
-        assert "60.0% of them recommend 'b'" in str(row)
+        assert "b (60 %)" in str(row)
     text = results_table(table.results).markdown()
     assert "| b (60 %) |" in text and f"\nBest of {played[0].env}: 'b' and 'c', with a mean of 1" in text
     (arms,) = arms_tables(table.results)

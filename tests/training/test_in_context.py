@@ -140,3 +140,8 @@ def test_the_command_trains_and_compares(
     for wrong in ("imitate=none", "stages=3,4", "steps=5"):
         out, err = run([*words, "--recipe", wrong], monkeypatch, capsys)
         assert "unknown entry of the recipe" in err and len(err.strip().splitlines()) == 1
+
+
+def test_another_task_is_refused_with_the_way_out() -> None:
+    with pytest.raises(ParameterError, match="not the task of BAI-TopM.*train another policy there, with"):
+        InContextRecipe("BAI-TopM-Bernoulli10-v0")

@@ -95,7 +95,7 @@ def test_wrong_values_are_refused() -> None:
 def test_wrong_environments_are_refused() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean BAI-Bernoulli4-v0"):
         recipe_for("BAI-Bernouli4-v0")
-    with pytest.raises(ParameterError, match="'arms' is not a keyword of the"):
+    with pytest.raises(ParameterError, match="'arms' of the"):
         recipe_for("BAI-Bernoulli4-v0", {"arms": 3})
     for env in ("BAI-TopM-Bernoulli10-v0", "BAI-MultiBandit2-v0", "BAI-FC-Bernoulli10-v0"):
         with pytest.raises(ParameterError, match="'arms' recommends one arm after a fixed budget: take network 'mlp'"):

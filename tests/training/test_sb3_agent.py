@@ -258,7 +258,7 @@ def test_recurrent_and_maskable_models_act_as_by_themselves(tmp_path: Path) -> N
     envs = SB3VecEnv(ENV, num_envs=4, budget=BUDGET)
     for algorithm, policy, learning in (
         (contrib.RecurrentPPO, "MultiInputLstmPolicy", {}),
-        (contrib.MaskablePPO, "MultiInputPolicy", {"use_masking": False}),
+        (contrib.MaskablePPO, "MultiInputPolicy", {}),
     ):
         model = algorithm(policy, envs, n_steps=16, batch_size=16, learning_rate=0.01, device="cpu", seed=1)
         model.learn(64, **learning).save(tmp_path / "model")

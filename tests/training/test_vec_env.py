@@ -188,6 +188,31 @@ def test_what_the_episodes_share_can_be_read() -> None:
     envs.close()
 
 
+def test_maskable_policies_find_out_which_actions_are_allowed() -> None:
+    prices = {**EXACT, "costs": [1.0, 2.0, 3.0, 4.0], "budget": 5.0}
+    question = {"features": np.eye(2), "theta": [0.5, 0.1], "candidates": np.eye(2)[[0, 1, 1]], "budget": 2}
+    for name, keywords, actions, expected in (
+        *(("BAI-Custom-v0", {**EXACT, **task, "budget": 3}, [0, 1], None) for task in TASKS.values()),
+        ("BAI-Custom-v0", prices, [2, 0], "11111111, 11001111, 10001111"),  # 5, 2 and 1 left
+        ("BAI-CustomLinear-v0", question, [0, 1], "110, 110, 111"),
+    ):
+        envs, single = SB3VecEnv(name, num_envs=2, **keywords), gym.make(name, **keywords)
+        envs.reset(), single.reset()
+        size = int(np.sum(getattr(envs.action_space, "nvec", getattr(envs.action_space, "n", 0))))
+        seen = [envs.env_method("action_masks")]
+        for arm in actions:
+            action = np.zeros(envs.action_space.shape, np.int64)
+            action[(0,) * action.ndim] = arm
+            envs.step(np.array([action, action])), single.step(action)
+            seen.append(envs.env_method("action_masks"))
+            assert single.get_wrapper_attr("action_masks")().tolist() == seen[-1][0].tolist() == seen[-1][1].tolist()
+        assert envs.has_attr("action_masks") and all(mask.shape == (size,) for masks in seen for mask in masks), (
+            keywords
+        )
+        words = ", ".join("".join(str(int(one)) for one in masks[0]) for masks in seen)
+        assert words == expected if expected else "0" not in words, keywords
+
+
 def test_what_makes_no_sense_for_one_episode_is_refused() -> None:
     envs = SB3VecEnv("BAI-Bernoulli4-v0", num_envs=3)
     with pytest.raises(UnknownAttributeError, match="no objects with an attribute 'np_random'; they share budget"):
@@ -248,7 +273,7 @@ def test_mistakes_have_one_line() -> None:
         ("BAI-Bernouli3-v0", {}, "Did you mean BAI-Bernoulli3-v0"),
         ("BAI-Bernoulli3-v0", {"num_envs": 0}, "at least 1, not 0"),
         ("BAI-Bernoulli3-v0", {"budget": 0}, "budget must be"),
-        ("BAI-Bernoulli3-v0", {"arms": 3}, "'arms' is not a keyword"),
+        ("BAI-Bernoulli3-v0", {"arms": 3}, "'arms' of"),
         ("BAI-Bernoulli3-v0", {"render_mode": "ansi"}, "render_mode"),
         ("BAI-Bernoulli3-v0", {"vectorization_mode": "sync"}, "SB3VecEnv decides"),
         ("BAI-Bernoulli3-v0", {"copy": False}, "SB3VecEnv decides"),

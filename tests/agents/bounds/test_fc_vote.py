@@ -31,12 +31,12 @@ def test_the_first_scale_of_which_half_of_the_runs_stop_decides(trace: Play) -> 
     # Scales of 8 runs of at most 40 pulls and 4 of at most 80. Runs see their own pulls only: the first four that arm 0
     # always pays, the next ones no difference, and those of the second scale that arm 1 pays.
     one, other = (
-        trace(make("UGapEc", delta=0.05, tie="first"), rewards, 80, fixed_confidence=True)
+        trace(make("UGapEc", b=1.0, delta=0.05, tie="first"), rewards, 80, fixed_confidence=True)
         for rewards in ([[1.0], [0.0]], [[0.0], [1.0]])
     )
     first, second = (4 * count for count in one.counts(2))
     rewards = [[1.0] * first + [0.5] * 80 + [0.0] * 200, [0.0] * second + [0.5] * 80 + [1.0] * 200]
-    played = trace(FCVote(agent="UGapEc", delta=0.05, first=40, tie="first"), rewards, 640)
+    played = trace(FCVote(agent="UGapEc", b=1.0, delta=0.05, first=40, tie="first"), rewards, 640)
     assert played.arms == 4 * one.arms + 4 * [0, 1] * 20 + 4 * other.arms and len(one.arms) < 40
     assert played.recommendation == 0
 
@@ -44,7 +44,7 @@ def test_the_first_scale_of_which_half_of_the_runs_stop_decides(trace: Play) -> 
 def test_where_no_run_stops_the_arm_that_was_best_most_often_is_recommended(trace: Play) -> None:
     # 5 runs of 20 pulls. Arm 1 is the better one in the first run, by more than arm 0 in the others.
     rewards = [[0.4] * 10 + [0.6] * 40, [0.9] * 10 + [0.5] * 40]
-    played = trace(FCVote(agent="UGapEc", delta=0.05, first=20, tie="first"), rewards, 100)
+    played = trace(FCVote(agent="UGapEc", b=1.0, delta=0.05, first=20, tie="first"), rewards, 100)
     assert (len(played.arms), played.recommendation) == (100, 0)
 
 

@@ -183,33 +183,33 @@ def test_ugapeb_v_by_hand(trace: Play) -> None:
 def test_ugapec_by_hand(trace: Play) -> None:
     # Arms that pay 1 and 0 are pulled in turn until the widths sum to less than 1:
     # n = 68: sqrt(log(80 x 68^3) / 2) (2 / sqrt 34) = 1.0012; n = 69: 2.92271 (1 / sqrt 35 + 1 / sqrt 34) = 0.9953.
-    played = trace(UGapEc(threshold="paper", tie="first"), [[1.0], [0.0]], 1000, fixed_confidence=True)
+    played = trace(UGapEc(b=1.0, threshold="paper", tie="first"), [[1.0], [0.0]], 1000, fixed_confidence=True)
     assert (played.arms, played.recommendation) == ([0, 1] * 34 + [0], 0)
     # In an episode of fixed budget, the rest is left over.
-    played = trace(UGapEc(threshold="paper", tie="first"), [[1.0], [0.0]], 100)
+    played = trace(UGapEc(b=1.0, threshold="paper", tie="first"), [[1.0], [0.0]], 100)
     assert (played.arms, played.idle, played.recommendation) == ([0, 1] * 34 + [0], [0] * 31, 0)
     # An accuracy of 1 needs widths of no more than 1: n = 13: 2.446 (1/sqrt 7 + 1/sqrt 6) = 1.92;
     # n = 12: sqrt(log(80 x 12^3) / 2) (2 / sqrt 6) = 1.986; n = 11: 2.396 (1 / sqrt 6 + 1 / sqrt 5) = 2.05.
     played = trace(
-        UGapEc(threshold="paper", tie="first"), [[1.0], [0.0]], 1000, fixed_confidence=True, task=BestArm(1.0)
+        UGapEc(b=1.0, threshold="paper", tie="first"), [[1.0], [0.0]], 1000, fixed_confidence=True, task=BestArm(1.0)
     )
     assert (len(played.arms), played.recommendation) == (12, 0)
     # With mixtures: (1 + 20 / T) (log 20 + log(1 + T / 20) / 2) = 7.644, 7.402 at T = 15, 16, widths 0.5048, 0.4810.
-    played = trace(UGapEc(tie="first"), [[1.0], [0.0]], 1000, fixed_confidence=True)
+    played = trace(UGapEc(b=1.0, tie="first"), [[1.0], [0.0]], 1000, fixed_confidence=True)
     assert (played.arms, played.recommendation) == ([0, 1] * 15 + [0], 0)
 
 
 def test_ugapec_v_by_hand(trace: Play) -> None:
     # Without variances widths are (7/6) log(80 t^3) / (T - 1), t = n + 1. Pulled in turn, the two sum to less than 1:
     # n = 84: 7/6 x 17.7099 (1/41 + 1/41) = 1.0079; n = 85: 7/6 x 17.7450 (1/42 + 1/41) = 0.9979.
-    played = trace(UGapEcV(tie="first", c=0.5), [[1.0], [0.0]], 1000, fixed_confidence=True)
+    played = trace(UGapEcV(b=1.0, tie="first", c=0.5), [[1.0], [0.0]], 1000, fixed_confidence=True)
     assert (played.arms[4:], played.recommendation) == ([0, 1] * 40 + [0], 0)
 
 
 def test_the_cap_ends_an_episode_that_would_go_on(trace: Play) -> None:
-    played = trace(UGapEc(tie="first"), [[0.5], [0.5]], 41, fixed_confidence=True)
+    played = trace(UGapEc(b=1.0, tie="first"), [[0.5], [0.5]], 41, fixed_confidence=True)
     assert (played.counts(2), played.idle) == ([21, 20], [])
-    assert trace(UGapEc(tie="first"), [[0.0], [1.0]], 2, fixed_confidence=True).recommendation == 1
+    assert trace(UGapEc(b=1.0, tie="first"), [[0.0], [1.0]], 2, fixed_confidence=True).recommendation == 1
 
 
 @pytest.mark.each("kind", [UGapEb, UGapEbV, AUGapEb, AUGapEbV])

@@ -46,6 +46,7 @@ def test_counts_are_those_of_the_greedy_loop(variances: list[float], pulls: int)
         ([4.0, 2.0, 1.0], 7, [4, 2, 1]),
         ([4.0, 2.0, 1.0], 9, [4, 3, 2]),  # 4/4, 2/2 and 1/1 tie: the fewest pulls first, arm 2, then arm 1
         ([0.0, 0.0, 0.0], 7, [3, 2, 2]),  # all zero: cyclic
+        ([5e-324, 5e-324], 30, [15, 15]),  # the smallest float, half of which is 0
     ],
 )
 def test_counts_by_hand(variances: list[float], pulls: int, counts: list[int]) -> None:

@@ -193,7 +193,7 @@ def begun(agent: Any, num_arms: int) -> Any:
 
 
 def test_lil_ucb_by_hand(episode: Play) -> None:
-    agent = begun(agents.make("lil-UCB", threshold="lil-heuristic", delta=0.1), 2)
+    agent = begun(agents.make("lil-UCB", sigma=0.5, threshold="lil-heuristic", delta=0.1), 2)
     s, w = LilState.of(**{name: agent.values[name] for name in ("epsilon", "beta", "ratio", "log_level", "sigma")})
     # log(log(8) 50) = 4.644, and 1.5 x 0.5 sqrt(2 x 4.644 / 8) = 0.808. The logarithm of log 1 is not positive.
     assert lil_ucb.upper_bound(8.0, 1.0, 0.0, s) == pytest.approx(1.8081, abs=1e-4)
@@ -203,7 +203,7 @@ def test_lil_ucb_by_hand(episode: Play) -> None:
         episode([7, 1], [0.0, 0.0]), s, w
     )
     assert not lil_ucb.dominates(episode([7, 1], [0.0, 0.0], pulled=1), s, w)
-    values = begun(agents.make("lil-UCB", delta=0.1), 5).values
+    values = begun(agents.make("lil-UCB", sigma=0.5, delta=0.1), 5).values
     assert (values["epsilon"], values["beta"], values["ratio"]) == (0.01, 1.0, 9.0)
     d = math.exp(-values["log_level"])
     c = 2.01 / 0.01 * (1 / math.log(1.01)) ** 1.01

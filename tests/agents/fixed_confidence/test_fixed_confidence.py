@@ -39,11 +39,13 @@ INSTANCES: dict[str, tuple[Bandit, Task]] = {
 
 def families_of(name: str, bandit: Bandit) -> list[dict[str, Any]]:
     """Parameters of an agent for which its confidence is proved on these arms."""
-    normal, agent = isinstance(bandit, GaussianBandit), agents.make(name)
+    agent = agents.make(name)
+    if isinstance(bandit, GaussianBandit):  # by default, and with a sigma
+        return [{}, *([{"sigma": 0.5}] if hasattr(agent, "sigma") else [])]
     if not hasattr(agent, "family"):
-        return [{}] if not normal else [{"sigma": 0.5}] if hasattr(agent, "sigma") else []
-    if name == "FC-DSH" or normal:
-        return [{"family": "gaussian"}] + ([{"family": "student"}] if name in {"T3C", "EB-TCI"} and normal else [])
+        return [{}]
+    if name == "FC-DSH":
+        return [{"family": "gaussian"}]
     return [{"family": family} for family in sorted({"gaussian", "bernoulli"} & set(agent.families))]
 
 
@@ -58,7 +60,8 @@ def test_errors_are_no_more_frequent_than_delta_and_it_stops(name: str, instance
     for given in families_of(name, bandit):
         agent = agents.make(name, delta=0.1, **given, **QUICK.get(name, {}))
         assert (name == "lil-UCB" or not agent.notes) and not agent.unmet_assumptions(bandit)
-        info = ProblemInfo(bandit.num_arms, CAP, RUNS, task=task, fixed_confidence=True)
+        knows = agent.suited_to(bandit.rewards).knows
+        info = ProblemInfo(bandit.num_arms, CAP, RUNS, task=task, fixed_confidence=True, truth=batch, knows=knows)
         agent.reset(info, np.random.default_rng(0))
         rollout = play_blocks(agent, batch, CAP, np.random.default_rng(1), task)
         spent = rollout.pulls.sum(axis=1)
@@ -75,14 +78,14 @@ TWO = {"means": [1.0, 0.5], "budget": 20_000}
 
 
 @pytest.mark.each("name", ["UGapEc", "LUCB"])
-def test_with_the_scale_of_the_rewards_the_confidence_holds(name: str) -> None:
+def test_rewards_of_any_scale_need_no_parameter_for_the_confidence_to_hold(name: str) -> None:
     noisy = {**TWO, "variances": 16.0}
-    without, given = (
-        bai_gym.evaluate(agent, "BAI-FC-Custom-v0", runs=300, env_kwargs=noisy)
-        for agent in (name, f"{name}(sigma=4.0)")
+    default, given, wrong = (
+        bai_gym.evaluate(f"{name}{scale}", "BAI-FC-Custom-v0", runs=300, env_kwargs=noisy)
+        for scale in ("", "(sigma=4.0)", "(b=1.0)")
     )
-    assert without.error_probability > 0.1 >= given.error_probability
-    assert without.notes and not given.notes
+    assert default.error_probability <= 0.1 and given.error_probability <= 0.1 < wrong.error_probability
+    assert not default.notes and not given.notes and wrong.notes
 
 
 @pytest.mark.each(
@@ -91,7 +94,8 @@ def test_with_the_scale_of_the_rewards_the_confidence_holds(name: str) -> None:
         ("UGapEc", {"distribution": "bernoulli"}, False),
         ("UGapEc-V", {"distribution": "bernoulli"}, False),
         ("UGapEc(b=0.5)", {"distribution": "bernoulli"}, True),
-        ("UGapEc", {"variances": 0.01}, True),
+        ("UGapEc", {"variances": 0.01}, False),
+        ("UGapEc(b=1.0)", {"variances": 0.01}, True),
         ("LUCB(sigma=0.1)", {"variances": 0.01}, False),
         ("LUCB(sigma=0.09)", {"variances": 0.01}, True),
         ("UGapEc(sigma=0.4)", {"distribution": "bernoulli"}, True),
@@ -101,3 +105,15 @@ def test_with_the_scale_of_the_rewards_the_confidence_holds(name: str) -> None:
 def test_tables_say_where_a_confidence_is_not_proved(agent: str, keywords: dict[str, Any], noted: bool) -> None:
     found = bai_gym.evaluate(agent, "BAI-FC-Custom-v0", runs=2, env_kwargs={"means": [0.9, 0.1], **keywords})
     assert any("its confidence is proved for" in note for note in found.notes) is noted
+
+
+def test_numbers_whose_squares_are_no_floats_are_played() -> None:
+    quick = {**QUICK, "FC-DSH": {"reuse": True}}
+    for name in NAMES:
+        for means, variance in (([1e-200, 0.0, 0.0], 0.0), ([5e-324, 0.0, 0.0], 1e-300)):
+            batch = GaussianBandit(np.tile(means, (2, 1)), variance)
+            agent = agents.make(name, **quick.get(name, {}))
+            knows = agent.suited_to(batch.rewards).knows
+            info = ProblemInfo(3, 90, 2, fixed_confidence=True, truth=batch, knows=knows)
+            agent.reset(info, np.random.default_rng(0))
+            assert play_blocks(agent, batch, 90, np.random.default_rng(1)).recommendation.shape == (2,), name

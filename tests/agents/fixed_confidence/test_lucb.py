@@ -24,7 +24,7 @@ Play = Callable[..., Any]
 def test_two_arms_by_hand(trace: Play, epsilon: float, rounds: int) -> None:
     for rewards, best in (([[1.0], [0.0]], 0), ([[0.0], [1.0]], 1)):
         played = trace(
-            LUCB(threshold="paper", tie="first"), rewards, 1000, fixed_confidence=True, task=BestArm(epsilon)
+            LUCB(b=1.0, threshold="paper", tie="first"), rewards, 1000, fixed_confidence=True, task=BestArm(epsilon)
         )
         assert played.arms[2:] == [best, 1 - best] * (rounds - 1)
         assert played.recommendation == best
@@ -32,7 +32,7 @@ def test_two_arms_by_hand(trace: Play, epsilon: float, rounds: int) -> None:
 
 def test_two_arms_with_mixtures_by_hand(trace: Play) -> None:
     # It stops when 4 (1 + 20 / t) (log 20 + log(1 + t / 20) / 2) / (2 t) < 1: 7.64 and 7.5 at t = 15, 7.40 and 8 at 16.
-    played = trace(LUCB(tie="first"), [[1.0], [0.0]], 1000, fixed_confidence=True)
+    played = trace(LUCB(b=1.0, tie="first"), [[1.0], [0.0]], 1000, fixed_confidence=True)
     assert played.arms[2:] == [0, 1] * 15 and played.recommendation == 0
 
 
@@ -40,12 +40,12 @@ def test_a_set_by_hand(trace: Play) -> None:
     # J = {0, 1}, the challenger is arm 2. In round 1 widths are equal, and arm 1 has the smaller lower bound; in round
     # 2 they are 1.79 for the one pull of arm 0 and 1.26 for the two of arm 1: -0.79 and -0.36. And so on, in turn.
     played = trace(
-        LUCB(threshold="paper", tie="first"), [[1.0], [0.9], [0.0]], 2000, fixed_confidence=True, task=TopM(2)
+        LUCB(b=1.0, threshold="paper", tie="first"), [[1.0], [0.9], [0.0]], 2000, fixed_confidence=True, task=TopM(2)
     )
     assert played.arms[:11] == [0, 1, 2, 1, 2, 0, 2, 1, 2, 0, 2]
     assert played.recommendation == [1, 1, 0]
     # An odd last pull goes to the wider arm of the last pair, (0, 2): arm 0 with its one pull.
-    played = trace(LUCB(threshold="paper", tie="first"), [[1.0], [0.9], [0.0]], 6, task=TopM(2))
+    played = trace(LUCB(b=1.0, threshold="paper", tie="first"), [[1.0], [0.9], [0.0]], 6, task=TopM(2))
     assert (played.arms, played.recommendation) == ([0, 1, 2, 1, 2, 0], [1, 1, 0])
 
 
@@ -61,5 +61,5 @@ def test_a_set_by_hand(trace: Play) -> None:
 )
 def test_an_odd_last_pull_goes_to_the_wider_arm(trace: Play, rewards: Any, budget: int, arms: list[int]) -> None:
     for fixed_confidence in (False, True):
-        played = trace(LUCB(threshold="paper", tie="first"), rewards, budget, fixed_confidence=fixed_confidence)
+        played = trace(LUCB(b=1.0, threshold="paper", tie="first"), rewards, budget, fixed_confidence=fixed_confidence)
         assert (played.arms, played.idle, played.recommendation) == (arms, [], int(np.argmax(rewards)))

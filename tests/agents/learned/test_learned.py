@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bai_gym import agents, compare
+from bai_gym import agents, compare, evaluate
 from bai_gym.agents.learned import ArmNetwork, Learned, shipped
 from bai_gym.agents.learned.agent import FOLDER
 from bai_gym.agents.learned.features import features
@@ -321,3 +321,15 @@ def test_it_is_better_than_uniform_for_other_numbers_of_arms_too(num_arms: int, 
     played = compare(["Learned", "Uniform"], "BAI-Gaussian8-v0", runs=runs, seed=0, env_kwargs=keywords)
     test = played.paired("Learned", "Uniform")
     assert test.difference < 0 and test.p_value < 0.01
+
+
+def test_tables_name_the_prior_and_say_where_it_is_another_one() -> None:
+    for env, kind, elsewhere in (
+        ("BAI-Gaussian8-v0", "BAI-Gaussian8-v0", False),
+        ("BAI-GP16-v0", "BAI-Gaussian8-v0", True),
+        ("BAI-Bernoulli10-v0", "BAI-Bernoulli10-v0", False),
+        ("BAI-Bernoulli4-v0", "BAI-Bernoulli10-v0", True),
+    ):
+        for name in ("Learned", "DPT") if "Bernoulli" in env else ("Learned",):
+            notes = " ".join(evaluate(name, env, budget=40, runs=2).notes)
+            assert kind in notes and ("are not drawn from the prior of" in notes) is elsewhere, (env, notes)

@@ -112,7 +112,10 @@ def test_what_cannot_be_taken_is_named() -> None:
 
     elsewhere = Elsewhere()
     elsewhere.observation_space = object()  # type: ignore[assignment]
+    flat = Elsewhere()
+    flat.observation_space = gym.spaces.Box(0.0, 1.0, (13,))  # type: ignore[assignment]
     for model, message in (
+        (flat, "Elsewhere was trained on other observations .*; train it with MultiInputPolicy, and without Flatten"),
         (Normalized(), "Normalized acts on observations that VecNormalize has changed"),
         (elsewhere, "Elsewhere was trained on other observations"),
     ):

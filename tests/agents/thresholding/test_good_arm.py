@@ -22,8 +22,8 @@ KINDS = (APTG, HDoC, LUCBG)
 RNG = np.random.default_rng(0)
 
 
-def state_of(num_arms: int, **values: Any) -> tuple[GoodArmState, GoodArmState]:
-    given = {"threshold": 0.5, "b": 1.0, "delta": 0.1, **values}
+def state_of(num_arms: int, delta: float = 0.1, **values: Any) -> tuple[GoodArmState, GoodArmState]:
+    given = {"threshold": 0.5, "b": 1.0, "level": math.log(num_arms / delta), **values}
     return GoodArmState.of(**given, index=np.zeros(num_arms), lower=np.zeros(num_arms))
 
 
@@ -68,7 +68,7 @@ def test_stops_of_apgai_by_hand(episode: Play) -> None:
         ([0.3, 0.2, 0.5], 2, 3),  # at the threshold is not above it
     ):
         for stops in (True, False):
-            s, w = APGAIState.of(threshold=0.5, b=0.05, delta=0.1, stops=stops, index=np.zeros(3))
+            s, w = APGAIState.of(threshold=0.5, b=0.05, level=math.log(30), stops=stops, index=np.zeros(3))
             chosen = apgai_rule(episode([4, 1, 9], means), s, w, RNG)
             assert chosen == expected if stops else chosen == int(np.argmax(w.index))
             assert s.certain == certain or not stops
