@@ -52,6 +52,15 @@ _PATIENCE = 60.0
 _IDLE = 45.0
 _PAUSE = 0.1  # between two attempts
 
+_DAMAGE = (
+    "malformed",
+    "not a database",
+    "could not decode",
+    "Could not decode",
+    "no such",
+    "syntax error",
+)  # of SQLite
+
 _SETTINGS = (
     f"SELECT set_config('lock_timeout', '{_PATIENCE:.0f}s', true), "
     f"set_config('idle_in_transaction_session_timeout', '{_IDLE:.0f}s', true), "
@@ -162,6 +171,8 @@ class Database:
                     content = readable(self._unwritten)
                     rest = f"; perhaps not in it: {content}" if content else ""
                     raise OutputError(f"{self._log} cannot be read or written ({_reason(error)}){rest}") from None
+            except UnicodeDecodeError as error:
+                raise OutputError(f"{self._log} cannot be read ({_reason(error)})") from None
             time.sleep(_PAUSE)
 
     def _begin(self) -> Connection:
@@ -267,7 +278,7 @@ def read_database(address: str, name: str) -> tuple[dict[str, Any], list[Entry]]
                 names = connection.scalars(select(studies.c.name).order_by(studies.c.name)).all()
                 raise OutputError(f"there is no {log}: it has {', '.join(map(repr, names)) or 'none yet'}")
             rows = _rows(connection, name, 0)
-    except DBAPIError as error:
+    except (DBAPIError, UnicodeDecodeError) as error:
         raise OutputError(f"{log} cannot be read ({_reason(error)})") from None
     finally:
         engine.dispose()
@@ -403,5 +414,8 @@ def _outages() -> tuple[type[Exception], ...]:
 
 
 def _reason(error: Any) -> str:
-    """Return what the driver says, in one line."""
-    return one_line(str(error.orig), 200)
+    """Return what the driver says, in one line, and what to do about a damaged file."""
+    if isinstance(error, UnicodeDecodeError):  # of SQLite's own message, which quotes the damage
+        return f"its tables are damaged; restore a copy, or start again with {_OTHER}"
+    said = one_line(str(error.orig), 200)
+    return f"{said}; restore a copy of the file" if any(word in said for word in _DAMAGE) else said

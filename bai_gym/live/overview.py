@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.errors import OutputError
 from bai_gym.live.entries import Entry
 from bai_gym.live.estimates import Pull
 from bai_gym.live.evidence import Identification
@@ -55,11 +54,7 @@ class Overview:
             ParameterError: The place is no path or address, or a file is given with a name.
             MissingPackageError: A package for databases is not installed.
         """
-        facts, entries = read_log(place, name)
-        try:
-            return _overview(facts, entries)
-        except (LookupError, TypeError, ValueError) as error:
-            raise OutputError(f"the study is damaged: its entries do not fit together ({error})") from None
+        return _overview(*read_log(place, name))
 
     @property
     def ended(self) -> bool:

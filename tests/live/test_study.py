@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-import json
 import math
 import os
 import sys
@@ -31,7 +31,9 @@ from bai_gym.errors import (
     OutputError,
     ParameterError,
 )
+from bai_gym.live.entries import Entry
 from bai_gym.live.estimates import Pull
+from bai_gym.live.journal import Journal, read_journal
 from bai_gym.live.overview import Overview
 from bai_gym.live.study import PendingPull
 from bai_gym.rewards import COUNTS, Rewards
@@ -104,8 +106,7 @@ def test_a_pull_that_is_told_twice_counts_once_and_the_journal_keeps_both(tmp_pa
         (pull,) = study.ask()
         assert [study.tell(pull, 1.0), study.tell(pull, 2.0)] == [True, False]
         assert study.log == (Pull(pull.arm, 1.0),)
-    told = [json.loads(line) for line in journal.read_text().splitlines() if "tell" in line]
-    assert told == [{"tell": 1, "reward": 1.0}, {"tell": 1, "reward": 2.0}]
+    assert read_journal(journal)[1][1:] == [Entry("tell", 1, reward=1.0), Entry("tell", 1, reward=2.0)]
     with bai_gym.Study(NAMES, 12, journal=journal) as study:
         assert study.log == (Pull(pull.arm, 1.0),)
 
@@ -473,21 +474,22 @@ def test_every_call_that_is_accepted_is_read_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.each(
-    ("line", "message"),
+    ("entry", "message"),
     [
-        ('{"ask": 2, "arm": "red"}', "pull 2 in the log is of arm red, and the agent now asks for arm green"),
-        ('{"ask": 3, "arm": "green"}', "pull 3 in the log is of arm green"),
-        ('{"tell": 2, "reward": 1.0}', "entry of pull 2, which was not handed out"),
-        ('{"recommend": 1, "arm": "red"}', "recommends arm red, and the agent now recommends nothing yet"),
-        ('{"end": 1}', "the log ends after 1 pulls, and the agent now asks for more"),
+        (Entry("ask", 2, arm="red"), "pull 2 in the log is of arm red, and the agent now asks for arm green"),
+        (Entry("ask", 3, arm="green"), "pull 3 in the log is of arm green"),
+        (Entry("tell", 2, reward=1.0), "entry of pull 2, which was not handed out"),
+        (Entry("recommend", 1, arm="red"), "recommends arm red, and the agent now recommends nothing yet"),
+        (Entry("end", 1), "the log ends after 1 pulls, and the agent now asks for more"),
     ],
 )
-def test_a_journal_that_does_not_follow_is_refused(line: str, message: str, tmp_path: Path) -> None:
+def test_a_journal_that_does_not_follow_is_refused(entry: Entry, message: str, tmp_path: Path) -> None:
     journal = tmp_path / "journal"
     with bai_gym.Study(NAMES, 12, "Uniform", journal=journal) as study:
         study.ask()
-    with journal.open("a") as file:
-        file.write(f"{line}\n")
+    log = Journal(journal, read_journal(journal)[0])
+    with contextlib.closing(log), log.transaction():
+        log.append([entry])
     with pytest.raises(OutputError, match=message):
         bai_gym.Study(NAMES, 12, "Uniform", journal=journal)
 
