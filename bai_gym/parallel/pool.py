@@ -11,6 +11,7 @@ import atexit
 import gc
 import os
 import pickle
+import queue
 import threading
 import time
 import warnings
@@ -173,6 +174,9 @@ class _Processes:
     def end(self) -> None:
         """End the processes, whatever they are doing."""
         type(self)._kept = None
+        with suppress(queue.Empty):  # loky's thread would look for calls that it has failed meanwhile, and die
+            while True:
+                self._pool._work_ids.get_nowait()
         self._pool.shutdown(kill_workers=True)
 
 
@@ -219,9 +223,10 @@ def _send(
                 else:
                     take(number, opened(result))
     finally:
-        for future in pending:
-            with suppress(Exception):  # the cluster may be gone
-                future.cancel()
+        if not isinstance(executor, _Processes):  # which end all, and loky's thread would die of a cancelled future
+            for future in pending:
+                with suppress(Exception):  # the cluster may be gone
+                    future.cancel()
 
 
 def _ended(futures: Collection[Any]) -> Collection[Any]:
