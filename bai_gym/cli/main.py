@@ -6,7 +6,9 @@ import atexit
 import gc
 import io
 import os
+import signal
 import sys
+import threading
 import warnings
 from importlib import metadata
 from typing import Any
@@ -84,9 +86,19 @@ def main() -> None:
     """Run the command line."""
     atexit.register(gc.freeze)  # a last garbage collection over all that was imported would take 0.4 s
     warnings.showwarning = _show_warning
+    terminated: list[int] = []
+
+    def terminate(number: int, _: object) -> None:
+        terminated.append(number)
+        raise KeyboardInterrupt
+
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="replace")  # redirected output on Windows lacks letters that tables have
     try:
+        if threading.current_thread() is threading.main_thread():  # tests call it from others
+            if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # see bai_gym/__init__.py
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGTERM, terminate)
         code = app(standalone_mode=False, prog_name="bai-gym") or 0
     except BaiGymError as error:
         _show_error(str(error))
@@ -107,7 +119,7 @@ def main() -> None:
         sys.stdout.flush()
     except OSError as error:
         code = _give_up_output(error)
-    sys.exit(code)
+    sys.exit(128 + terminated[0] if terminated else code)
 
 
 def _give_up_output(error: OSError) -> int:
