@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -28,11 +29,13 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray, Statistics
-from bai_gym.validation import integer
+from bai_gym.validation import integer, members
 
 __all__ = ["Experiment", "check_arms", "check_matrix", "check_names", "kind_of"]
 
 _FROM_PARAMETERS = frozenset({"prior"})  # knowledge that the agent has from its parameters, which users provide
+
+_MOST_ARMS = 1_000_000  # their names alone take 100 MB
 
 _PARAMETERS = {
     "complexity": "a",
@@ -187,18 +190,18 @@ def check_names(arms: int | Iterable[str] | None) -> tuple[str, ...]:
         ParameterError: If they are not at least two different texts.
     """
     if isinstance(arms, int | np.integer):
-        return tuple(map(str, range(integer(arms, "arms", least=2))))
-    if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
+        return tuple(map(str, range(integer(arms, "arms", least=2, most=_MOST_ARMS))))
+    names = members(arms)
+    if names is None:
         raise ParameterError(f"arms must be the names of at least two arms, or their number, not {arms!r}")
-    names = tuple(arms)
     wrong = [name for name in names if not isinstance(name, str) or not name.strip() or not _encodable(name)]
     if wrong:
         raise ParameterError(f"the name of an arm must be text that is not empty, not {wrong[0]!r}")
     if len(names) < 2:
         raise ParameterError(f"arms must name at least two arms, not {len(names)}")
-    twice = [name for place, name in enumerate(names) if name in names[:place]]
-    if twice:
-        raise ParameterError(f"arms names arm {twice[0]!r} twice; each arm may be listed once")
+    if len(set(names)) < len(names):
+        twice, _ = Counter(names).most_common(1)[0]
+        raise ParameterError(f"arms names arm {twice!r} twice; each arm may be listed once")
     return names
 
 

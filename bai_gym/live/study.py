@@ -30,7 +30,7 @@ from bai_gym.live.replay import State
 from bai_gym.live.storage import open_log
 from bai_gym.rewards import Rewards
 from bai_gym.seeding import check_seed
-from bai_gym.validation import LARGEST, integer, real
+from bai_gym.validation import LARGEST, flag, integer, real
 from bai_gym.validation import reward as check_reward
 
 __all__ = ["PendingPull", "Study"]
@@ -156,6 +156,7 @@ class Study:
         self.names, statistics = check_arms(arms, earlier, arm_column, reward_column, self.rewards)
         source = agent_source(agent)
         matrix = check_matrix(features, len(self.names))
+        exclusive = flag(exclusive, "exclusive")
         self._lease = None if lease is None else real(lease, "lease", above=0, rule="a number of seconds above 0")
         played_on = None if items is None else Items(items, self.seed)
         funds = Funds.of(budget, costs, self.names, source.prototype, played_on)

@@ -405,6 +405,13 @@ BAD: list[tuple[dict[str, Any], type[BaiGymError], str]] = [
     ({"arms": ["a", 3]}, ParameterError, "not 3"),
     ({"arms": ["a", "\ud83d\ude00"]}, ParameterError, "must be text"),
     ({"arms": None}, ParameterError, "arms is missing"),
+    ({"arms": np.array(3)}, ParameterError, "arms must be the names"),
+    ({"arms": np.ma.masked}, ParameterError, "arms must be the names"),
+    ({"arms": np.ma.array(["a", "b"], mask=[0, 1])}, ParameterError, "not masked"),
+    ({"arms": 10**9}, ParameterError, "arms must be an integer in 2..1000000"),
+    ({"items": np.array(1.0)}, ParameterError, "items must be a list"),
+    ({"exclusive": np.array([1, 2])}, ParameterError, "exclusive must be True or False"),
+    ({"costs": np.ma.array([1, 2, 3], mask=[0, 1, 0])}, ParameterError, "costs must be"),
     ({"budget": 3}, BudgetError, "budget 3"),
     ({"budget": 3.5}, BudgetError, "budget"),
     ({"costs": [1, 2]}, ParameterError, "costs"),
@@ -430,6 +437,9 @@ def test_wrong_arguments_are_refused(
     assert not (tmp_path / "journal").exists()
 
 
+WRONG_REWARDS = (math.nan, "1", None, 1.1e50, 10**400, 1 + 2j, np.complex128(1 + 2j), np.complex64(1), np.ma.masked)
+
+
 def test_wrong_calls_are_refused_and_change_nothing(tmp_path: Path) -> None:
     with bai_gym.Study(NAMES, 12, journal=tmp_path / "journal") as study:
         with pytest.raises(ParameterError, match="pull 1 was never handed out"):
@@ -437,7 +447,7 @@ def test_wrong_calls_are_refused_and_change_nothing(tmp_path: Path) -> None:
         (pull,) = study.ask()
         before = (tmp_path / "journal").read_bytes()
         calls: list[tuple[str, Callable[[], object]]] = [
-            *(("reward must", partial(study.tell, pull, wrong)) for wrong in (math.nan, "1", None, 1.1e50, 10**400)),
+            *(("reward must", partial(study.tell, pull, wrong)) for wrong in WRONG_REWARDS),
             *(("error must", partial(study.tell, pull, 1.0, error=wrong)) for wrong in (404, b"no", ValueError())),
             *(("pull must", partial(study.release, wrong)) for wrong in (1.0, "1", True)),
             ("pull 2 was never handed out", partial(study.release, 2)),
