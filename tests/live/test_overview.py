@@ -109,3 +109,4 @@ def test_the_command_shows_a_study_until_it_ends(tmp_path: Path, monkeypatch: py
         heads = re.findall(r"^Uniform: (\w+), rewards (\d+)", done.output, re.M)
         assert heads == [("running", "0"), ("running", "5"), ("ended", "12")]
         assert "Uniform recommends arm gr?[2Jeen" in done.output and "\x1b" not in done.output
+        assert "Uniform recommends arm gr?[2Jeen" in str(study.result()) and "\x1b" not in str(study.result())
