@@ -36,7 +36,7 @@ __all__ = [
 
 _KIND = "bai-gym study"
 _VERSION = 5
-_KINDS = ("ask", "again", "release", "tell", "end", "recommend")
+_KINDS = ("ask", "again", "release", "tell", "add", "end", "recommend")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,11 @@ class Entry:
 
     Attributes:
         kind: ``"ask"``: a pull was handed out. ``"again"``: it was handed out once more. ``"release"``: it may be
-            handed out once more. ``"tell"``: its reward. ``"end"``: the agent asks for no pulls after this one.
-            ``"recommend"``: after so many pulls the agent has recommended an arm.
+            handed out once more. ``"tell"``: its reward. ``"add"``: after so many pulls an arm was added. ``"end"``:
+            the agent asks for no pulls after this one. ``"recommend"``: after so many pulls the agent has recommended
+            an arm.
         number: Number of the pull, from 1 on.
-        arm: Name of the arm, of ``"ask"`` and ``"recommend"``.
+        arm: Name of the arm, of ``"ask"``, ``"add"`` and ``"recommend"``.
         reward: The reward, of ``"tell"``, at most 1e50 in magnitude.
         error: Reason of a failure, if the reward is the worst one, of ``"tell"``.
         item: Number of the item, of ``"ask"`` in a study with items.
@@ -218,9 +219,12 @@ def check_head(found: Mapping[str, Any], expected: Mapping[str, Any], log: str, 
     """
     for name, value in expected.items():
         if found.get(name) != value:
+            way = f"give the same arguments, or {other}"
+            if name in ("arms", "budget") and found.get("items") is None:
+                way += ", and this one as earlier= to go on from its results"
             raise OutputError(
                 f"{log} is of another experiment: its {name} is {_shown(found.get(name))}, and here it is "
-                f"{_shown(value)}; give the same arguments, or {other}"
+                f"{_shown(value)}; {way}"
             )
 
 

@@ -94,6 +94,10 @@ class Turns:
         self.exhausted = arm
         return False
 
+    def add_arm(self) -> None:
+        """Take account of one more arm."""
+        self._made.append(0)
+
     def take(self, arm: int) -> None:
         """Give the next pull of an arm its item."""
         self.numbers.append(None if self._items is None else self._items.order[self._made[arm]])

@@ -33,7 +33,7 @@ from bai_gym.live.entries import (
     values_of,
 )
 
-__all__ = ["Journal", "read_journal"]
+__all__ = ["Journal", "is_journal", "read_journal"]
 
 _OTHER = "another file"
 _PATIENCE = 60.0  # seconds for the lock; others hold it for milliseconds
@@ -254,6 +254,15 @@ def read_journal(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Ent
     start = len(_count(0))
     facts, entries, _ = _parsed(content[:start], content[start:], start, Chain(), f"journal {path}")
     return facts or {}, entries
+
+
+def is_journal(place: object) -> bool:
+    """Return whether this is the path of a journal."""
+    try:
+        with open(place, "rb") as file:  # type: ignore[call-overload]
+            return _COUNT.fullmatch(file.read(len(_count(0)))) is not None
+    except (OSError, TypeError, ValueError):
+        return False
 
 
 def _parsed(

@@ -396,6 +396,64 @@ def test_the_notes_say_what_the_agent_has_chosen_for_its_rewards() -> None:
         assert f"TTTS: posterior='{posterior}', chosen for {rewards} rewards" in study.result().notes
 
 
+# ------------------------------------------------------------------------------------------------ more arms, more pulls
+
+
+def test_a_journal_is_earlier_results_and_errors_name_that_way(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    with bai_gym.Study(NAMES, 12, "TTTS", journal=first, rewards="bounded(-99, 99)") as study:
+        made = study.optimize(reward)
+    for changes in ({"budget": 40}, {"arms": [*NAMES, "pink"]}):
+        with pytest.raises(OutputError, match="and this one as earlier= to go on"):
+            bai_gym.Study(**{"arms": NAMES, "budget": 12, "agent": "TTTS", "journal": first, **changes})
+    with bai_gym.Study([*NAMES, "pink"], 40, "TTTS", earlier=first, journal=second) as study:
+        assert study.rewards == made.rewards
+        found = study.optimize(lambda pull: float(pull.arm), pulls=5)
+    assert found.earlier is not None and found.earlier.tolist() == [*made.pulls, 0] and found.pulls.sum() == 17
+    again = bai_gym.Study(None, 9, "TTTS", earlier=str(second))
+    assert again.names == (*NAMES, "pink")
+    again.optimize(lambda pull: float(pull.arm), pulls=1)
+    assert again.result().pulls.sum() == 18
+    with pytest.raises(DataError, match="'pink', which is not among the arms"):
+        bai_gym.Study(NAMES, 9, "TTTS", earlier=second)
+    with pytest.raises(DataError, match="second: "):
+        bai_gym.Study(None, 9, "TTTS", earlier=second, rewards="binary")
+
+
+def test_an_arm_can_be_added_to_a_running_study(tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"arms": ["a", "b"], "budget": 30, "agent": "TTTS", "journal": tmp_path / "journal"}
+    with bai_gym.Study(**arguments) as study, bai_gym.Study(**arguments) as other:
+        (pull,) = study.ask()
+        with pytest.raises(ParameterError, match=r"outstanding \(1\): tell their rewards"):
+            study.add_arm("c")
+        study.tell(pull, 0.0)
+        study.optimize(lambda pull: 0.1 * pull.arm, pulls=9)
+        with pytest.raises(ParameterError, match="'a' twice"):
+            study.add_arm("a")
+        study.add_arm("c")
+        assert other.outstanding == () and other.names == ("a", "b", "c") == study.names
+        found = other.optimize(lambda pull: float(pull.arm + pull.number % 2))
+        assert found.name == "c" and found.pulls.sum() == 30 and found.pulls[2] > 5
+        assert any("arm c was added after 10 pulls" in note for note in found.notes)
+        with pytest.raises(ParameterError, match="has handed out its last pull"):
+            other.add_arm("d")
+        assert str(study.result()) == str(found)
+    with bai_gym.Study(**arguments) as study:
+        assert study.ended and str(study.result()) == str(found)
+    assert Overview.of(tmp_path / "journal").names == ("a", "b", "c")
+    with pytest.raises(AgentError, match="SR cannot start"):
+        bai_gym.Study(3, 30, "SR").add_arm("d")
+    for keywords in ({"costs": [1, 2, 3]}, {"items": range(30)}, {"features": np.eye(3)}):
+        with pytest.raises(ParameterError, match="no arm can be added to a study with costs, items or features"):
+            bai_gym.Study(3, 30, "TTTS", **keywords).add_arm("d")  # type: ignore[arg-type]
+    study = bai_gym.Study(["a", "b"], 400, "LUCB(b=1)", rewards="real", earlier={"arm": ["a", "b"], "reward": [0, 1]})
+    study.optimize(lambda pull: 0.5, pulls=9)
+    study.add_arm("c")
+    found = study.optimize(lambda pull: float(pull.arm), pulls=9)
+    assert found.earlier is not None and found.earlier.tolist() == [1, 1, 0]
+    assert any("its error probability is at most delta for each start" in note for note in found.notes)
+
+
 # ------------------------------------------------------------------------------------------------ errors
 
 BAD: list[tuple[dict[str, Any], type[BaiGymError], str]] = [
