@@ -19,6 +19,7 @@ from typing_extensions import override
 
 from bai_gym.cli.console import ERR
 from bai_gym.errors import BaiGymError
+from bai_gym.parallel.memory import exceeded_limit
 from bai_gym.wings import Command, gathered, load_reference
 
 __all__ = ["app", "main"]
@@ -111,10 +112,15 @@ def main() -> None:
     except MemoryError:
         _show_error("there is not enough memory; use fewer arms, runs or workers")
         code = 2
-    except OSError as error:
-        if error.filename is not None:  # not an error of standard output
+    except (ImportError, OSError) as error:
+        limit = exceeded_limit(error)
+        if limit is not None:
+            _show_error(limit)
+            code = 2
+        elif isinstance(error, ImportError) or error.filename is not None:  # not an error of standard output
             raise
-        code = _give_up_output(error)
+        else:
+            code = _give_up_output(error)
     try:
         sys.stdout.flush()
     except OSError as error:

@@ -22,6 +22,7 @@ from contextlib import suppress
 from typing import Any, ClassVar, TypeVar
 
 from bai_gym.errors import ClusterError, ParameterError
+from bai_gym.parallel.memory import exceeded_limit
 from bai_gym.parallel.task import opened, packed, within_task
 from bai_gym.validation import integer
 
@@ -192,6 +193,9 @@ def _send(
     pending: dict[Any, int] = {}
 
     def lose(number: int, error: BaseException) -> None:
+        limit = exceeded_limit(error)
+        if limit is not None:
+            raise ClusterError(f"workers cannot be started, {limit}; {RESUME}")
         losses[number] += 1
         if losses[number] == TRIES:
             reason = (" ".join(str(error).split()) or type(error).__name__)[:SHOWN]
