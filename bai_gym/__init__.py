@@ -4,6 +4,15 @@ Importing registers the ids with Gymnasium and nothing more; ``evaluate``, ``com
 rest when first used.
 """
 
+import signal
+import sys
+
+if (
+    "".join(sys.orig_argv[1:2]).endswith(("bai-gym", "bai-gym.exe"))
+    and signal.getsignal(signal.SIGINT) != signal.SIG_IGN
+):
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the command is imported Ctrl-C ends it without a traceback
+
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 

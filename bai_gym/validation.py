@@ -86,7 +86,8 @@ def real(
 def reward(value: object, name: str, *, error: type[BaiGymError] = ParameterError) -> float:
     """Return a reward of at most :data:`LARGEST` in magnitude; True and False count as 1 and 0, as in tables."""
     try:
-        number = math.nan if isinstance(value, str | bytes) or np.ndim(value) else float(value)  # type: ignore
+        is_number = not (isinstance(value, str | bytes) or np.ndim(value) or _hides(value))  # type: ignore[arg-type]
+        number = float(value) if is_number else math.nan  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if abs(number) <= LARGEST:
@@ -127,6 +128,14 @@ def file_path(value: object, name: str) -> Path:
     raise ParameterError(f"{name} must be the path of a file or folder, as text, not {value!r:.60}")
 
 
+def members(values: object) -> tuple[Any, ...] | None:
+    """Return the members of a collection; None for a text, and for what has none, such as an array of no dimensions."""
+    try:
+        return None if isinstance(values, str | bytes) else tuple(values)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
 def literal(text: str) -> Any:
     """Return the value that text on a command line stands for: a literal of Python or JSON; else the text itself."""
     for read in (ast.literal_eval, json.loads):
@@ -152,9 +161,11 @@ def array(
     ``kind`` says what they must be, with ``{!r}`` for what was given.
     """
     try:
+        if _hides(values):
+            raise TypeError
         numbers = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise error(f"{name} must be {kind.format(values)}") from None
+        raise error(" ".join(f"{name} must be {kind.format(values)}".split())) from None
     except OverflowError:  # an integer of hundreds of digits
         raise error(f"{name} must be finite numbers of at most 1.8e308, and one is larger") from None
     right = _allowed(numbers, above, least, None, finite)
@@ -162,6 +173,11 @@ def array(
         wrong = float(numbers[~right][0])
         raise _refusal(name, _rule(above, least, None, finite, several=numbers.ndim > 0), wrong, error)
     return numbers
+
+
+def _hides(value: Any) -> bool:
+    """Whether NumPy would make numbers of this by leaving out its imaginary parts, or that some are masked."""
+    return bool(np.iscomplexobj(value) or np.ma.is_masked(value))
 
 
 def _allowed(
@@ -195,5 +211,5 @@ def _refusal(name: str, rule: str, value: object, error: type[BaiGymError]) -> B
 
 
 def _shown(value: object) -> str:
-    """Write NumPy's numbers as Python's own are written."""
-    return repr(value.item() if isinstance(value, np.generic) else value)
+    """Write NumPy's numbers as Python's own are written, and all in one line."""
+    return " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())

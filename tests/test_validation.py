@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, InstanceError, ParameterError
-from bai_gym.validation import ROWS, array, choice, flag, integer, probability, real
+from bai_gym.validation import REWARD, ROWS, array, choice, flag, integer, probability, real, reward
 
 HUGE = 10**400
+MASKED = np.ma.array([1.0, 2.0], mask=[1, 0])
 
 
 def test_errors_are_one_line() -> None:
@@ -65,6 +66,10 @@ def test_arrays_are_new_floats() -> None:
         *((lambda v=v: flag(v, "x"), f"True or False, not {v!r}") for v in (0, 1.0, "False", None)),
         (lambda: array("many", "x"), "a number or an array of numbers, not 'many'"),
         (lambda: array([[1.0], [1.0, 2.0]], "x", kind=ROWS), ROWS),
+        (lambda: array([1.0, 1j], "x"), "a number or an array of numbers, not [1.0, 1j]"),
+        (lambda: array(MASKED, "x", kind=ROWS), ROWS),
+        *((lambda v=v: reward(v, "x"), f"{REWARD}, not {v.item()!r}") for v in (np.complex128(1j), np.complex64(1))),
+        (lambda: reward(MASKED[0], "x"), f"{REWARD}, not masked"),
         (lambda: array([HUGE], "x"), "finite numbers of at most 1.8e308, and one is larger"),
         (lambda: array([1.0, -math.inf], "x"), "finite numbers, not -inf"),
         (lambda: array([1.0, 0.0], "x", above=0), "positive numbers, not 0.0"),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import os
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +19,6 @@ from bai_gym.parallel import (
     available_memory,
     check_memory,
     check_workers,
-    end_with,
     num_workers,
     plays_elsewhere,
     run_calls,
@@ -254,9 +252,9 @@ def _play(
         elif elsewhere:
             run_calls([functools.partial(_work_elsewhere, job, job.cell.env.probe) for job in jobs], workers, take)
         else:
-            run_calls([functools.partial(_work, job, os.getpid(), writer) for job in jobs], workers, take)
+            run_calls([functools.partial(_work, job, writer) for job in jobs], workers, take)
     except KeyboardInterrupt as error:
-        error.add_note(_what_is_saved(cells, parts, total, writer))
+        error.add_note(_what_is_saved(cells, jobs, total, writer))
         raise
 
 
@@ -311,22 +309,19 @@ def _effort(job: _Job) -> tuple[bool, bool, int]:
     return job.cell.in_steps, _pull_by_pull(job.cell), job.cell.episode_spec.most_pulls * job.runs
 
 
-def _what_is_saved(
-    cells: Sequence[Cell], parts: Sequence[Mapping[int, Runs]], total: int, writer: ResultsWriter | None
-) -> str:
+def _what_is_saved(cells: Sequence[Cell], jobs: Sequence[_Job], total: int, writer: ResultsWriter | None) -> str:
     """Say what the same call would not play again after an interruption."""
-    done = sum(map(len, parts))
     if writer is None:
         return "nothing is saved without an output folder"
+    done = total - sum(not writer.chunk_path(job.cell.key, job.chunk, job.runs).exists() for job in jobs)
     if done or any(writer.has_parts(cell.key) for cell in cells):
         started = "" if done else ", and some runs of the next"
         return f"{done:,} of {total:,} chunks of runs{started} are saved in {writer.folder}; the same command resumes"
     return f"no chunk of runs was finished, so nothing is saved in {writer.folder}"
 
 
-def _work(job: _Job, parent: int, writer: ResultsWriter | None) -> Runs:
+def _work(job: _Job, writer: ResultsWriter | None) -> Runs:
     """Play and store a chunk, in a process of this machine."""
-    end_with(parent)
     episodes = play_chunk(job.cell, job.chunk, job.runs, writer)
     if writer is not None:
         writer.save(job.cell.key, job.chunk, episodes)

@@ -6,7 +6,9 @@ import atexit
 import gc
 import io
 import os
+import signal
 import sys
+import threading
 import warnings
 from importlib import metadata
 from typing import Any
@@ -17,6 +19,7 @@ from typing_extensions import override
 
 from bai_gym.cli.console import ERR
 from bai_gym.errors import BaiGymError
+from bai_gym.parallel.memory import exceeded_limit
 from bai_gym.wings import Command, gathered, load_reference
 
 __all__ = ["app", "main"]
@@ -84,9 +87,19 @@ def main() -> None:
     """Run the command line."""
     atexit.register(gc.freeze)  # a last garbage collection over all that was imported would take 0.4 s
     warnings.showwarning = _show_warning
+    terminated: list[int] = []
+
+    def terminate(number: int, _: object) -> None:
+        terminated.append(number)
+        raise KeyboardInterrupt
+
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="replace")  # redirected output on Windows lacks letters that tables have
     try:
+        if threading.current_thread() is threading.main_thread():  # tests call it from others
+            if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # see bai_gym/__init__.py
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGTERM, terminate)
         code = app(standalone_mode=False, prog_name="bai-gym") or 0
     except BaiGymError as error:
         _show_error(str(error))
@@ -99,15 +112,20 @@ def main() -> None:
     except MemoryError:
         _show_error("there is not enough memory; use fewer arms, runs or workers")
         code = 2
-    except OSError as error:
-        if error.filename is not None:  # not an error of standard output
+    except (ImportError, OSError) as error:
+        limit = exceeded_limit(error)
+        if limit is not None:
+            _show_error(limit)
+            code = 2
+        elif isinstance(error, ImportError) or error.filename is not None:  # not an error of standard output
             raise
-        code = _give_up_output(error)
+        else:
+            code = _give_up_output(error)
     try:
         sys.stdout.flush()
     except OSError as error:
         code = _give_up_output(error)
-    sys.exit(code)
+    sys.exit(128 + terminated[0] if terminated else code)
 
 
 def _give_up_output(error: OSError) -> int:

@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from bai_gym.live.evidence import printable
 from bai_gym.live.overview import Overview
-from bai_gym.live.terminal import Screen, printable
+from bai_gym.live.terminal import Screen
 
 __all__ = ["study"]
 

@@ -6,6 +6,7 @@ Each kind of training has a command of its own, and everything that its result d
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
@@ -18,19 +19,22 @@ from bai_gym.agents import DPT, ICPE, Learned, SB3Agent, Universal
 from bai_gym.api import compare, make_cells
 from bai_gym.benchmark.runner import check_cells, check_runs
 from bai_gym.cli.complete import AGENTS, ENVIRONMENTS
-from bai_gym.cli.console import OUT, progress_bar, progress_bars
+from bai_gym.cli.console import ERR, OUT, progress_bar, progress_bars
 from bai_gym.cli.defaults import default_agents
 from bai_gym.cli.options import FOLDER, WHOLE, Reuse, Seed, Workers, keywords
 from bai_gym.cli.output import check_files, print_paths, print_results, result_files, save_all_results
 from bai_gym.errors import unknown_name
 
 if TYPE_CHECKING:
+    from bai_gym.progress import OnStage
     from bai_gym.training import Recipe
     from bai_gym.training.tracking import OnValues
     from bai_gym.training.universal import UniversalRecipe
 
 __all__ = ["app"]
 
+CHECKPOINTS = ("checkpoint.zip", "checkpoint.pt", "imitation.pt")
+LINE_SECONDS = 10.0  # between two lines of progress in a file or a pipe
 HELD_OUT = "BAI-Gaussian8-v0"  # where a universal agent is compared: its family is not in the training
 
 app = typer.Typer(
@@ -106,7 +110,7 @@ def sb3(
     check_cells(make_cells(others, env, None, seed, made.env_kwargs))  # reports mistakes before the training
     check_training(made, device)
     OUT.print(f"{made.command()} (steps {made.steps:,}, {made.num_envs} episodes at once)", soft_wrap=True)
-    with _logged(wandb, made, out) as on_values, progress_bars() as on_part:
+    with _logged(wandb, made, out) as on_values, _progress(out) as on_part:
         trained = train(made, out, device=device, on_part=on_part, on_values=on_values)
     print_paths([trained.model, *([trained.weights] if trained.weights else [])])
     own = SB3Agent.load(trained.model) if trained.weights is None else Learned(path=trained.weights)
@@ -144,7 +148,7 @@ def universal(
     made = UniversalRecipe(**_given(steps=steps), seed=seed, **_read(recipe, UniversalRecipe))
     others = agent or ["SH", "TTTS"]
     check_cells(make_cells(others, HELD_OUT, None, seed + 1))  # reports mistakes before the training
-    with _logged(wandb, made, out) as on_values, progress_bars() as on_stage:
+    with _logged(wandb, made, out) as on_values, _progress(out) as on_stage:
         weights = train_universal(
             made,
             out,
@@ -190,7 +194,7 @@ def in_context(
     others = agent or ["Uniform", "SH"]
     check_cells(make_cells(others, env, None, seed, made.env_kwargs))  # reports mistakes before the training
     OUT.print(f"{made.command()} (steps {made.steps:,} and {made.value_steps:,})", soft_wrap=True)
-    with progress_bars() as on_part:
+    with _progress(out) as on_part:
         weights = train_in_context(made, out, on_part=on_part)
     print_paths([weights])
     agents = [DPT(path=weights), ICPE(path=weights), *others]
@@ -244,6 +248,36 @@ def _compare(
         )
     print_results(comparison)
     print_paths(save_all_results(out)[1])
+
+
+@contextmanager
+def _progress(out: Path) -> Iterator[OnStage]:
+    """Show the progress of training: by bars, and where nobody watches by a line now and then.
+
+    An interruption says what is saved.
+    """
+    found = [out / name for name in CHECKPOINTS if (out / name).exists()]
+    if found:
+        OUT.print(f"resumes from {found[0]}", soft_wrap=True)
+    with progress_bars() as bars:
+        until = time.monotonic() + LINE_SECONDS
+
+        def line(title: str, done: int, total: int | None) -> None:
+            nonlocal until
+            if time.monotonic() >= until:
+                ERR.print(f"{title}: {done:,} of {total:,}", soft_wrap=True)
+                until = time.monotonic() + LINE_SECONDS
+
+        try:
+            yield bars if ERR.is_terminal else line
+        except KeyboardInterrupt as error:
+            found = [out / name for name in CHECKPOINTS if (out / name).exists()]
+            error.add_note(
+                f"the last checkpoint is {found[0]}; the same command resumes"
+                if found
+                else f"nothing is saved in {out}"
+            )
+            raise
 
 
 @contextmanager

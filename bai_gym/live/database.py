@@ -1,9 +1,9 @@
 """The log of a study in a database, for workers on several machines, where a lock of a file cannot serve.
 
-Two tables hold any number of studies: ``bai_gym_studies`` has the name of each, its head and the number of its entries,
-and ``bai_gym_entries`` the entries, as the JSON lines of a journal (:mod:`bai_gym.live.entries`). A transaction of the
-database locks the row of its study, so that processes take turns, and ends with the process or the connection. What is
-appended is committed when the transaction ends.
+Two tables hold any number of studies: ``bai_gym_studies`` has the name of each, its head and the checksum of its last
+entry, and ``bai_gym_entries`` the entries, as the JSON lines of a journal (:mod:`bai_gym.live.entries`). A transaction
+of the database locks the row of its study, so that processes take turns, and ends with the process or the connection.
+What is appended is committed when the transaction ends.
 
 If the connection is lost, because the server has been restarted, it is made again. Whether a commit that was in
 progress took place is then read from the log: entries bear the mark of their writer. If it did not, and others have
@@ -23,7 +23,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bai_gym.bandits.executor.functions import one_line
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
-from bai_gym.live.entries import Entry, Overtaken, check_head, encode, head_of, parse, read_head, readable, values_of
+from bai_gym.live.entries import (
+    Chain,
+    Entry,
+    Overtaken,
+    check_head,
+    damaged,
+    head_of,
+    parse,
+    read_head,
+    readable,
+    values_of,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, Table
@@ -40,6 +51,15 @@ _EXAMPLES = "postgresql://user@host/database or sqlite:///studies.db"
 _PATIENCE = 60.0
 _IDLE = 45.0
 _PAUSE = 0.1  # between two attempts
+
+_DAMAGE = (
+    "malformed",
+    "not a database",
+    "could not decode",
+    "Could not decode",
+    "no such",
+    "syntax error",
+)  # of SQLite
 
 _SETTINGS = (
     f"SELECT set_config('lock_timeout', '{_PATIENCE:.0f}s', true), "
@@ -71,9 +91,8 @@ class Database:
         self._name = _checked_name(name)
         self._log = f"study {name!r} in {place}"
         self._head = head_of(facts)
-        self._arms = frozenset(facts["arms"])
         self._connection: Connection | None = None
-        self._unwritten: list[bytes] = []
+        self._unwritten: list[Entry] = []
         self._closed = False
         self._own()
         self.rewind()
@@ -101,19 +120,19 @@ class Database:
             entries = self._patiently(self._read)
             yield entries
             if self._unwritten:
-                self._patiently(self._commit)
-                self._seen += len(self._unwritten)
+                self._chain = self._patiently(self._commit)
         finally:
             self._unwritten = []
             self._release()
 
     def append(self, entries: Sequence[Entry]) -> None:
         """Write entries when the transaction ends."""
-        self._unwritten.extend(encode(values_of(entry)) for entry in entries)
+        self._unwritten.extend(entries)
 
     def rewind(self) -> None:
         """Have the next transaction return all entries."""
-        self._seen = 0
+        self._chain = Chain()
+        self._chain.line(self._head)
 
     def close(self) -> None:
         """Close the connections."""
@@ -149,9 +168,11 @@ class Database:
                 self._release()
                 lost = error.connection_invalidated or (self._served and isinstance(error, _outages()))
                 if not lost or time.monotonic() >= until:
-                    content = readable(b"".join(self._unwritten))
+                    content = readable(self._unwritten)
                     rest = f"; perhaps not in it: {content}" if content else ""
                     raise OutputError(f"{self._log} cannot be read or written ({_reason(error)}){rest}") from None
+            except UnicodeDecodeError as error:
+                raise OutputError(f"{self._log} cannot be read ({_reason(error)})") from None
             time.sleep(_PAUSE)
 
     def _begin(self) -> Connection:
@@ -172,37 +193,41 @@ class Database:
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_CREATE})")
         studies.metadata.create_all(connection)
         head = connection.scalar(select(studies.c.head).where(studies.c.name == self._name))
+        chain = Chain()
         if head is None:
-            head = encode(self._head).decode()
-            connection.execute(insert(studies).values(name=self._name, head=head, length=0))
-        check_head(read_head(head.encode(), self._log, _OTHER), self._head, self._log, _OTHER)
+            if _rows(connection, self._name, 0):
+                raise damaged(self._log, "it has entries, and no head", _OTHER)
+            head = chain.copy().line(self._head).decode()
+            connection.execute(insert(studies).values(name=self._name, head=head, tip=self._chain.tip))
+        check_head(read_head(_line(head), chain, self._log, _OTHER), self._head, self._log, _OTHER)
         connection.commit()
         self._release()
 
-    def _locked(self) -> tuple[Connection, int]:
-        """Begin a transaction in which no other process can write; return it with the number of entries."""
+    def _locked(self) -> tuple[Connection, str]:
+        """Begin a transaction in which no other process can write; return it with the checksum of the last entry."""
         from sqlalchemy import select
 
         studies, _ = _tables()
         connection = self._begin()
-        wanted = select(studies.c.length).where(studies.c.name == self._name).with_for_update()
-        length = connection.scalar(wanted)
-        if length is None or length < self._seen:
-            raise OutputError(f"{self._log} was deleted or cut off by others: restore it, and start again")
-        return connection, int(length)
+        tip = connection.scalar(select(studies.c.tip).where(studies.c.name == self._name).with_for_update())
+        if tip is None:
+            raise OutputError(f"{self._log} was deleted by others: restore it, and start again")
+        return connection, tip
 
     def _read(self) -> list[Entry]:
         """Return the entries that this process has not seen, and keep others from writing more."""
-        connection, length = self._locked()
-        if length == self._seen:
+        connection, tip = self._locked()
+        if tip == self._chain.tip:
             return []
-        rows = _rows(connection, self._name, self._seen)
-        entries = _parsed(rows, self._seen, length, self._arms, self._log)
-        self._seen = length
-        return entries
+        return _parsed(_rows(connection, self._name, self._seen), self._chain, tip, self._log)
 
-    def _commit(self) -> None:
-        """Write what was appended.
+    @property
+    def _seen(self) -> int:
+        """Number of the entries that this process has seen."""
+        return self._chain.length - 1
+
+    def _commit(self) -> Chain:
+        """Write what was appended, and return the checksums after it.
 
         Raises:
             Overtaken: If others have written since this process read the log, with a connection that was lost.
@@ -210,21 +235,24 @@ class Database:
         from sqlalchemy import insert, update
 
         studies, entries = _tables()
+        chain = self._chain.copy()
+        lines = [chain.line(values_of(entry)) for entry in self._unwritten]
         connection = self._connection
         if connection is None:  # it was lost
-            connection, length = self._locked()
-            if length > self._seen:
-                if _rows(connection, self._name, self._seen)[0].writer != self._writer:
+            connection, tip = self._locked()
+            if tip != self._chain.tip:
+                later = _rows(connection, self._name, self._seen)
+                if not later or later[0].writer != self._writer:
                     raise Overtaken
-                return  # it was committed before
+                return chain  # it was committed before
         rows = [
             {"study": self._name, "position": self._seen + number, "entry": line.decode(), "writer": self._writer}
-            for number, line in enumerate(self._unwritten)
+            for number, line in enumerate(lines)
         ]
         connection.execute(insert(entries), rows)
-        length = self._seen + len(rows)
-        connection.execute(update(studies).where(studies.c.name == self._name).values(length=length))
+        connection.execute(update(studies).where(studies.c.name == self._name).values(tip=chain.tip))
         connection.commit()
+        return chain
 
 
 def read_database(address: str, name: str) -> tuple[dict[str, Any], list[Entry]]:
@@ -245,17 +273,17 @@ def read_database(address: str, name: str) -> tuple[dict[str, Any], list[Entry]]
         with engine.connect() as connection:
             if not engine.dialect.has_table(connection, studies.name):
                 raise OutputError(f"{place} has no studies: give the address that they were started with")
-            found = connection.execute(select(studies.c.head, studies.c.length).where(studies.c.name == name)).first()
+            found = connection.execute(select(studies.c.head, studies.c.tip).where(studies.c.name == name)).first()
             if found is None:
                 names = connection.scalars(select(studies.c.name).order_by(studies.c.name)).all()
                 raise OutputError(f"there is no {log}: it has {', '.join(map(repr, names)) or 'none yet'}")
-            rows = _rows(connection, name, 0)[: found.length]  # there may be more by now
-    except DBAPIError as error:
+            rows = _rows(connection, name, 0)
+    except (DBAPIError, UnicodeDecodeError) as error:
         raise OutputError(f"{log} cannot be read ({_reason(error)})") from None
     finally:
         engine.dispose()
-    facts = read_head(found.head.encode(), log, _OTHER)
-    return facts, _parsed(rows, 0, found.length, frozenset(facts["arms"]), log)
+    chain = Chain()
+    return read_head(_line(found.head), chain, log, _OTHER), _parsed(rows, chain, found.tip, log)
 
 
 @cache
@@ -269,7 +297,7 @@ def _tables() -> tuple[Table, Table]:
         metadata,
         Column("name", String, primary_key=True),
         Column("head", Text, nullable=False),
-        Column("length", Integer, nullable=False),
+        Column("tip", String, nullable=False),
     )
     entries = Table(
         "bai_gym_entries",
@@ -344,30 +372,38 @@ def _checked_name(name: str) -> str:
 
 
 def _rows(connection: Connection, name: str, start: int) -> Sequence[Any]:
-    """Return the rows of the entries from a position on: position, entry, writer."""
+    """Return the rows of the entries from a position on: entry, writer."""
     from sqlalchemy import select
 
     _, entries = _tables()
-    wanted = select(entries.c.position, entries.c.entry, entries.c.writer)
+    wanted = select(entries.c.entry, entries.c.writer)
     return connection.execute(
         wanted.where(entries.c.study == name, entries.c.position >= start).order_by(entries.c.position)
     ).all()
 
 
-def _parsed(rows: Sequence[Any], start: int, length: int, arms: frozenset[str], log: str) -> list[Entry]:
-    """Return the entries in rows, which must be those from a position on.
+def _parsed(rows: Sequence[Any], chain: Chain, tip: str, log: str) -> list[Entry]:
+    """Return the entries in rows, up to one with a checksum; others may have written more by now.
 
     Raises:
-        OutputError: If one is missing, or is no entry.
+        OutputError: If one is missing or damaged.
     """
     found = []
-    for position in range(start, length):
-        row = rows[position - start] if position - start < len(rows) else None
-        entry = parse(row.entry.encode(), arms) if row is not None and row.position == position else None
-        if entry is None:
-            raise OutputError(f"{log} is damaged: entry {position} is missing or no entry; repair or delete it")
-        found.append(entry)
+    for row in rows:
+        if chain.tip == tip:
+            break
+        values = chain.values(_line(row.entry))
+        if values is None:
+            break
+        found.append(parse(values))
+    if chain.tip != tip:
+        raise damaged(log, f"entry {chain.length - 1} is missing or not as it was written", _OTHER)
     return found
+
+
+def _line(value: Any) -> bytes:
+    """Return a text of the database, where damage can leave a value of any type."""
+    return str(value).encode(errors="replace")
 
 
 def _outages() -> tuple[type[Exception], ...]:
@@ -378,5 +414,8 @@ def _outages() -> tuple[type[Exception], ...]:
 
 
 def _reason(error: Any) -> str:
-    """Return what the driver says, in one line."""
-    return one_line(str(error.orig), 200)
+    """Return what the driver says, in one line, and what to do about a damaged file."""
+    if isinstance(error, UnicodeDecodeError):  # of SQLite's own message, which quotes the damage
+        return f"its tables are damaged; restore a copy, or start again with {_OTHER}"
+    said = one_line(str(error.orig), 200)
+    return f"{said}; restore a copy of the file" if any(word in said for word in _DAMAGE) else said

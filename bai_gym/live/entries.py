@@ -8,6 +8,7 @@ after it is an :class:`Entry`. A log may be kept in a file (:class:`bai_gym.live
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -16,15 +17,15 @@ from typing import Any, Protocol
 
 from bai_gym.bandits.executor.functions import one_line
 from bai_gym.errors import OutputError
-from bai_gym.validation import LARGEST
 
 __all__ = [
+    "Chain",
     "Entry",
     "Log",
     "Memory",
     "Overtaken",
     "check_head",
-    "encode",
+    "damaged",
     "foreign",
     "head_of",
     "parse",
@@ -33,9 +34,9 @@ __all__ = [
     "values_of",
 ]
 
-KIND = "bai-gym study"
-_VERSION = 4
-_KINDS = ("ask", "again", "release", "tell", "end", "recommend")
+_KIND = "bai-gym study"
+_VERSION = 5
+_KINDS = ("ask", "again", "release", "tell", "add", "end", "recommend")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,11 @@ class Entry:
 
     Attributes:
         kind: ``"ask"``: a pull was handed out. ``"again"``: it was handed out once more. ``"release"``: it may be
-            handed out once more. ``"tell"``: its reward. ``"end"``: the agent asks for no pulls after this one.
-            ``"recommend"``: after so many pulls the agent has recommended an arm.
+            handed out once more. ``"tell"``: its reward. ``"add"``: after so many pulls an arm was added. ``"end"``:
+            the agent asks for no pulls after this one. ``"recommend"``: after so many pulls the agent has recommended
+            an arm.
         number: Number of the pull, from 1 on.
-        arm: Name of the arm, of ``"ask"`` and ``"recommend"``.
+        arm: Name of the arm, of ``"ask"``, ``"add"`` and ``"recommend"``.
         reward: The reward, of ``"tell"``, at most 1e50 in magnitude.
         error: Reason of a failure, if the reward is the worst one, of ``"tell"``.
         item: Number of the item, of ``"ask"`` in a study with items.
@@ -61,6 +63,43 @@ class Entry:
     error: str | None = None
     item: int | None = None
     cost: float | None = None
+
+
+class Chain:
+    """The checksums of a log, one in each line: of the line, and by the checksum before it of all lines above.
+
+    Attributes:
+        length: Number of the lines so far.
+        tip: Checksum of the last one.
+    """
+
+    def __init__(self, length: int = 0, tip: str = "") -> None:
+        self.length = length
+        self.tip = tip
+
+    def copy(self) -> Chain:
+        """Return a chain that goes on from here by itself."""
+        return Chain(self.length, self.tip)
+
+    def line(self, values: Mapping[str, Any]) -> bytes:
+        """Return a head, or the values of an entry, as the next line."""
+        text = json.dumps(values, allow_nan=False)
+        self.tip = hashlib.blake2b((self.tip + text).encode(), digest_size=8).hexdigest()
+        self.length += 1
+        return f'{text[:-1]}, "sum": "{self.tip}"}}'.encode()
+
+    def values(self, line: bytes) -> dict[str, Any] | None:
+        """Return the values in the next line; None, without going on, if it is not as it was written."""
+        ahead = self.copy()
+        try:
+            values = json.loads(line)
+            del values["sum"]
+            if ahead.line(values) != line:
+                return None
+        except (ValueError, TypeError, KeyError, RecursionError):
+            return None
+        self.length, self.tip = ahead.length, ahead.tip
+        return dict(values)
 
 
 class Overtaken(Exception):
@@ -122,40 +161,48 @@ class Memory:
 
 def head_of(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the head of a log."""
-    return {"journal": KIND, "version": _VERSION, **facts}
+    return {"journal": _KIND, "version": _VERSION, **facts}
 
 
-def read_head(line: bytes, log: str, other: str) -> dict[str, Any]:
+def read_head(line: bytes, chain: Chain, log: str, other: str) -> dict[str, Any]:
     """Return the facts in the head of a log.
 
     Args:
         line: The head.
+        chain: The checksums, at their beginning.
         log: What errors call the log.
         other: What to give for another experiment, such as "another file".
 
     Raises:
-        OutputError: If it is no head, is of another version, or names no arms.
+        OutputError: If it is no head, is of another version, or is damaged.
     """
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
         found = None
-    if not isinstance(found, dict) or found.get("journal") != KIND:
+    if not isinstance(found, dict) or found.get("journal") != _KIND:
         raise foreign(log, other)
     if found.get("version") != _VERSION:
         raise OutputError(
             f"{log} has version {found.get('version')!r}, and this library reads {_VERSION}: "
             f"resume with the library that wrote it, or give {other}"
         )
-    arms = found.get("arms")
-    if not isinstance(arms, list) or not all(isinstance(name, str) for name in arms):
-        raise OutputError(f"{log} is damaged: its head names no arms")
-    return found
+    values = chain.values(line)
+    if values is None:
+        raise damaged(log, "its head is not as it was written", other)
+    return values
 
 
 def foreign(log: str, other: str) -> OutputError:
     """Return the error of what was not written by this library."""
-    return OutputError(f"{log} was not written by a study of bai-gym: give {other}")
+    return OutputError(
+        f"{log} was not written by a study of bai-gym, or its beginning is damaged: give {other}, or restore a copy"
+    )
+
+
+def damaged(log: str, what: str, other: str) -> OutputError:
+    """Return the error of a log that is not as it was written."""
+    return OutputError(f"{log} is damaged: {what}; restore a copy, or start again with {other}")
 
 
 def check_head(found: Mapping[str, Any], expected: Mapping[str, Any], log: str, other: str) -> None:
@@ -172,57 +219,31 @@ def check_head(found: Mapping[str, Any], expected: Mapping[str, Any], log: str, 
     """
     for name, value in expected.items():
         if found.get(name) != value:
+            way = f"give the same arguments, or {other}"
+            if name in ("arms", "budget") and found.get("items") is None:
+                way += ", and this one as earlier= to go on from its results"
             raise OutputError(
                 f"{log} is of another experiment: its {name} is {_shown(found.get(name))}, and here it is "
-                f"{_shown(value)}; give the same arguments, or {other}"
+                f"{_shown(value)}; {way}"
             )
 
 
-def encode(values: Mapping[str, Any]) -> bytes:
-    """Return a head, or the values of an entry, as a line."""
-    return json.dumps(values, allow_nan=False).encode() + b"\n"
-
-
-def readable(content: bytes) -> str:
-    """Return lines as one."""
-    return content.decode().strip().replace("\n", ", ")
+def readable(entries: Sequence[Entry]) -> str:
+    """Return entries as errors show them."""
+    return ", ".join(json.dumps(values_of(entry)) for entry in entries)
 
 
 def values_of(entry: Entry) -> dict[str, Any]:
-    """Return an entry as JSON has it."""
+    """Return an entry as JSON has it; :func:`parse` reads it."""
     names = ("arm", "reward", "error", "item", "cost")
     rest = {name: getattr(entry, name) for name in names}
     return {entry.kind: entry.number, **{name: value for name, value in rest.items() if value is not None}}
 
 
-def parse(line: bytes, arms: frozenset[str]) -> Entry | None:
-    """Return the entry in a line, or None if it has none."""
-    try:
-        values = json.loads(line)
-        (kind,) = (kind for kind in _KINDS if kind in values)
-        names = (kind, "arm", "reward", "error", "item", "cost")
-        number, arm, reward, error, item, cost = (values.get(name) for name in names)
-    except (ValueError, TypeError, AttributeError, RecursionError):
-        return None
-    if not _is_count(number) or not (item is None or (kind == "ask" and _is_count(item))):
-        return None
-    if (kind in ("ask", "recommend")) != (isinstance(arm, str) and arm in arms):
-        return None
-    if (kind == "tell") != _is_number(reward) or not (error is None or isinstance(error, str)):
-        return None
-    if cost is not None and (kind != "tell" or not _is_number(cost) or cost < 0):
-        return None
-    return Entry(
-        kind, number, arm, None if reward is None else float(reward), error, item, None if cost is None else float(cost)
-    )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+def parse(values: Mapping[str, Any]) -> Entry:
+    """Return the entry whose values have these names."""
+    (kind,) = (name for name in _KINDS if name in values)
+    return Entry(kind, **{"number" if name == kind else name: value for name, value in values.items()})
 
 
 def _shown(value: Any) -> str:

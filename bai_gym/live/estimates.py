@@ -130,3 +130,16 @@ def _with_earlier(
     both.merge(made, Statistics(pulls[made], means[made], np.where(pulls > 1, variances, 0.0)[made]))
     n = both.pulls[0]
     return n, np.where(n > 0, both.means[0], np.nan), np.where(n > 1, both.variances[0], np.nan)
+
+
+def statistics_of(arms: IntArray, rewards: FloatArray, num_arms: int, earlier: Statistics | None) -> Statistics:
+    """Return ``(1, K)`` statistics of rewards and of earlier ones, which may be of fewer arms."""
+    both = Statistics.zeros((1, num_arms))
+    if earlier is not None:
+        made, part = earlier.flat()
+        both.merge(made, part)
+    for arm in np.unique(arms):
+        values = rewards[arms == arm]
+        variance = values.var(ddof=1) if values.size > 1 else 0.0
+        both.merge(np.array([arm]), Statistics(*(np.array([one]) for one in (values.size, values.mean(), variance))))
+    return both

@@ -20,7 +20,7 @@ from bai_gym.live.summary import lasting_sentence, lead_sentence, summary
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["Identification"]
+__all__ = ["Identification", "printable"]
 
 _SHOWN = 20  # arms shown in the text of a result
 _WIDTH = 40  # characters of a name
@@ -259,7 +259,7 @@ class Identification:
         verb = "recommends" if self.ended else "has not ended; best so far:"
         title = f"{self.agent} {verb} arm {self.name} after {self.use}"
         lead = lead_sentence(self.estimates, self.names, self.order)
-        return "\n".join([title, *self.table, lead, lasting_sentence(self.estimates), *self.notes])
+        return "\n".join(map(printable, [title, *self.table, lead, lasting_sentence(self.estimates), *self.notes]))
 
     @property
     def use(self) -> str:
@@ -303,3 +303,8 @@ class Identification:
         if isinstance(arm, int | np.integer) and 0 <= arm < self.num_arms:
             return int(arm)
         raise ParameterError(f"control {arm!r} is no arm: give one of {one_line(', '.join(self.names), 100)}")
+
+
+def printable(line: str) -> str:
+    """Return a line with question marks for the characters that would control a terminal."""
+    return "".join(character if character.isprintable() else "?" for character in line)

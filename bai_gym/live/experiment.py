@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,17 +23,22 @@ from bai_gym.benchmark.protocol import (
 from bai_gym.benchmark.sources import AgentSource
 from bai_gym.datasets import read_table
 from bai_gym.errors import AgentError, DataError, InstanceError, ParameterError
+from bai_gym.live.estimates import statistics_of
 from bai_gym.live.funds import Funds
 from bai_gym.live.items import Items
+from bai_gym.live.journal import is_journal
+from bai_gym.live.overview import Overview
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray, Statistics
-from bai_gym.validation import integer
+from bai_gym.validation import integer, members
 
 __all__ = ["Experiment", "check_arms", "check_matrix", "check_names", "kind_of"]
 
 _FROM_PARAMETERS = frozenset({"prior"})  # knowledge that the agent has from its parameters, which users provide
+
+_MOST_ARMS = 1_000_000  # their names alone take 100 MB
 
 _PARAMETERS = {
     "complexity": "a",
@@ -54,6 +60,7 @@ class Experiment:
         earlier: ``(1, K)`` statistics of earlier results, or None.
         items: The items, or None.
         funds: The budget.
+        added: How many arms were added since the study began.
 
     Raises:
         ParameterError: If there are both items and earlier results.
@@ -68,6 +75,7 @@ class Experiment:
     earlier: Statistics | None
     items: Items | None
     funds: Funds
+    added: int = 0
 
     def __post_init__(self) -> None:
         """Check what belongs together."""
@@ -106,6 +114,25 @@ class Experiment:
             "items": None if self.items is None or not kept else [len(self.items), self.items.digest()],
         }
 
+    def with_arm(self, name: str, earlier: Statistics, left: int) -> Experiment:
+        """Return the experiment that goes on with one more arm.
+
+        Args:
+            name: Name of the arm.
+            earlier: ``(1, K)`` statistics of the rewards so far.
+            left: Pulls that are left.
+
+        Raises:
+            ParameterError: If it has costs, items or features, or the name is no other name.
+            AgentError: If the agent cannot start from earlier results.
+        """
+        if self.funds.costs is not None or self.items is not None or self.features is not None:
+            raise ParameterError("no arm can be added to a study with costs, items or features: start another study")
+        names = check_names((*self.names, name))
+        both = statistics_of(np.array([], np.int64), np.array([]), len(names), earlier)
+        funds = Funds(left, left, None, priced=False, most=left)
+        return replace(self, names=names, earlier=both, funds=funds, added=self.added + 1)
+
     def player(self) -> Any:
         """Return the agent, at its beginning."""
         player = self.source.make()
@@ -116,24 +143,33 @@ class Experiment:
         info.rewards = self.rewards
         if self.items is not None:
             info.paired, info.num_items = True, len(self.items)
-        reset(player, info, generator(self.seed, "agent"))
+        reset(player, info, generator(self.seed, "agent", *([self.added] if self.added else [])))
         return player
 
-    def notes(self, *, stopped: bool, exhausted: int | None) -> tuple[str, ...]:
+    def notes(
+        self, *, stopped: bool, exhausted: int | None, additions: Sequence[tuple[str, int]] = ()
+    ) -> tuple[str, ...]:
         """Return what has to be said about the result.
 
         Args:
             stopped: Whether the budget or the items have ended the study, and not the agent.
             exhausted: The arm that the agent asked for when it had been played on all items, or None.
+            additions: Names of the arms that were added, and after how many pulls.
         """
         player = suited(self.source.make(), self.rewards)
         said: list[str] = []
+        for name, pulls in additions:
+            promise = ", and its error probability is at most delta for each start" if _stops(player) else ""
+            said.append(
+                f"arm {name} was added after {pulls} pulls: {self.agent} started again from the rewards so far, as "
+                f"from earlier results{promise}; the intervals at all times hold together for looks since then"
+            )
         if exhausted is not None:
             said.append(
                 f"{self.agent} asked for arm {self.names[exhausted]} once more than there are items, which ended the "
                 "study: more items would use the rest of the budget"
             )
-        elif stopped and getattr(player, "stops", False):
+        elif stopped and _stops(player):
             said.append(f"{self.agent} was stopped by the budget of {self.funds}: its confidence was not reached")
         prior = (f"{self.agent} uses a prior, given by its parameters",) if knowledge(player) & _FROM_PARAMETERS else ()
         known: Any = _UnknownArms(self.rewards, len(self.names), None if self.items is None else len(self.items))
@@ -177,6 +213,9 @@ def kind_of(rewards: Rewards | str | None, earlier: Any, arm_column: str, reward
         return Rewards.of(rewards)
     if earlier is None:
         return REAL
+    study = _study_of(earlier)
+    if study is not None:
+        return study.rewards
     return Rewards.read(read_table(earlier, arm_column=arm_column, reward_column=reward_column).rewards)
 
 
@@ -187,18 +226,18 @@ def check_names(arms: int | Iterable[str] | None) -> tuple[str, ...]:
         ParameterError: If they are not at least two different texts.
     """
     if isinstance(arms, int | np.integer):
-        return tuple(map(str, range(integer(arms, "arms", least=2))))
-    if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
+        return tuple(map(str, range(integer(arms, "arms", least=2, most=_MOST_ARMS))))
+    names = members(arms)
+    if names is None:
         raise ParameterError(f"arms must be the names of at least two arms, or their number, not {arms!r}")
-    names = tuple(arms)
     wrong = [name for name in names if not isinstance(name, str) or not name.strip() or not _encodable(name)]
     if wrong:
         raise ParameterError(f"the name of an arm must be text that is not empty, not {wrong[0]!r}")
     if len(names) < 2:
         raise ParameterError(f"arms must name at least two arms, not {len(names)}")
-    twice = [name for place, name in enumerate(names) if name in names[:place]]
-    if twice:
-        raise ParameterError(f"arms names arm {twice[0]!r} twice; each arm may be listed once")
+    if len(set(names)) < len(names):
+        twice, _ = Counter(names).most_common(1)[0]
+        raise ParameterError(f"arms names arm {twice!r} twice; each arm may be listed once")
     return names
 
 
@@ -211,27 +250,47 @@ def check_arms(
         ParameterError: If the names are not at least two different ones.
         DataError: If the results are of other arms, or not of the kind.
     """
-    samples = None
-    if earlier is not None:
-        samples = read_table(earlier, arm_column=arm_column, reward_column=reward_column, rewards=kind)
-    if arms is None and samples is None:
+    found = None if earlier is None else _earlier(earlier, arm_column, reward_column, kind)
+    if arms is None and found is None:
         raise ParameterError("arms is missing: give the names of the arms, or their number")
-    if arms is None and samples is not None:
-        arms = samples.names
+    if arms is None and found is not None:
+        arms = found[0]
     names = check_names(arms)
-    if samples is None:
+    if found is None:
         return names, None
     places = {name: place for place, name in enumerate(names)}
     statistics = Statistics.zeros((1, len(names)))
-    for number, name in enumerate(samples.names):
+    for number, name in enumerate(found[0]):
         if name not in places:
             raise DataError(f"the earlier results have arm {name!r}, which is not among the arms: leave out its rows")
-        rewards = samples.rewards[samples.offsets[number] : samples.offsets[number + 1]]
-        place = places[name]
-        statistics.pulls[0, place] = rewards.size
-        statistics.means[0, place] = rewards.mean()
-        statistics.variances[0, place] = rewards.var(ddof=1) if rewards.size > 1 else 0.0
+        for part in ("pulls", "means", "variances"):
+            getattr(statistics, part)[0, places[name]] = getattr(found[1], part)[0, number]
     return names, statistics
+
+
+def _earlier(earlier: Any, arm_column: str, reward_column: str, kind: Rewards) -> tuple[tuple[str, ...], Statistics]:
+    """Return the names of the arms of earlier results, and ``(1, K)`` statistics of these."""
+    study = _study_of(earlier)
+    if study is not None:
+        arms, rewards = (np.array([getattr(pull, name) for pull in study.log]) for name in ("arm", "reward"))
+        refusal = kind.refusal(rewards)
+        if refusal is not None:
+            raise DataError(f"{earlier}: {refusal}")
+        return study.names, statistics_of(arms, rewards, len(study.names), study.earlier)
+    samples = read_table(earlier, arm_column=arm_column, reward_column=reward_column, rewards=kind)
+    arms = np.repeat(np.arange(len(samples.names)), np.diff(samples.offsets))
+    return tuple(samples.names), statistics_of(arms, samples.rewards, len(samples.names), None)
+
+
+def _study_of(earlier: Any) -> Overview | None:
+    """Return the study whose journal or address is given; None for a table."""
+    is_log = is_journal(earlier) or (isinstance(earlier, str) and "://" in earlier)
+    return Overview.of(earlier) if is_log else None
+
+
+def _stops(player: Any) -> bool:
+    """Whether the agent ends the study when it is confident."""
+    return bool(getattr(player, "stops", False))
 
 
 def _encodable(text: str) -> bool:

@@ -171,6 +171,10 @@ def identify(
         except PullError as error:
             error.log = study.log
             raise
+        except KeyboardInterrupt as error:
+            kept = "lost without a journal" if journal is None else f"in {journal}; the same call resumes"
+            error.add_note(f"interrupted: the {len(study.log):,} rewards so far are {kept}")
+            raise
         return study.result()
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from bai_gym.bandits.executor.functions import one_line
 from bai_gym.errors import ParameterError
 from bai_gym.seeding import generator
+from bai_gym.validation import members
 
 __all__ = ["Items", "Turns", "check_items"]
 
@@ -93,6 +94,10 @@ class Turns:
         self.exhausted = arm
         return False
 
+    def add_arm(self) -> None:
+        """Take account of one more arm."""
+        self._made.append(0)
+
     def take(self, arm: int) -> None:
         """Give the next pull of an arm its item."""
         self.numbers.append(None if self._items is None else self._items.order[self._made[arm]])
@@ -105,9 +110,9 @@ def check_items(values: Iterable[Any]) -> tuple[Any, ...]:
     Raises:
         ParameterError: If they are no collection, or a text or dict, or if there are none.
     """
-    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+    items = None if isinstance(values, Mapping) else members(values)
+    if items is None:
         raise ParameterError(f"items must be a list of questions, instances or seeds, not {one_line(repr(values), 80)}")
-    items = tuple(values)
     if not items:
         raise ParameterError("items is empty: give at least one item, or leave items out")
     return items

@@ -1,16 +1,18 @@
 """A journal on disk that several processes can share: JSON lines, each on the disk before anything follows from it.
 
-The first line identifies the experiment; every other line is an entry (:mod:`bai_gym.live.entries`). Nothing is
-ever overwritten, except a last line that was cut off when its process or machine died. Processes read what others have
-appended, and append, under a lock of the file, which ends with the process that holds it. A file that was replaced
-while it was open is refused, so that nothing is appended to one that nobody else reads.
+The first line has the number of bytes that are on the disk, the second one identifies the experiment, and every other
+line is an entry (:mod:`bai_gym.live.entries`). Each of these has a checksum of itself and of all above, so damage is
+noticed anywhere. Nothing but the number is ever overwritten, except a last line that was cut off when its process or
+machine died. Processes read what others have appended, and append, under a lock of the file, which ends with the
+process that holds it. A file that was replaced while it was open is refused, so that nothing is appended to one that
+nobody else reads.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,10 +21,10 @@ from typing import Any, BinaryIO
 from bai_gym.bandits.executor.functions import one_line
 from bai_gym.errors import OutputError, ParameterError
 from bai_gym.live.entries import (
-    KIND,
+    Chain,
     Entry,
     check_head,
-    encode,
+    damaged,
     foreign,
     head_of,
     parse,
@@ -31,7 +33,7 @@ from bai_gym.live.entries import (
     values_of,
 )
 
-__all__ = ["Journal", "read_journal"]
+__all__ = ["Journal", "is_journal", "read_journal"]
 
 _OTHER = "another file"
 _PATIENCE = 60.0  # seconds for the lock; others hold it for milliseconds
@@ -56,7 +58,6 @@ class Journal:
         self._path = _checked(path)
         self._place = self._path.absolute()  # the working directory may change
         self._head = head_of(facts)
-        self._arms = frozenset(facts["arms"])
         self._exclusive = exclusive
         self._open()
         try:
@@ -93,16 +94,16 @@ class Journal:
             OutputError: If they cannot be written, or cannot be found at the path afterwards; the message has them, so
                 that no reward is lost.
         """
-        content = b"".join(encode(values_of(entry)) for entry in entries)
-        self._write(content)
+        content = b"".join(self._chain.line(values_of(entry)) + b"\n" for entry in entries)
+        self._write(content, entries)
         if self._moved():
-            raise OutputError(f"{self._gone()}; not in it: {readable(content)}")
+            raise OutputError(f"{self._gone()}; not in it: {readable(entries)}")
         self._offset += len(content)
-        self._line += len(entries)
+        self._count()
 
     def rewind(self) -> None:
         """Have the next transaction return all entries."""
-        self._offset, self._line = 0, 0
+        self._offset, self._chain = len(_count(0)), Chain()
 
     def close(self) -> None:
         """Close the file."""
@@ -174,56 +175,43 @@ class Journal:
                 fcntl.flock(self._file, fcntl.LOCK_UN)
 
     def _read(self) -> list[Entry]:
-        """Return the entries from the present position to the end, after a check of the first line."""
+        """Return the entries from the present position to the end, after a check of the head."""
         try:
+            self._file.seek(0)
+            count = self._file.read(len(_count(0)))
             self._file.seek(self._offset)
             content = self._file.read()
             size = os.fstat(self._file.fileno()).st_size
         except OSError as error:
             raise OutputError(f"journal {self._path} cannot be read: {error.strerror}") from None
-        if size < self._offset or self._moved():
+        if self._moved() or (self._chain.length and size < self._offset):
             raise OutputError(self._gone())
-        *lines, rest = content.split(b"\n")
-        whole = _complete(rest)  # all but its newline was written, or an editor has removed that
-        if whole:
-            lines, rest = [*lines, rest], b""
-        if self._line == 0:
-            if not lines:  # empty, or cut off in its first line
-                if not (encode(self._head).startswith(rest) or rest.startswith(encode({"journal": KIND})[:-2])):
-                    raise foreign(f"journal {self._path}", _OTHER)
-                self._cut(0)
-                self._write(encode(self._head))
-                self._keep_name()
-                self._offset, self._line = len(encode(self._head)), 1
-                return []
-            log = f"journal {self._path}"
-            check_head(read_head(lines[0], log, _OTHER), self._head, log, _OTHER)
-        if whole:
-            self._write(b"\n")
-            content += b"\n"
-        entries = []
-        position = self._offset
-        for number, line in enumerate(lines):
-            if self._line + number > 0:
-                entry = parse(line, self._arms)
-                if entry is None and number == len(lines) - 1 and not rest:
-                    break  # after a crash of the machine, lost blocks of a file can hold anything
-                if entry is None:
-                    where = f"line {self._line + number + 1}"
-                    raise OutputError(f"journal {self._path} is damaged: {where} is no entry; repair or delete it")
-                entries.append(entry)
-            position += len(line) + 1
-        if position < self._offset + len(content):
-            self._cut(position)
-        self._line += len(entries) + (self._line == 0)
-        self._offset = position
+        if not size:
+            head = self._chain.line(self._head) + b"\n"
+            self._offset += len(head)
+            self._file.seek(0)
+            self._write(_count(self._offset) + head)
+            self._keep_name()
+            return []
+        found, entries, end = _parsed(count, content, self._offset, self._chain, f"journal {self._path}")
+        if found is not None:
+            check_head(found, self._head, f"journal {self._path}", _OTHER)
+        if end < size:
+            self._cut(end)
+        self._offset = end
         return entries
+
+    def _count(self) -> None:
+        """Note that everything up to here is on the disk; the note itself may come there later."""
+        self._file.seek(0)
+        self._file.write(_count(self._offset))
+        self._file.seek(self._offset)
 
     def _cut(self, length: int) -> None:
         self._file.truncate(length)
         self._file.seek(length)
 
-    def _write(self, content: bytes) -> None:
+    def _write(self, content: bytes, entries: Sequence[Entry] = ()) -> None:
         try:
             written = 0
             while written < len(content):
@@ -231,7 +219,7 @@ class Journal:
             os.fsync(self._file.fileno())
         except OSError as error:
             raise OutputError(
-                f"journal {self._path} cannot be written ({error.strerror}); not in it: {readable(content)}"
+                f"journal {self._path} cannot be written ({error.strerror}); not in it: {readable(entries)}"
             ) from None
 
     def _keep_name(self) -> None:
@@ -257,22 +245,59 @@ def read_journal(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Ent
     try:
         if path.exists() and not path.is_file():
             raise OutputError(f"journal {path} cannot be read: it is no regular file")
-        first, *lines = path.read_bytes().split(b"\n")
+        content = path.read_bytes()
     except (OSError, ValueError) as error:
         if isinstance(error, OutputError):
             raise
         reason = error.strerror if isinstance(error, OSError) else error
         raise OutputError(f"journal {str(path)!r} cannot be read: {reason}") from None
-    facts = read_head(first, f"journal {path}", _OTHER)
-    arms = frozenset(facts["arms"])
-    entries = []
-    for number, line in enumerate(lines, 2):
-        entry = parse(line, arms)
-        if entry is not None:
-            entries.append(entry)
-        elif number <= len(lines):  # not the last one
-            raise OutputError(f"journal {path} is damaged: line {number} is no entry; repair or delete it")
-    return facts, entries
+    start = len(_count(0))
+    facts, entries, _ = _parsed(content[:start], content[start:], start, Chain(), f"journal {path}")
+    return facts or {}, entries
+
+
+def is_journal(place: object) -> bool:
+    """Return whether this is the path of a journal."""
+    try:
+        with open(place, "rb") as file:  # type: ignore[call-overload]
+            return _COUNT.fullmatch(file.read(len(_count(0)))) is not None
+    except (OSError, TypeError, ValueError):
+        return False
+
+
+def _parsed(
+    count: bytes, content: bytes, start: int, chain: Chain, log: str
+) -> tuple[dict[str, Any] | None, list[Entry], int]:
+    """Return the head, if it is there, the entries, and where they end.
+
+    What comes after the counted bytes and is not whole was never written to its end, and is left out.
+
+    Args:
+        count: The first line.
+        content: What follows a position.
+        start: The position.
+        chain: The checksums up to there.
+        log: What errors call the journal.
+
+    Raises:
+        OutputError: If it is damaged.
+    """
+    counted = _COUNT.fullmatch(count)
+    if counted is None:
+        raise foreign(log, _OTHER)
+    lines, head, entries = content.split(b"\n")[:-1], None, []
+    if not chain.length:
+        head = read_head(lines[0] if lines else b"", chain, log, _OTHER)
+        start += len(lines.pop(0)) + 1
+    for line in lines:
+        values = chain.values(line)
+        if values is None:
+            break
+        entries.append(parse(values))
+        start += len(line) + 1
+    if start < int(counted[1]):
+        raise damaged(log, f"line {chain.length + 2} is missing or not as it was written", _OTHER)
+    return head, entries, start
 
 
 def _checked(path: str | os.PathLike[str]) -> Path:
@@ -282,11 +307,9 @@ def _checked(path: str | os.PathLike[str]) -> Path:
 
 
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_COUNT = re.compile(rb'\{"bytes": +(\d+)\}\n')
 
 
-def _complete(line: bytes) -> bool:
-    """Whether a line is a whole JSON object; no beginning of one is."""
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False
+def _count(length: int) -> bytes:
+    """Return the first line, as long for any number."""
+    return b'{"bytes": %15d}\n' % length

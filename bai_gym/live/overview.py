@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.errors import OutputError
 from bai_gym.live.entries import Entry
-from bai_gym.live.estimates import Pull
+from bai_gym.live.estimates import Pull, statistics_of
 from bai_gym.live.evidence import Identification
 from bai_gym.live.storage import read_log
 from bai_gym.rewards import Rewards
@@ -31,6 +30,8 @@ class Overview:
         asked: Pulls handed out.
         items: In a study with items, on how many of them an arm has been played, and how many there are; else None.
         log: The pulls with rewards, in the order in which they were handed out.
+        names: Names of the arms.
+        earlier: ``(1, K)`` statistics of the results from which the study started; None: there were none.
         found: The evidence; None before the first reward.
     """
 
@@ -40,6 +41,8 @@ class Overview:
     asked: int
     items: tuple[int, int] | None
     log: tuple[Pull, ...]
+    names: tuple[str, ...]
+    earlier: Statistics | None
     found: Identification | None
 
     @classmethod
@@ -55,11 +58,7 @@ class Overview:
             ParameterError: The place is no path or address, or a file is given with a name.
             MissingPackageError: A package for databases is not installed.
         """
-        facts, entries = read_log(place, name)
-        try:
-            return _overview(facts, entries)
-        except (LookupError, TypeError, ValueError) as error:
-            raise OutputError(f"the study is damaged: its entries do not fit together ({error})") from None
+        return _overview(*read_log(place, name))
 
     @property
     def ended(self) -> bool:
@@ -79,7 +78,8 @@ class Overview:
 
 
 def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
-    names, agent, budget, costs = (facts[name] for name in ("arms", "agent", "budget", "costs"))
+    agent, budget, costs = (facts[name] for name in ("agent", "budget", "costs"))
+    names = (*facts["arms"], *(entry.arm for entry in entries if entry.kind == "add" and entry.arm is not None))
     kind = Rewards.of(facts["rewards"])
     places = {name: arm for arm, name in enumerate(names)}
     arms: list[int] = []
@@ -99,6 +99,7 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
     if facts["earlier"] is not None:
         pulls, means, variances = (np.array([values]) for values in facts["earlier"])
         earlier = Statistics(pulls.astype(np.int64), means.astype(np.float64), variances.astype(np.float64))
+        earlier = statistics_of(np.array([], np.int64), np.array([]), len(names), earlier)
     spent = None
     if costs is not None:
         known = sum(pull.cost - costs[pull.arm] for pull in log if pull.cost is not None)
@@ -120,4 +121,4 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
             on_items=facts["items"] is not None,
         )
     items = None if facts["items"] is None else (len(played), int(facts["items"][0]))
-    return Overview(agent, budget, kind, len(arms), items, log, found)
+    return Overview(agent, budget, kind, len(arms), items, log, names, earlier, found)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from bai_gym.benchmark.protocol import Traits
 from bai_gym.budget import Budget
 from bai_gym.errors import OutputError, ParameterError
 from bai_gym.live.dispatcher import Dispatcher
 from bai_gym.live.entries import Entry
-from bai_gym.live.estimates import Pull
+from bai_gym.live.estimates import Pull, statistics_of
 from bai_gym.live.experiment import Experiment
 from bai_gym.live.items import Turns
 from bai_gym.live.leases import Leases
@@ -24,6 +26,9 @@ class State:
         experiment: The arguments of the study.
 
     Attributes:
+        experiment: The experiment, with the arms that were added.
+        arms: Arms of the pulls handed out.
+        additions: Names of the arms that were added, and after how many pulls.
         rewards: Pulls whose rewards count, by number of the pull.
         leases: Pulls without a reward.
         funds: The budget, and what has been spent of it.
@@ -33,30 +38,33 @@ class State:
 
     def __init__(self, experiment: Experiment) -> None:
         """Begin before the first pull."""
+        self.experiment = experiment
+        self.arms: list[int] = []
+        self.additions: list[tuple[str, int]] = []
         self.rewards: dict[int, Pull] = {}
         self.leases = Leases()
         self.funds = experiment.funds.unspent()
         self.turns = Turns(experiment.items, len(experiment.names))
         self.recorded = False
-        self._names = experiment.names
-        player = experiment.player()
+        self._earlier = experiment.earlier
+        self._before = 0  # pulls before the last arm was added
+        self._dispatcher = self._dispatch(experiment)
+
+    def _dispatch(self, experiment: Experiment) -> Dispatcher:
+        """Return the agent at its beginning."""
+        player, funds = experiment.player(), experiment.funds
         num_items = 0 if experiment.items is None or not Traits.of(player).uses_pairs else len(experiment.items)
-        self._dispatcher = Dispatcher(
+        return Dispatcher(
             player,
             Traits.of(player).allocates,
-            len(self._names),
-            self.funds.most,
+            len(experiment.names),
+            funds.most,
             experiment.features,
             experiment.earlier,
             self._allowed,
-            Budget.of(*self.funds.planned),
+            Budget.of(*funds.planned),
             num_items,
         )
-
-    @property
-    def arms(self) -> list[int]:
-        """Arms of the pulls handed out."""
-        return self._dispatcher.arms
 
     @property
     def log(self) -> tuple[Pull, ...]:
@@ -89,7 +97,7 @@ class State:
                     yield Entry("end", len(self.arms))
                 return
             self._asked(arm)
-            yield Entry("ask", len(self.arms), arm=self._names[arm], item=self.turns.numbers[-1])
+            yield Entry("ask", len(self.arms), arm=self.experiment.names[arm], item=self.turns.numbers[-1])
 
     def check(self, number: int) -> None:
         """Raise :class:`ParameterError` unless the pull was handed out."""
@@ -106,8 +114,8 @@ class State:
         number = entry.number
         if entry.kind == "ask":
             arm = self._dispatcher.ask()
-            found = None if arm is None else self._names[arm]
-            if found != entry.arm or number != len(self.arms):
+            found = None if arm is None else self.experiment.names[arm]
+            if found != entry.arm or number != len(self.arms) + 1:
                 wanted = "for no pull" if found is None else f"for arm {found}"
                 raise _foreign(f"pull {number} in the log is of arm {entry.arm}, and the agent now asks {wanted}")
             self._asked(int(arm or 0))
@@ -117,10 +125,12 @@ class State:
         elif entry.kind == "end":
             if self._dispatcher.ask() is not None or not self._dispatcher.over:
                 raise _foreign(f"the log ends after {number} pulls, and the agent now asks for more")
+        elif entry.kind == "add" and entry.arm is not None:
+            self.add_arm(entry.arm)
         elif entry.kind == "recommend":
             chosen = self.recommendation
-            now = "nothing yet" if chosen is None else f"arm {self._names[chosen]}"
-            if chosen is None or self._names[chosen] != entry.arm:
+            now = "nothing yet" if chosen is None else f"arm {self.experiment.names[chosen]}"
+            if chosen is None or self.experiment.names[chosen] != entry.arm:
                 raise _foreign(f"the log recommends arm {entry.arm}, and the agent now recommends {now}")
             self.recorded = True
         elif not 1 <= number <= len(self.arms):
@@ -130,14 +140,36 @@ class State:
                 arm = self.arms[number - 1]
                 self.rewards[number] = Pull(arm, entry.reward, entry.error, entry.cost)
                 self.funds.settle(arm, entry.cost)
-                self._dispatcher.tell(number, entry.reward, entry.cost)
+                self._dispatcher.tell(number - self._before, entry.reward, entry.cost)
             self.leases.settle(number)
         elif number not in self.rewards and entry.kind == "again":
             self.leases.take(number)
         elif number not in self.rewards:
             self.leases.release(number)
 
+    def add_arm(self, name: str) -> None:
+        """Go on with one more arm: the agent starts again from the rewards so far.
+
+        Raises:
+            ParameterError: If the study has ended or has costs, items or features, pulls are outstanding, or the name
+                is no other name.
+            AgentError: If the agent cannot start from earlier results, or not with the pulls that are left.
+        """
+        if self._dispatcher.over:
+            raise ParameterError("the study has handed out its last pull: start another one with earlier= and all arms")
+        if outstanding := self.leases.outstanding:
+            numbers = ", ".join(map(str, outstanding[:5]))
+            raise ParameterError(f"pulls are outstanding ({numbers}): tell their rewards before an arm is added")
+        arms, rewards = (np.array([getattr(pull, part) for pull in self.log]) for part in ("arm", "reward"))
+        so_far = statistics_of(arms, rewards, len(self.experiment.names), self._earlier)
+        experiment = self.experiment.with_arm(name, so_far, int(self.funds.total) - len(self.arms))
+        self._dispatcher = self._dispatch(experiment)
+        self.experiment, self._before = experiment, len(self.arms)
+        self.additions.append((name, len(self.arms)))
+        self.turns.add_arm()
+
     def _asked(self, arm: int) -> None:
+        self.arms.append(arm)
         self.leases.take(len(self.arms))
         self.turns.take(arm)
         self.funds.spend(arm)

@@ -21,7 +21,7 @@ import numpy as np
 from bai_gym.api import agent_source
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 from bai_gym.live.entries import Entry, Overtaken
-from bai_gym.live.estimates import Pull
+from bai_gym.live.estimates import Pull, statistics_of
 from bai_gym.live.evidence import Identification
 from bai_gym.live.experiment import Experiment, check_arms, check_matrix, kind_of
 from bai_gym.live.funds import Funds
@@ -30,7 +30,7 @@ from bai_gym.live.replay import State
 from bai_gym.live.storage import open_log
 from bai_gym.rewards import Rewards
 from bai_gym.seeding import check_seed
-from bai_gym.validation import LARGEST, integer, real
+from bai_gym.validation import LARGEST, flag, integer, real
 from bai_gym.validation import reward as check_reward
 
 __all__ = ["PendingPull", "Study"]
@@ -97,9 +97,10 @@ class Study:
             that can stop at any time (of fixed confidence, or with ``anytime``) end before the first pull that costs
             more than what is left, and the rest plan with the number of pulls that is affordable whichever arms they
             choose, budget / largest cost.
-        earlier: Earlier results, one per row: a CSV or Parquet file, or a data frame. The agent starts from their
-            statistics, and they count in the evidence; they must be random samples of the same arms. Only for agents
-            that can stop at any time: those with phases decide by the pulls of the phase.
+        earlier: Earlier results, one per row: a CSV or Parquet file, or a data frame; or the journal of a study, or
+            the address of a database with one. The agent starts from their statistics, and they count in the evidence;
+            they must be random samples of the same arms. Only for agents that can stop at any time: those with phases
+            decide by the pulls of the phase.
         arm_column: Column of ``earlier`` that names the arm.
         reward_column: Column of ``earlier`` with the reward.
         rewards: The kind of rewards, for agents whose statistics depend on it: ``"binary"``, ``"bounded(low, high)"``,
@@ -153,13 +154,14 @@ class Study:
         """Check everything, and read the log."""
         self.seed = check_seed(seed)
         self.rewards = kind_of(rewards, earlier, arm_column, reward_column)
-        self.names, statistics = check_arms(arms, earlier, arm_column, reward_column, self.rewards)
+        names, statistics = check_arms(arms, earlier, arm_column, reward_column, self.rewards)
         source = agent_source(agent)
-        matrix = check_matrix(features, len(self.names))
+        matrix = check_matrix(features, len(names))
+        exclusive = flag(exclusive, "exclusive")
         self._lease = None if lease is None else real(lease, "lease", above=0, rule="a number of seconds above 0")
         played_on = None if items is None else Items(items, self.seed)
-        funds = Funds.of(budget, costs, self.names, source.prototype, played_on)
-        given = self.names, source, self.seed, self.rewards, matrix, statistics, played_on, funds
+        funds = Funds.of(budget, costs, names, source.prototype, played_on)
+        given = names, source, self.seed, self.rewards, matrix, statistics, played_on, funds
         self._experiment = Experiment(*given)
         self.agent = self._experiment.agent
         self.budget = funds.pulls  # of money, how many it pays for at most
@@ -257,6 +259,36 @@ class Study:
 
         self._synchronised(free)
 
+    def add_arm(self, name: str) -> None:
+        """Add an arm, to be chosen from now on; the budget stays.
+
+        The agent starts again from the rewards so far, as from earlier results, with the pulls that are left. An agent
+        of fixed confidence promises its error probability for each start, so with one addition the study's is at most
+        twice delta; the other agents promise as little as after earlier results. The result has a note of it. Open the
+        study later with the arms it began with: the journal has the others.
+
+        Args:
+            name: Its name, none of those there are.
+
+        Raises:
+            ParameterError: The study has handed out its last pull, or has costs, items or features, pulls are
+                outstanding, or the name is not another name.
+            AgentError: The agent cannot start from earlier results.
+            BudgetError: It needs more pulls than are left.
+            OutputError: The journal or storage cannot be written.
+        """
+
+        def add(state: State) -> None:
+            state.add_arm(name)
+            self._log.append([Entry("add", len(state.arms), arm=name)])
+
+        self._synchronised(add)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the arms, with those that were added."""
+        return self._state.experiment.names
+
     @property
     def outstanding(self) -> tuple[PendingPull, ...]:
         """Pulls that were handed out and have no reward yet."""
@@ -289,8 +321,10 @@ class Study:
         Raises:
             ParameterError: If no reward has been reported yet.
         """
-        log, asked, spent, recommendation, stopped, exhausted = self._synchronised(
+        added, names, log, asked, spent, recommendation, stopped, exhausted = self._synchronised(
             lambda state: (
+                tuple(state.additions),
+                state.experiment.names,
                 state.log,
                 len(state.arms),
                 state.funds.spent,
@@ -299,22 +333,27 @@ class Study:
                 state.turns.exhausted,
             )
         )
-        experiment = self._experiment
+        experiment = replace(self._experiment, names=names)
+        before = experiment.earlier
+        if before is not None and added:
+            before = statistics_of(np.array([], np.int64), np.array([]), len(names), before)
         found = Identification.of(
             recommendation,
             log,
-            len(self.names),
+            len(names),
             agent=self.agent,
             budget=experiment.funds.total,
             seed=self.seed,
-            names=self.names,
-            earlier=experiment.earlier,
+            names=names,
+            earlier=before,
             rewards=self.rewards,
             asked=asked,
             spent=None if experiment.funds.costs is None else spent,
             on_items=experiment.items is not None,
         )
-        return replace(found, notes=(*found.notes, *experiment.notes(stopped=stopped, exhausted=exhausted)))
+        return replace(
+            found, notes=(*found.notes, *experiment.notes(stopped=stopped, exhausted=exhausted, additions=added))
+        )
 
     def optimize(self, function: Callable[[PendingPull], Any], pulls: int | None = None) -> Identification:
         """Make pulls by calls of a function, one after the other, until the study ends.

@@ -8,9 +8,10 @@ import time
 from collections.abc import Sequence
 from typing import TextIO
 
+from bai_gym.live.evidence import printable
 from bai_gym.live.study import Study
 
-__all__ = ["Screen", "Terminal", "printable"]
+__all__ = ["Screen", "Terminal"]
 
 _PAUSE = 0.2  # seconds between two drawings, at least
 _UP, _CLEAR = "\x1b[{}F", "\x1b[J"  # to the start of the line so many lines above; delete to the end of the screen
@@ -69,8 +70,3 @@ class Terminal:
     def __exit__(self, *_: object) -> None:
         if self._screen is not None:
             self._screen.draw([])
-
-
-def printable(line: str) -> str:
-    """Return a line with question marks for the characters that would control a terminal."""
-    return "".join(character if character.isprintable() else "?" for character in line)

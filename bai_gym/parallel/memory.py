@@ -1,13 +1,14 @@
-"""Memory limits, checked before anything is allocated."""
+"""Limits of the system: memory, checked before anything is allocated, and what errors of other limits mean."""
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["available_memory", "check_memory"]
+__all__ = ["available_memory", "check_memory", "exceeded_limit"]
 
 LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of containers
 
@@ -57,3 +58,28 @@ def check_memory(count: int, each: float, name: str, error: type[Exception], *, 
         gigabytes = f"{min(needed, 10**30) / 1e9:,.1f} GB of memory, and there are {memory / 1e9:,.1f}"
         largest = int((memory / each) ** (1 / power))
         raise error(f"{name}={count} would take about {gigabytes}; the largest {name} that fits is {largest}")
+
+
+def exceeded_limit(error: BaseException) -> str | None:
+    """Return which limit of ``ulimit`` an error comes from, and the way out; None: it comes from none that is known."""
+    cause: BaseException | None = error
+    while cause is not None:
+        number = cause.errno if isinstance(cause, OSError) else None
+        if number in (errno.EMFILE, errno.ENFILE):
+            return "too many open files: raise their limit, such as by `ulimit -n 1024`"
+        if number == errno.EAGAIN:
+            return "too many processes or threads: raise their limit (`ulimit -u`), or take fewer workers"
+        # A library that finds no address space says so in words of its own, if at all.
+        if number in (None, errno.ENOMEM) and isinstance(cause, ImportError | OSError) and _limited():
+            return f"too little memory ({' '.join(str(cause).split())[:80]}): raise its limit (`ulimit -v`)"
+        cause = cause.__cause__ or cause.__context__
+    return None
+
+
+def _limited() -> bool:
+    """Whether the address space of this process is limited."""
+    try:
+        import resource
+    except ImportError:
+        return False
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY

@@ -11,6 +11,7 @@ import atexit
 import gc
 import os
 import pickle
+import queue
 import threading
 import time
 import warnings
@@ -21,10 +22,11 @@ from contextlib import suppress
 from typing import Any, ClassVar, TypeVar
 
 from bai_gym.errors import ClusterError, ParameterError
+from bai_gym.parallel.memory import exceeded_limit
 from bai_gym.parallel.task import opened, packed, within_task
 from bai_gym.validation import integer
 
-__all__ = ["TRIES", "Workers", "check_workers", "end_with", "num_workers", "plays_elsewhere", "run_calls"]
+__all__ = ["TRIES", "Workers", "check_workers", "num_workers", "plays_elsewhere", "run_calls"]
 
 Workers = int | Executor
 """Processes of this machine, -1 for all cores; or any ``concurrent.futures.Executor``."""
@@ -160,7 +162,8 @@ class _Processes:
     def _start(self) -> None:
         from joblib.externals.loky import ProcessPoolExecutor
 
-        self._pool = ProcessPoolExecutor(self._number, timeout=IDLE_SECONDS, env=self._threads)
+        ends = {"initializer": _end_with, "initargs": (os.getpid(),)}
+        self._pool = ProcessPoolExecutor(self._number, timeout=IDLE_SECONDS, env=self._threads, **ends)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return the future of a call."""
@@ -173,6 +176,9 @@ class _Processes:
     def end(self) -> None:
         """End the processes, whatever they are doing."""
         type(self)._kept = None
+        with suppress(queue.Empty):  # loky's thread would look for calls that it has failed meanwhile, and die
+            while True:
+                self._pool._work_ids.get_nowait()
         self._pool.shutdown(kill_workers=True)
 
 
@@ -187,6 +193,9 @@ def _send(
     pending: dict[Any, int] = {}
 
     def lose(number: int, error: BaseException) -> None:
+        limit = exceeded_limit(error)
+        if limit is not None:
+            raise ClusterError(f"workers cannot be started, {limit}; {RESUME}")
         losses[number] += 1
         if losses[number] == TRIES:
             reason = (" ".join(str(error).split()) or type(error).__name__)[:SHOWN]
@@ -219,9 +228,10 @@ def _send(
                 else:
                     take(number, opened(result))
     finally:
-        for future in pending:
-            with suppress(Exception):  # the cluster may be gone
-                future.cancel()
+        if not isinstance(executor, _Processes):  # which end all, and loky's thread would die of a cancelled future
+            for future in pending:
+                with suppress(Exception):  # the cluster may be gone
+                    future.cancel()
 
 
 def _ended(futures: Collection[Any]) -> Collection[Any]:
@@ -233,23 +243,17 @@ def _ended(futures: Collection[Any]) -> Collection[Any]:
     return ended
 
 
-def end_with(parent: int) -> None:
+def _end_with(parent: int) -> None:
     """End this worker process of ``parent`` when that is killed; loky's workers would wait for work for a while.
 
-    It ends without a last garbage collection, for which the parent would wait.
-
-    Elsewhere, and on Windows, where a process keeps the number of its parent, nothing happens.
+    It ends without a last garbage collection, for which the parent would wait. On Windows, where a process keeps the
+    number of its parent, it does not end with it.
 
     Args:
-        parent: Number of the process that has started the work.
+        parent: Number of the process that has started this one, which may have ended since.
     """
-    if os.getppid() == parent and os.getpid() not in _WATCHED:
-        _WATCHED.add(os.getpid())
-        atexit.register(gc.freeze)
-        threading.Thread(target=_wait_for_end, args=(parent,), daemon=True).start()
-
-
-_WATCHED: set[int] = set()
+    atexit.register(gc.freeze)
+    threading.Thread(target=_wait_for_end, args=(parent,), daemon=True).start()
 
 
 def _wait_for_end(parent: int) -> None:

@@ -231,12 +231,15 @@ class Table(Generic[Row]):
         return "\n".join(lines) + "\n"
 
     def csv(self) -> str:
-        """Write it as CSV: a header line and a line for each row, each ending in a line feed."""
+        """Write it as CSV: a header line and a line for each row, each ending in a line feed.
+
+        A name that a spreadsheet would take for a formula, such as ``=1+1``, has an apostrophe before it.
+        """
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
         fields = self.fields or {column.full_heading: column.cell for column in self.columns}
         writer.writerow(fields)
-        writer.writerows([read(row) for read in fields.values()] for row in self.rows)
+        writer.writerows([_no_formula(read(row)) for read in fields.values()] for row in self.rows)
         return buffer.getvalue()
 
     def _filed(self) -> list[Column[Row]]:
@@ -305,6 +308,16 @@ def _group_lines(columns: Sequence[Column[Row]]) -> list[str]:
             cells += [""] * (last - first + 1)
         first = last + 1
     return [" & ".join(cells) + r" \\", "".join(rules)]
+
+
+def _no_formula(value: object) -> object:
+    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value
 
 
 def escape_latex(text: str) -> str:

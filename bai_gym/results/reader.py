@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.recording import Recording
 from bai_gym.results.result import Optima, Result, Runs
-from bai_gym.results.rows import check_columns, from_row
-from bai_gym.results.schema import check_schema, schema_of
-from bai_gym.results.writer import CHUNK_RUNS, read_chunk
+from bai_gym.results.rows import from_row
+from bai_gym.results.schema import CHECKSUM, read_table, schema_of
+from bai_gym.results.writer import CHUNK_RUNS, RESULTS, read_chunk
 
 __all__ = ["Judgement", "ResultTable", "gather", "read_results", "read_outcomes", "read_recordings"]
 
@@ -177,7 +177,7 @@ def read_recordings(folder: str | Path) -> list[Recording]:
     """
     folder = _check_folder(folder)
     return [
-        _read(path, lambda path: Recording.from_table(pq.read_table(path), path), "a recording")
+        _read(path, lambda path: Recording.from_table(read_table(path)), "a recording")
         for path in _parts(folder, "recordings")
     ]
 
@@ -212,11 +212,9 @@ def _read(path: Path, reader: Callable[[Path], _T], what: str) -> _T:
 def _results(path: Path) -> ResultTable | None:
     """Return the results in a file; None if it holds something else."""
     metadata = pq.read_schema(path).metadata or {}
-    if schema_of(metadata) is None:
+    if schema_of(metadata) is None and CHECKSUM not in metadata and path.name != RESULTS:
         return None
-    check_schema(path, metadata)
-    table = pq.read_table(path)
-    check_columns(table.schema)
+    table = read_table(path)
     facts = json.loads(metadata.get(b"facts", b"{}"))
     optima: Optima = {}
     results = []
@@ -234,8 +232,7 @@ def _results(path: Path) -> ResultTable | None:
 
 def _address(path: Path) -> tuple[str, str, int]:
     """Return agent, environment and budget of a file of outcomes."""
-    check_schema(path, pq.read_schema(path).metadata or {})
-    first = pq.read_table(path, columns=["agent", "env", "budget"]).slice(0, 1).to_pylist()[0]
+    first = read_table(path).select(["agent", "env", "budget"]).slice(0, 1).to_pylist()[0]
     return str(first["agent"]), str(first["env"]), int(first["budget"])
 
 
@@ -261,7 +258,7 @@ def _full_size(chunks: Mapping[tuple[int, int], Path]) -> int:
     """
     for (number, _), path in chunks.items():
         if number:
-            return int(pq.read_table(path, columns=["run"])["run"][0].as_py()) // number
+            return int(read_table(path)["run"][0].as_py()) // number
     return CHUNK_RUNS
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from bai_gym.results.schema import check_schema, metadata_now
+from bai_gym.results.schema import metadata_now
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["Recording", "Stage"]
@@ -86,20 +85,13 @@ class Recording:
         return table.replace_schema_metadata({**metadata_now(), "episode": json.dumps(facts)})
 
     @classmethod
-    def from_table(cls, table: pa.Table, path: Path) -> Recording:
+    def from_table(cls, table: pa.Table) -> Recording:
         """Return what :meth:`to_table` was made from.
 
-        Args:
-            table: The table.
-            path: Where it comes from, for messages.
-
         Raises:
-            SchemaError: If a newer version of this library wrote it.
             ValueError, KeyError, TypeError: If it is not a recording.
         """
-        metadata = table.schema.metadata or {}
-        check_schema(path, metadata)
-        facts = json.loads(metadata[b"episode"])
+        facts = json.loads(table.schema.metadata[b"episode"])
         facts.update({name: np.array(facts[name], float) for name in ARRAYS})
         facts.update({name: None if facts[name] is None else tuple(facts[name]) for name in TUPLES})
         facts["stages"] = tuple(Stage(first, None if arms is None else tuple(arms)) for first, arms in facts["stages"])

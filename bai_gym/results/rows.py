@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
@@ -10,11 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from bai_gym.errors import ParameterError
-from bai_gym.results.result import QUANTILES, Optima, Result
-from bai_gym.validation import integer, real
+from bai_gym.results.result import Optima, Result
 
-__all__ = ["check_columns", "from_row", "to_arrow"]
+__all__ = ["from_row", "to_arrow"]
 
 COLUMNS = pa.schema(
     {
@@ -42,8 +39,6 @@ COLUMNS = pa.schema(
 )
 WITH_MONEY = COLUMNS.set(COLUMNS.get_field_index("budget"), pa.field("budget", pa.float64()))
 """The same where a budget is money."""
-OPTIONAL = ("checkpoint", "seed", "rerun", "digest", "delta", "lower_bound", "optimum")
-MOST = 2**53  # of a count: the largest that a float holds exactly
 
 
 def to_arrow(results: Sequence[Result], optima: Optima | None = None) -> pa.Table:
@@ -83,26 +78,8 @@ def to_arrow(results: Sequence[Result], optima: Optima | None = None) -> pa.Tabl
     return pa.table(columns, schema=WITH_MONEY if any(r.costs for r in results) else COLUMNS)
 
 
-def check_columns(schema: pa.Schema) -> None:
-    """Check that a file has the columns of results.
-
-    Raises:
-        ParameterError: If one is missing, or has another type.
-    """
-    for column in COLUMNS:
-        place = schema.get_field_index(column.name)
-        types = column.type, WITH_MONEY.field(column.name).type
-        if place < 0 or schema.field(place).type not in types:
-            raise ParameterError(f"column {column.name} is missing, or is not of the type {column.type}")
-
-
 def from_row(row: Mapping[str, Any]) -> Result:
-    """Return the result of a row; its ``seconds`` are 0, since folders hold no times.
-
-    Raises:
-        ParameterError: If a number or a name is none that the runner could have written.
-    """
-    _check(row)
+    """Return the result of a row; its ``seconds`` are 0, since folders hold no times."""
     known = {item.name for item in fields(Result)}
     values = {name: value for name, value in row.items() if name in known} | {"knows": row["oracle_knowledge"]}
     for name in (
@@ -120,34 +97,3 @@ def from_row(row: Mapping[str, Any]) -> Result:
     values["mean_pulls"] = np.array(values["mean_pulls"], float)
     interval = (row["error_probability_lower"], row["error_probability_upper"])
     return Result(**values, interval=interval, seconds=0.0)
-
-
-def _check(row: Mapping[str, Any]) -> None:
-    """Check what the types of the columns leave open."""
-    empty = [name for name in COLUMNS.names if row[name] is None and name not in OPTIONAL]
-    if empty:
-        raise ParameterError(f"{empty[0]} must not be empty")
-    runs = integer(row["runs"], "runs", least=1, most=MOST)
-    if row["costs"]:
-        real(row["budget"], "budget", above=0)
-    else:
-        integer(int(row["budget"]), "budget", least=1, most=MOST)
-    for name in ("errors", "truncated"):
-        integer(row[name], name, least=0, most=runs)
-    if row["checkpoint"] is not None:
-        integer(row["checkpoint"], "checkpoint", least=0, most=MOST)
-    for name in ("error_probability", "error_probability_lower", "error_probability_upper", "delta", "optimum"):
-        if row[name] is not None:
-            real(row[name], name, least=0, most=1)
-    if row["lower_bound"] is not None:
-        real(row["lower_bound"], "lower_bound", least=0)
-    num_arms = len(row["mean_pulls"])
-    lengths = {"sample_quantiles": (len(QUANTILES),), "mean_pulls": (num_arms,), "oracle_knowledge": (), "notes": ()}
-    for name in ("mean_pulls_by_rank", "arm_names", "arm_means", "recommended", "costs"):
-        lengths[name] = (0, num_arms)
-    for name, allowed in lengths.items():
-        values = row[name]
-        if (allowed and len(values) not in allowed) or None in values:
-            raise ParameterError(f"{name} has {len(values)} entries, or empty ones")
-        if not all(math.isfinite(value) for value in values if not isinstance(value, str)):
-            raise ParameterError(f"{name} must be finite")

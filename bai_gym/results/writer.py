@@ -31,7 +31,7 @@ from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.recording import Recording
 from bai_gym.results.result import Checkpoint, Optima, Result, Runs
 from bai_gym.results.rows import to_arrow
-from bai_gym.results.schema import check_schema, metadata_now, schema_of
+from bai_gym.results.schema import check_schema, metadata_now, read_table, schema_of, write_table
 
 __all__ = ["CHUNK_RUNS", "RESULTS", "CellKey", "ResultsWriter", "check_replaceable", "read_chunk", "write_atomically"]
 
@@ -209,7 +209,7 @@ class ResultsWriter:
             }
         )
         with write_atomically(path) as draft:
-            pq.write_table(table.replace_schema_metadata(metadata), draft)
+            write_table(table.replace_schema_metadata(metadata), draft)
 
     def has_recording(self, cell: CellKey, run: int, runs: int) -> bool:
         """Return whether the recording of a run is there; False if it must be played (again).
@@ -219,15 +219,12 @@ class ResultsWriter:
         """
         path = self.recording_path(cell, run, runs)
 
-        def read(path: Path) -> Recording:
-            return Recording.from_table(pq.read_table(path, use_threads=False), path)
-
-        return _finished(path, read, "episode") is not None
+        return _finished(path, lambda path: Recording.from_table(read_table(path)), "episode") is not None
 
     def save_recording(self, cell: CellKey, runs: int, recording: Recording) -> None:
         """Write the recording of a run from a chunk with ``runs`` runs."""
         with write_atomically(self.recording_path(cell, recording.run, runs)) as draft:
-            pq.write_table(recording.to_table(), draft)
+            write_table(recording.to_table(), draft)
 
     def save_results(
         self,
@@ -253,7 +250,7 @@ class ResultsWriter:
         metadata = {**metadata_now(), "facts": json.dumps(dict(facts or {}))}
         table = to_arrow(results, optima).replace_schema_metadata(metadata)
         with write_atomically(path) as draft:
-            pq.write_table(table, draft)
+            write_table(table, draft)
         return path
 
     def save_text(self, name: str, text: str) -> Path:
@@ -323,9 +320,8 @@ def read_chunk(path: Path) -> Runs:
         SchemaError: If a newer version of this library wrote it.
         OSError, ValueError, KeyError, TypeError, pyarrow.ArrowException: If it is damaged.
     """
-    table = pq.read_table(path, use_threads=False)
-    metadata = table.schema.metadata or {}
-    check_schema(path, metadata)
+    table = read_table(path)
+    metadata = table.schema.metadata
     stored = [name for name in table.column_names if name not in ADDRESS]
     columns: dict[str, Any] = {name: _array(table[name], table.num_rows) for name in stored}
     points = _read_checkpoints(columns, metadata.get(b"checkpoints"))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +18,9 @@ from bai_gym.api import parse_agent
 from bai_gym.benchmark.protocol import Traits, describe, knowledge, reset
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
-from bai_gym.errors import ParameterError
+from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems import ProblemInfo
+from bai_gym.results.writer import write_atomically
 from bai_gym.seeding import generator
 
 __all__ = ["Watched", "check_teacher", "imitate", "watch"]
@@ -25,6 +28,7 @@ __all__ = ["Watched", "check_teacher", "imitate", "watch"]
 ROUND = 50_000  # steps between two passes
 BATCH = 2048
 LEARNING_RATE = 1e-3
+STORE_SECONDS = 5.0
 RECOMMENDATION = 0.1  # weight of the recommendation, of which there is one, in that of all pulls
 OnRound = Callable[[int, int], None]
 
@@ -115,7 +119,13 @@ def watch(teacher: str, env: BestArmEnv, episodes: int, rng: np.random.Generator
 
 
 def imitate(
-    policy: ActorCriticPolicy, teacher: str, env: BestArmEnv, steps: int, seed: int, on_round: OnRound | None = None
+    policy: ActorCriticPolicy,
+    teacher: str,
+    env: BestArmEnv,
+    steps: int,
+    seed: int,
+    on_round: OnRound | None = None,
+    kept: Path | None = None,
 ) -> None:
     """Train a policy to imitate an agent, and its critic to predict the agent's reward.
 
@@ -128,15 +138,18 @@ def imitate(
         steps: Approximate number of steps; at least one round.
         seed: At least 0.
         on_round: Called with (finished rounds, all rounds).
+        kept: File that keeps finished rounds every few seconds; if it is there, they are not made again.
 
     Raises:
         BaiGymError: If there is no such agent, or it cannot be imitated.
+        DataError: If the file is damaged.
     """
     episodes = max(1, ROUND // (env.budget + 1))
     rounds = max(1, round(steps / (episodes * (env.budget + 1))))
     optimizer = torch.optim.Adam(policy.parameters(), lr=LEARNING_RATE)
     policy.set_training_mode(True)
-    for number in range(rounds):
+    done, stored = _resume(kept, policy, optimizer), time.monotonic()
+    for number in range(done, rounds):
         for group in optimizer.param_groups:
             group["lr"] = LEARNING_RATE * (1.0 - number / rounds)
         watched = watch(teacher, env, episodes, generator(seed, "imitation", number))
@@ -150,7 +163,25 @@ def imitate(
             optimizer.step()
         if on_round is not None:
             on_round(number + 1, rounds)
+        if kept is not None and time.monotonic() > stored + STORE_SECONDS:
+            state = {"policy": policy.state_dict(), "optimizer": optimizer.state_dict(), "done": number + 1}
+            with write_atomically(kept) as draft:
+                torch.save(state, draft)
+            stored = time.monotonic()
     policy.set_training_mode(False)
+
+
+def _resume(kept: Path | None, policy: ActorCriticPolicy, optimizer: torch.optim.Optimizer) -> int:
+    """Return how many rounds are finished, after loading what they have led to."""
+    if kept is None or not kept.exists():
+        return 0
+    try:
+        stored = torch.load(kept, map_location=policy.device, weights_only=True)
+        policy.load_state_dict(stored["policy"])
+        optimizer.load_state_dict(stored["optimizer"])
+        return int(stored["done"])
+    except Exception:  # unpickling a damaged file can raise anything
+        raise DataError(f"{kept} is damaged: delete it to begin again, or choose another --out") from None
 
 
 def _parts(watched: Watched, device: torch.device, rng: np.random.Generator) -> Iterator[Watched]:

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -86,9 +87,10 @@ def train(
 ) -> Trained:
     """Train an agent, or resume an interrupted or killed run of the same recipe.
 
-    The folder holds ``recipe.json``, ``checkpoint.zip``, events for TensorBoard, and at the end ``model.zip`` and
-    ``weights.npz``. All seeds are reset at each checkpoint, and no file but TensorBoard's holds a time, so an
-    interrupted run ends with the same bytes as an uninterrupted one, on the same machine with the same packages.
+    The folder holds ``recipe.json``, ``checkpoint.zip`` (before it ``imitation.pt``), events for TensorBoard, and at
+    the end ``model.zip`` and ``weights.npz``. All seeds are reset at each checkpoint, and no file but TensorBoard's
+    holds a time, so an interrupted run ends with the same bytes as an uninterrupted one, on the same machine with the
+    same packages.
 
     Resuming unpickles nothing, so the folder may come from others. Loading ``checkpoint.zip`` or ``model.zip`` with
     stable-baselines3, or as a ``SB3Agent``, does unpickle.
@@ -124,8 +126,10 @@ def train(
                 return trained
         else:
             model = _start(recipe, envs, device)
-            _imitate(model, recipe, report)
+            imitation = folder / "imitation.pt"
+            _imitate(model, recipe, report, imitation)
             _save(model, checkpoint)
+            imitation.unlink(missing_ok=True)
         _learn(model, recipe, checkpoint, report, on_values)
     _write_model(model, trained.model)
     _write_weights(model, trained, recipe)
@@ -143,11 +147,12 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _imitate(model: OnPolicyAlgorithm, recipe: Recipe, report: OnPart) -> None:
+def _imitate(model: OnPolicyAlgorithm, recipe: Recipe, report: OnPart, kept: Path) -> None:
     if recipe.imitate is not None:
         stage = f"imitating {recipe.imitate}"
         env, steps = recipe.source.built, recipe.imitated_steps
-        imitate(model.policy, recipe.imitate, env, steps, recipe.seed, lambda done, total: report(stage, done, total))
+        told = partial(report, stage)
+        imitate(model.policy, recipe.imitate, env, steps, recipe.seed, told, kept)
 
 
 def _learn(

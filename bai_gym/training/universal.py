@@ -42,7 +42,7 @@ SHARPNESS = 1.5  # of the logits in the soft error probability
 EASY = 0.002  # errors below this count little more
 RECOMMENDATION = 0.3  # weight of the cross-entropy of the recommendation
 AVERAGING = 0.005  # of the exponential average of the weights
-CHECKPOINT = 50  # steps
+CHECKPOINT_SECONDS = 5.0  # between two
 VALIDATION = 400  # steps
 VALIDATION_GROUPS = 24
 VALIDATION_SIZE = 3  # times that of a batch
@@ -272,7 +272,7 @@ def train_universal(
         start_from: Weights to start from, of the same width, for example the shipped ones
             (``bai_gym.agents.learned.universal.SHIPPED``). None: random ones.
         device: ``"auto"`` (a GPU if there is one), ``"cpu"`` or ``"cuda"``.
-        minutes: Stop after this time, at least 0, with the weights of the last checkpoint; the same call resumes.
+        minutes: Stop after this time, at least 0, and at least one step; the same call resumes.
         on_step: Called with (finished steps, loss).
         on_values: Called with what TensorBoard gets: (values by name, finished steps), see
             :func:`bai_gym.training.weights_and_biases`.
@@ -318,6 +318,7 @@ def train_universal(
         checkpoint, weights, curve = folder / "checkpoint.pt", folder / "weights.npz", folder / "curve.jsonl"
         if checkpoint.exists():
             done, average = _restore(checkpoint, networks, optimizer, place)
+        stored = time.monotonic()
         while done < recipe.steps:
             if done % VALIDATION == 0:
                 _write_curve(curve, recipe, done, average, validation, place, log)
@@ -329,7 +330,8 @@ def train_universal(
                 average[name].lerp_(value, share)
             if on_step is not None:
                 on_step(done, loss)
-            if done % CHECKPOINT == 0 or done == recipe.steps:
+            over = minutes is not None and time.monotonic() - begun > 60.0 * minutes
+            if over or done == recipe.steps or time.monotonic() > stored + CHECKPOINT_SECONDS:
                 state = {
                     "networks": networks.state_dict(),
                     "optimizer": optimizer.state_dict(),
@@ -339,8 +341,9 @@ def train_universal(
                 with write_atomically(checkpoint) as draft, draft.open("wb") as file:
                     torch.save(state, file)  # a file: the name of a path would be part of the bytes
                 _export(weights, json.loads(recipe.to_json(facts)), done, average)
-                if minutes is not None and time.monotonic() - begun > 60.0 * minutes:
-                    break
+                stored = time.monotonic()
+            if over:
+                break
         if done == recipe.steps:
             _write_curve(curve, recipe, done, average, validation, place, log)
     return weights

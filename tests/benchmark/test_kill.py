@@ -96,22 +96,50 @@ def semaphores(process: int) -> list[Path]:
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lists processes by /proc")
 def test_workers_end_with_the_command(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    with subprocess.Popen(
-        command(out, 2), start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
-        until = time.monotonic() + PATIENCE
-        while not chunks(out) and process.poll() is None and time.monotonic() < until:
-            time.sleep(0.003)
-        process.kill()
-        process.wait()
-    try:
-        assert chunks(out)
-        until = time.monotonic() + PATIENCE  # a chunk, and half a second; far more on a busy machine
-        while (living(process.pid) or semaphores(process.pid)) and time.monotonic() < until:
-            time.sleep(0.05)
-        assert living(process.pid) == []
-        assert semaphores(process.pid) == []  # loky's tracker has outlived the workers
-    finally:
-        for left in living(process.pid):
-            os.kill(left, signal.SIGKILL)
+    for moment in ("start", "chunk"):
+        out = tmp_path / moment
+        with subprocess.Popen(
+            command(out, 2), start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as process:
+
+            def reached(out: Path = out, group: int = process.pid, moment: str = moment) -> bool:
+                return bool(chunks(out)) if moment == "chunk" else len(living(group)) > 3
+
+            until = time.monotonic() + PATIENCE
+            while not reached() and process.poll() is None and time.monotonic() < until:
+                time.sleep(0.003)
+            assert reached(), moment
+            process.kill()
+            process.wait()
+        try:
+            until = time.monotonic() + PATIENCE  # a chunk, and half a second; far more on a busy machine
+            while (living(process.pid) or semaphores(process.pid)) and time.monotonic() < until:
+                time.sleep(0.05)
+            assert living(process.pid) == [], moment
+            assert semaphores(process.pid) == [], moment  # loky's tracker has outlived the workers
+        finally:
+            for left in living(process.pid):
+                os.kill(left, signal.SIGKILL)
+
+
+def test_a_command_that_is_ended_says_what_is_saved(tmp_path: Path) -> None:
+    for number, said in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        out = tmp_path / number.name
+        with subprocess.Popen(command(out, 2), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            until = time.monotonic() + PATIENCE
+            while not chunks(out) and process.poll() is None and time.monotonic() < until:
+                time.sleep(0.003)
+            process.send_signal(number)
+            _, error = process.communicate(timeout=PATIENCE)
+        assert "Traceback" not in error and f"are saved in {out}; the same command resumes" in error, error
+        assert process.returncode == said
+
+
+def test_an_interruption_while_the_command_is_imported_is_no_traceback() -> None:
+    script = Path(sys.executable).with_name("bai-gym")
+    for seconds in (0.03, 0.06, 0.1, 0.15, 0.2, 0.3):
+        with subprocess.Popen([script, "list", "agents"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            time.sleep(seconds)
+            process.send_signal(signal.SIGINT)
+            _, error = process.communicate(timeout=PATIENCE)
+        assert b"/bai_gym/" not in error, (seconds, error)  # before that, Python itself may say something

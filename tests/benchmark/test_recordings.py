@@ -19,6 +19,7 @@ from bai_gym.benchmark.recordings import record_cells, record_run
 from bai_gym.errors import ParameterError, SchemaError
 from bai_gym.results.reader import read_outcomes, read_recordings
 from bai_gym.results.recording import Recording, Stage
+from bai_gym.results.schema import write_table
 
 ENV = "BAI-Bernoulli4-v0"
 ARMS: dict[str, Any] = {"means": [0.9, 0.6, 0.5, 0.1], "distribution": "bernoulli"}
@@ -162,7 +163,7 @@ def test_a_newer_recording_is_not_overwritten(tmp_path: Path) -> None:
     play()
     (file,) = tmp_path.glob("recordings/*/*.parquet")
     table = pq.read_table(file)
-    pq.write_table(table.replace_schema_metadata({**table.schema.metadata, b"schema": b"99"}), file)
+    write_table(table.replace_schema_metadata({**table.schema.metadata, b"schema": b"99"}), file)
     newer = file.read_bytes()
     with pytest.raises(SchemaError, match="newer bai-gym"):
         play()

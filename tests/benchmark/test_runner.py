@@ -22,6 +22,7 @@ from bai_gym.benchmark import chunk as chunk_module
 from bai_gym.benchmark import runner
 from bai_gym.benchmark.protocol import reset
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, ParameterError
+from bai_gym.results.schema import write_table
 from bai_gym.results.writer import CHUNK_RUNS, ResultsWriter
 
 ENV = "BAI-Custom-v0"
@@ -170,13 +171,18 @@ def test_another_number_of_runs_reuses_what_is_there(
 
 def of_another_schema(file: Path) -> None:
     table = pq.read_table(file)
-    pq.write_table(table.replace_schema_metadata({**table.schema.metadata, b"schema": b"0"}), file)
+    write_table(table.replace_schema_metadata({**table.schema.metadata, b"schema": b"0"}), file)
+
+
+def flipped(content: bytes) -> bytes:
+    return content[:300] + bytes([content[300] ^ 1]) + content[301:]
 
 
 DAMAGE: dict[str, Callable[[Path], object]] = {
     "truncated": lambda file: file.write_bytes(file.read_bytes()[:-20]),
-    "a row too few": lambda file: pq.write_table(pq.read_table(file)[1:], file),
-    "a column too few": lambda file: pq.write_table(pq.read_table(file).drop_columns(["spent"]), file),
+    "a row too few": lambda file: write_table(pq.read_table(file)[1:], file),
+    "without a checksum": lambda file: pq.write_table(pq.read_table(file), file),
+    "a bit flipped": lambda file: file.write_bytes(flipped(file.read_bytes())),
     "another schema": of_another_schema,
 }
 

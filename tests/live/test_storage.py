@@ -18,7 +18,7 @@ from bai_gym.cli.main import app
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 from bai_gym.live import database
 from bai_gym.live.database import Database, read_database
-from bai_gym.live.entries import Entry, Memory
+from bai_gym.live.entries import Chain, Entry, Memory
 from bai_gym.live.overview import Overview
 from bai_gym.live.storage import read_log
 
@@ -67,7 +67,7 @@ def test_entries_come_back_bit_for_bit_and_studies_stay_apart(address: str, path
     assert read_database(address, "two")[0]["budget"] == 10
     with contextlib.closing(sqlite3.connect(path)) as connection:
         lines = connection.execute("SELECT entry FROM bai_gym_entries WHERE study = 'one' ORDER BY position").fetchall()
-    assert lines[1] == ('{"tell": 1, "reward": -1e+50}\n',)
+    assert lines[1][0].startswith('{"tell": 1, "reward": -1e+50, "sum": "')
 
 
 def test_two_that_have_it_open_read_what_the_other_appends(address: str) -> None:
@@ -108,36 +108,45 @@ def test_another_experiment_and_damage_are_refused(address: str, path: Path) -> 
     with pytest.raises(OutputError, match=r"study 'one' in sqlite.* its budget is 9, and here it is 10.*another name"):
         written(address, [], budget=10)
     assert written(address, []) == ENTRIES
-    for position, change in (
-        (2, "UPDATE bai_gym_entries SET entry = '{}' WHERE position = 2"),
-        (2, "DELETE FROM bai_gym_entries WHERE position = 2"),
-        (5, "DELETE FROM bai_gym_entries WHERE position = 5"),
+    whole = path.read_bytes()
+    for change, message in (
+        ("UPDATE bai_gym_entries SET entry = '{}' WHERE position = 2", "entry 2 is missing or not as it was written"),
+        ("UPDATE bai_gym_entries SET entry = x'ff' WHERE position = 2", "entry 2 is missing"),
+        ("UPDATE bai_gym_entries SET entry = CAST(x'ff' AS TEXT) WHERE position = 2", "cannot be read"),
+        ("UPDATE bai_gym_entries SET entry = replace(entry, '\"tell\": 1', '\"tell\": 2')", "entry 1 is missing"),
+        ("DELETE FROM bai_gym_entries WHERE position = 2", "entry 2 is missing"),
+        ("DELETE FROM bai_gym_entries WHERE position = 5", "entry 5 is missing"),
+        ("UPDATE bai_gym_studies SET tip = 5", "entry 6 is missing"),
+        (
+            "UPDATE bai_gym_studies SET head = 'notes'",
+            "was not written by a study of bai-gym, or its beginning is damaged",
+        ),
+        ("UPDATE bai_gym_studies SET head = 7", "was not written by a study of bai-gym"),
+        ("UPDATE bai_gym_studies SET head = replace(head, '9', '8')", "its head is not as it was written"),
+        ("UPDATE bai_gym_studies SET name = 'onf'", "has entries, and no head|there is no study 'one'.*it has 'onf'"),
     ):
-        before = path.read_bytes()
         with contextlib.closing(sqlite3.connect(path)) as connection:
             connection.execute(change)
             connection.commit()
         for read in (lambda: written(address, []), lambda: read_database(address, "one")):
-            with pytest.raises(OutputError, match=f"is damaged: entry {position} is missing or no entry"):
+            with pytest.raises(OutputError, match=message) as caught:
                 read()
-        path.write_bytes(before)
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.execute("UPDATE bai_gym_studies SET head = 'notes'")
-        connection.commit()
-    for read in (lambda: written(address, []), lambda: read_database(address, "one")):
-        with pytest.raises(OutputError, match="was not written by a study of bai-gym"):
-            read()
+            assert "\n" not in str(caught.value) and str(path) in str(caught.value)
+        path.write_bytes(whole)
 
 
 def test_a_study_that_others_cut_off_or_delete_is_noticed(address: str, path: Path, tmp_path: Path) -> None:
     with contextlib.closing(Database(address, "one", FACTS)) as log:
         with log.transaction():
             pass
-        for change in ("UPDATE bai_gym_studies SET length = 5", "DELETE FROM bai_gym_studies"):
+        for change, message in (
+            ("UPDATE bai_gym_studies SET tip = 'x'", "is damaged: entry 6 is missing"),
+            ("DELETE FROM bai_gym_studies", "was deleted by others"),
+        ):
             with contextlib.closing(sqlite3.connect(path)) as connection:
                 connection.execute(change)
                 connection.commit()
-            with pytest.raises(OutputError, match="was deleted or cut off by others"), log.transaction():
+            with pytest.raises(OutputError, match=message), log.transaction():
                 pass
     with pytest.raises(OutputError, match="is closed"), log.transaction():
         pass
@@ -163,15 +172,15 @@ def lose(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool, Callable[[], object
 
     commit, times = Database._commit, []
 
-    def broken(log: Database) -> None:
+    def broken(log: Database) -> Chain | None:
         took_place, meanwhile = times.pop() if times else (True, None)
-        if took_place:
-            commit(log)
+        done = commit(log) if took_place else None
         if meanwhile is not None:
             log._release()
             meanwhile()
             reason = Exception("server closed the connection")
             raise exc.OperationalError("", {}, reason, connection_invalidated=True)
+        return done
 
     monkeypatch.setattr(Database, "_commit", broken)
     return lose

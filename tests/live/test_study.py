@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-import json
 import math
 import os
 import sys
@@ -31,7 +31,9 @@ from bai_gym.errors import (
     OutputError,
     ParameterError,
 )
+from bai_gym.live.entries import Entry
 from bai_gym.live.estimates import Pull
+from bai_gym.live.journal import Journal, read_journal
 from bai_gym.live.overview import Overview
 from bai_gym.live.study import PendingPull
 from bai_gym.rewards import COUNTS, Rewards
@@ -104,8 +106,7 @@ def test_a_pull_that_is_told_twice_counts_once_and_the_journal_keeps_both(tmp_pa
         (pull,) = study.ask()
         assert [study.tell(pull, 1.0), study.tell(pull, 2.0)] == [True, False]
         assert study.log == (Pull(pull.arm, 1.0),)
-    told = [json.loads(line) for line in journal.read_text().splitlines() if "tell" in line]
-    assert told == [{"tell": 1, "reward": 1.0}, {"tell": 1, "reward": 2.0}]
+    assert read_journal(journal)[1][1:] == [Entry("tell", 1, reward=1.0), Entry("tell", 1, reward=2.0)]
     with bai_gym.Study(NAMES, 12, journal=journal) as study:
         assert study.log == (Pull(pull.arm, 1.0),)
 
@@ -395,6 +396,64 @@ def test_the_notes_say_what_the_agent_has_chosen_for_its_rewards() -> None:
         assert f"TTTS: posterior='{posterior}', chosen for {rewards} rewards" in study.result().notes
 
 
+# ------------------------------------------------------------------------------------------------ more arms, more pulls
+
+
+def test_a_journal_is_earlier_results_and_errors_name_that_way(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    with bai_gym.Study(NAMES, 12, "TTTS", journal=first, rewards="bounded(-99, 99)") as study:
+        made = study.optimize(reward)
+    for changes in ({"budget": 40}, {"arms": [*NAMES, "pink"]}):
+        with pytest.raises(OutputError, match="and this one as earlier= to go on"):
+            bai_gym.Study(**{"arms": NAMES, "budget": 12, "agent": "TTTS", "journal": first, **changes})
+    with bai_gym.Study([*NAMES, "pink"], 40, "TTTS", earlier=first, journal=second) as study:
+        assert study.rewards == made.rewards
+        found = study.optimize(lambda pull: float(pull.arm), pulls=5)
+    assert found.earlier is not None and found.earlier.tolist() == [*made.pulls, 0] and found.pulls.sum() == 17
+    again = bai_gym.Study(None, 9, "TTTS", earlier=str(second))
+    assert again.names == (*NAMES, "pink")
+    again.optimize(lambda pull: float(pull.arm), pulls=1)
+    assert again.result().pulls.sum() == 18
+    with pytest.raises(DataError, match="'pink', which is not among the arms"):
+        bai_gym.Study(NAMES, 9, "TTTS", earlier=second)
+    with pytest.raises(DataError, match="second: "):
+        bai_gym.Study(None, 9, "TTTS", earlier=second, rewards="binary")
+
+
+def test_an_arm_can_be_added_to_a_running_study(tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"arms": ["a", "b"], "budget": 30, "agent": "TTTS", "journal": tmp_path / "journal"}
+    with bai_gym.Study(**arguments) as study, bai_gym.Study(**arguments) as other:
+        (pull,) = study.ask()
+        with pytest.raises(ParameterError, match=r"outstanding \(1\): tell their rewards"):
+            study.add_arm("c")
+        study.tell(pull, 0.0)
+        study.optimize(lambda pull: 0.1 * pull.arm, pulls=9)
+        with pytest.raises(ParameterError, match="'a' twice"):
+            study.add_arm("a")
+        study.add_arm("c")
+        assert other.outstanding == () and other.names == ("a", "b", "c") == study.names
+        found = other.optimize(lambda pull: float(pull.arm + pull.number % 2))
+        assert found.name == "c" and found.pulls.sum() == 30 and found.pulls[2] > 5
+        assert any("arm c was added after 10 pulls" in note for note in found.notes)
+        with pytest.raises(ParameterError, match="has handed out its last pull"):
+            other.add_arm("d")
+        assert str(study.result()) == str(found)
+    with bai_gym.Study(**arguments) as study:
+        assert study.ended and str(study.result()) == str(found)
+    assert Overview.of(tmp_path / "journal").names == ("a", "b", "c")
+    with pytest.raises(AgentError, match="SR cannot start"):
+        bai_gym.Study(3, 30, "SR").add_arm("d")
+    for keywords in ({"costs": [1, 2, 3]}, {"items": range(30)}, {"features": np.eye(3)}):
+        with pytest.raises(ParameterError, match="no arm can be added to a study with costs, items or features"):
+            bai_gym.Study(3, 30, "TTTS", **keywords).add_arm("d")  # type: ignore[arg-type]
+    study = bai_gym.Study(["a", "b"], 400, "LUCB(b=1)", rewards="real", earlier={"arm": ["a", "b"], "reward": [0, 1]})
+    study.optimize(lambda pull: 0.5, pulls=9)
+    study.add_arm("c")
+    found = study.optimize(lambda pull: float(pull.arm), pulls=9)
+    assert found.earlier is not None and found.earlier.tolist() == [1, 1, 0]
+    assert any("its error probability is at most delta for each start" in note for note in found.notes)
+
+
 # ------------------------------------------------------------------------------------------------ errors
 
 BAD: list[tuple[dict[str, Any], type[BaiGymError], str]] = [
@@ -404,6 +463,13 @@ BAD: list[tuple[dict[str, Any], type[BaiGymError], str]] = [
     ({"arms": ["a", 3]}, ParameterError, "not 3"),
     ({"arms": ["a", "\ud83d\ude00"]}, ParameterError, "must be text"),
     ({"arms": None}, ParameterError, "arms is missing"),
+    ({"arms": np.array(3)}, ParameterError, "arms must be the names"),
+    ({"arms": np.ma.masked}, ParameterError, "arms must be the names"),
+    ({"arms": np.ma.array(["a", "b"], mask=[0, 1])}, ParameterError, "not masked"),
+    ({"arms": 10**9}, ParameterError, "arms must be an integer in 2..1000000"),
+    ({"items": np.array(1.0)}, ParameterError, "items must be a list"),
+    ({"exclusive": np.array([1, 2])}, ParameterError, "exclusive must be True or False"),
+    ({"costs": np.ma.array([1, 2, 3], mask=[0, 1, 0])}, ParameterError, "costs must be"),
     ({"budget": 3}, BudgetError, "budget 3"),
     ({"budget": 3.5}, BudgetError, "budget"),
     ({"costs": [1, 2]}, ParameterError, "costs"),
@@ -429,6 +495,9 @@ def test_wrong_arguments_are_refused(
     assert not (tmp_path / "journal").exists()
 
 
+WRONG_REWARDS = (math.nan, "1", None, 1.1e50, 10**400, 1 + 2j, np.complex128(1 + 2j), np.complex64(1), np.ma.masked)
+
+
 def test_wrong_calls_are_refused_and_change_nothing(tmp_path: Path) -> None:
     with bai_gym.Study(NAMES, 12, journal=tmp_path / "journal") as study:
         with pytest.raises(ParameterError, match="pull 1 was never handed out"):
@@ -436,7 +505,7 @@ def test_wrong_calls_are_refused_and_change_nothing(tmp_path: Path) -> None:
         (pull,) = study.ask()
         before = (tmp_path / "journal").read_bytes()
         calls: list[tuple[str, Callable[[], object]]] = [
-            *(("reward must", partial(study.tell, pull, wrong)) for wrong in (math.nan, "1", None, 1.1e50, 10**400)),
+            *(("reward must", partial(study.tell, pull, wrong)) for wrong in WRONG_REWARDS),
             *(("error must", partial(study.tell, pull, 1.0, error=wrong)) for wrong in (404, b"no", ValueError())),
             *(("pull must", partial(study.release, wrong)) for wrong in (1.0, "1", True)),
             ("pull 2 was never handed out", partial(study.release, 2)),
@@ -473,21 +542,22 @@ def test_every_call_that_is_accepted_is_read_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.each(
-    ("line", "message"),
+    ("entry", "message"),
     [
-        ('{"ask": 2, "arm": "red"}', "pull 2 in the log is of arm red, and the agent now asks for arm green"),
-        ('{"ask": 3, "arm": "green"}', "pull 3 in the log is of arm green"),
-        ('{"tell": 2, "reward": 1.0}', "entry of pull 2, which was not handed out"),
-        ('{"recommend": 1, "arm": "red"}', "recommends arm red, and the agent now recommends nothing yet"),
-        ('{"end": 1}', "the log ends after 1 pulls, and the agent now asks for more"),
+        (Entry("ask", 2, arm="red"), "pull 2 in the log is of arm red, and the agent now asks for arm green"),
+        (Entry("ask", 3, arm="green"), "pull 3 in the log is of arm green"),
+        (Entry("tell", 2, reward=1.0), "entry of pull 2, which was not handed out"),
+        (Entry("recommend", 1, arm="red"), "recommends arm red, and the agent now recommends nothing yet"),
+        (Entry("end", 1), "the log ends after 1 pulls, and the agent now asks for more"),
     ],
 )
-def test_a_journal_that_does_not_follow_is_refused(line: str, message: str, tmp_path: Path) -> None:
+def test_a_journal_that_does_not_follow_is_refused(entry: Entry, message: str, tmp_path: Path) -> None:
     journal = tmp_path / "journal"
     with bai_gym.Study(NAMES, 12, "Uniform", journal=journal) as study:
         study.ask()
-    with journal.open("a") as file:
-        file.write(f"{line}\n")
+    log = Journal(journal, read_journal(journal)[0])
+    with contextlib.closing(log), log.transaction():
+        log.append([entry])
     with pytest.raises(OutputError, match=message):
         bai_gym.Study(NAMES, 12, "Uniform", journal=journal)
 

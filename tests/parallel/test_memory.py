@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import subprocess
 import sys
@@ -109,3 +110,26 @@ def test_what_is_named_fits() -> None:
         memory.check_memory(largest, 8, "things", InstanceError, power=power)
         with pytest.raises(InstanceError):
             memory.check_memory(largest + 2, 8, "things", InstanceError, power=power)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+def test_an_error_of_a_limit_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    loky = UnboundLocalError("cannot access local variable 'child_r'")
+    loky.__context__ = OSError(errno.EMFILE, "Too many open files")
+    for error, says in (
+        (loky, "too many open files: raise their limit, such as by `ulimit -n"),
+        (BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"), "`ulimit -u`"),
+        (OSError("Could not find libllvmlite.so"), None),
+        (OSError(errno.ENOSPC, "No space left on device"), None),
+    ):
+        said = memory.exceeded_limit(error)
+        assert said is None if says is None else said is not None and says in said
+    monkeypatch.setattr(memory, "_limited", lambda: True)
+    said = memory.exceeded_limit(OSError("Could not find libllvmlite.so"))
+    assert said == "too little memory (Could not find libllvmlite.so): raise its limit (`ulimit -v`)"
+    assert memory.exceeded_limit(OSError(errno.ENOSPC, "No space left on device")) is None
+    code = "import resource\nfrom bai_gym.cli import main\nresource.setrlimit(resource.RLIMIT_NOFILE, (12, 12))\nmain()"
+    words = "run BAI-Bernoulli4-v0 --agent SH --runs 3000 --workers 2".split()
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2 and "too many open files" in done.stderr and "memory" not in done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr

@@ -149,6 +149,16 @@ def test_what_is_not_done_after_an_error_is_cancelled() -> None:
     assert time.monotonic() < before + 2.0, "not 500 times 0.02 s by three threads"
 
 
+def test_processes_end_after_an_error_while_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loky's thread would die of a future that was cancelled meanwhile, and leave its processes."""
+    monkeypatch.setattr(joblib.externals.loky.process_executor, "EXTRA_QUEUED_CALLS", -3)  # the rest waits
+    died: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", died.append)
+    with pytest.raises(ZeroDivisionError):
+        run_calls([lambda: 1 / 0, *[lambda: time.sleep(5)] * 9], 2, print)
+    assert died == []
+
+
 def test_futures_that_are_no_standard_ones_are_polled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "POLL_SECONDS", 0.01)
 

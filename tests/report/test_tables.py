@@ -169,6 +169,13 @@ def test_csv_reads_back_exactly() -> None:
     )
 
 
+def test_no_name_in_a_csv_file_is_a_formula() -> None:
+    for name in ('=HYPERLINK("x")', "+1+1", "-SH", "@SUM(A1)", "\t=1", "SH"):
+        row = replace(ROWS[0], agent=name, simple_regret=-0.5)
+        (record,) = csv.DictReader(io.StringIO(results_table([row]).csv()))
+        assert record["agent"] == (name if name == "SH" else f"'{name}") and record["simple_regret"] == "-0.5"
+
+
 def test_files_do_not_depend_on_the_time_it_took_and_the_terminal_shows_it() -> None:
     slow = [replace(row, seconds=row.seconds * 7) for row in ROWS]
     assert results_table(ROWS).csv() == results_table(slow).csv()

@@ -189,6 +189,19 @@ def test_an_interrupted_training_ends_with_the_same_bytes(calls: int, undisturbe
     assert same_files(tmp_path, undisturbed)
 
 
+def test_an_interrupted_imitation_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imitation, "STORE_SECONDS", -1.0)
+    mine = recipe(steps=0, imitated_steps=1000)
+    train(mine, tmp_path / "whole", device="cpu")
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            train(mine, tmp_path / "parts", device="cpu", on_part=stop_at(2))
+    rounds: list[int] = []
+    train(mine, tmp_path / "parts", device="cpu", on_part=lambda _, done, total: rounds.append(done))
+    assert rounds == [3, 4, 5]
+    assert same_files(tmp_path / "whole", tmp_path / "parts")
+
+
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
 def test_a_killed_training_ends_with_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:
     code = f"""if True:
