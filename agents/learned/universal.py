@@ -38,6 +38,7 @@ FLOOR = 0.005  # share of a stage that is spread over all arms
 WARM_UP = 0.7  # pulls of each arm at the start, over the root of the pulls per arm; at least two
 FEW = 2  # pulls of a stage that go to the arms of largest share, not to random ones, where rewards have two values
 SAME = 1e-9  # logits that differ by less are tied
+AT_ONCE = 256  # episodes: their hidden units fit the cache
 EXACT = 1e-5  # relative rounding error of what would be an integer number of successes
 
 Networks = Mapping[str, Mapping[str, FloatArray]]
@@ -263,8 +264,13 @@ def logits(networks: Networks, statistics: Statistics, left: int) -> tuple[Float
                 seen = binary_moments(pulls[rows], shares[rows], np)
             else:
                 seen = moments(pulls[rows], statistics.means[rows], statistics.variances[rows], np)
-            inputs = view(pulls[rows], seen, np.full((rows.sum(), 1), float(left)), np)
-            of_pulls[rows], of_recommendation[rows] = _forward(networks[kind], inputs)
+            shown = view(pulls[rows], seen, np.full((rows.sum(), 1), float(left)), np)
+            parts = [
+                View(*(part[start : start + AT_ONCE] for part in shown)) for start in range(0, rows.sum(), AT_ONCE)
+            ]
+            of_pulls[rows], of_recommendation[rows] = map(
+                np.concatenate, zip(*(_forward(networks[kind], part) for part in parts), strict=True)
+            )
     return of_pulls, of_recommendation
 
 

@@ -29,7 +29,7 @@ def summary(
     *,
     control: int | None,
     before: Statistics | None,
-    ended: bool,
+    ended: bool | None,
     left: int | None = None,
     items: int | None = None,
     details: Sequence[str],
@@ -43,7 +43,7 @@ def summary(
         order: ``(K,)`` arms: the recommended one, then the others by decreasing mean, those without a pull last.
         control: The arm with which the others are compared; None: there is none.
         before: ``(1, K)`` statistics of earlier results; None: there are none.
-        ended: Whether the agent has made its recommendation.
+        ended: Whether the agent has made its recommendation; None: there is no agent.
         left: Observations that the budget leaves; None: no budget is known.
         items: Number of items on which all arms are played; None: observations are independent.
         details: What is of interest to analysts.
@@ -67,7 +67,7 @@ def summary(
         sentences.append(
             "How probably it is the best cannot be said before there are observations of every alternative."
         )
-    if not ended:
+    if ended is False:
         sentences.append("The experiment has not ended: this is the best alternative so far.")
     headings = ["observations", "rate" if rates else "average", "95 % interval", "at all times"]
     headings[1:1] = [] if earlier is None else ["earlier observations"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.analysis.posterior import PRIOR, MeansPosterior
+from bai_gym.analysis.posterior import MeansPosterior
 from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBandit, SampleTable
 from bai_gym.errors import DataError
 from bai_gym.problems.base import Problem
@@ -44,7 +44,6 @@ class PilotProblem(Problem):
         pulls = np.diff(table.offsets)
         means = np.asarray(table.means, np.float64).reshape(-1)
         variances = np.asarray(table.variances, np.float64).reshape(-1) * pulls / np.maximum(pulls - 1, 1)
-        notes = (*notes, f"the posterior of the means given the pilot has a prior of {PRIOR}")
         if table.kind not in (BINARY, REAL):
             notes = (*notes, f"rewards are {table.kind} in the pilot, and simulated as normal: real")
         self.num_arms, self.notes, self.arm_names = pulls.size, notes, arm_names
