@@ -46,9 +46,9 @@ class Pairs:
             return
         fit, effects = self._fitted(1.0 * common)
         pulls = np.maximum(seen[common].sum(axis=0), 1)
-        rewards = np.where(seen, self._table, 0.0)[common]
-        noise = np.where(seen[common], rewards - fit - effects[common, None], 0.0)
-        around = np.where(seen[common], rewards - rewards.sum(axis=0) / pulls, 0.0)
+        table = np.where(seen, self._table, 0.0)[common]
+        noise = np.where(seen[common], table - fit - effects[common, None], 0.0)
+        around = np.where(seen[common], table - table.sum(axis=0) / pulls, 0.0)
         total = float((around**2).sum()) / float((pulls - 1).sum())
         if total > 0.0:
             trusted = freedom / (freedom + OWN)

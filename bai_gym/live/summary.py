@@ -251,7 +251,7 @@ def _chance(probability: float) -> str:
 
 def _rounded(number: int) -> int:
     """Return a number with two digits, rounded down."""
-    step = 10 ** max(0, len(str(number)) - 2)
+    step: int = 10 ** max(0, len(str(number)) - 2)
     return number // step * step
 
 
