@@ -17,8 +17,8 @@ from bai_gym.statistics import FloatArray
 
 __all__ = ["Growth", "Numbers", "Page", "PageRow", "evidence_page"]
 
-_WIDTH, _MARGIN = 320.0, 24.0  # of an axis, in pixels
-_TICKS = 4  # at most, of an axis
+_WIDTH, _MARGIN = 240.0, 16.0  # of an axis, in pixels
+_TICKS = 6  # at most, of an axis
 _WIDE, _HIGH = 640.0, 160.0  # of the figure
 _DASHES = ("", "9 4", "2 4", "9 4 2 4")  # of its lines, so that they differ without colours
 
@@ -32,7 +32,7 @@ td svg { min-width: 12rem; height: 1.25rem; }
 td svg * { stroke: var(--other); fill: var(--other); }
 tr.best td svg * { stroke: var(--best); fill: var(--best); }
 tr td svg .tick { stroke: var(--line); }
-td svg text { stroke: none; fill: currentColor; font-size: 12px; text-anchor: middle; }
+td svg text { stroke: none; fill: currentColor; font-size: 14px; text-anchor: middle; }
 tfoot td { border: 0; }
 figure { margin: 1.5rem 0; }
 figure svg { border: solid var(--line); border-width: 0 0 1px 1px; }
@@ -205,8 +205,8 @@ class _Scale:
 
     def axis(self, numbers: Numbers) -> str:
         """Return the labels of the ticks."""
-        factor = 100.0 if numbers.rates else 1.0
-        texts = (f'<text x="{self.place(tick):.1f}" y="15">{factor * tick:.6g}</text>' for tick in self.ticks)
+        factor, unit = (100.0, "&#160;%") if numbers.rates else (1.0, "")
+        texts = (f'<text x="{self.place(tick):.1f}" y="17">{factor * tick:.6g}{unit}</text>' for tick in self.ticks)
         return self.drawing("".join(texts), down=4)
 
 

@@ -468,9 +468,9 @@ def test_the_page_shows_the_evidence_and_loads_nothing(tmp_path: Path) -> None:
         ["<b>plain</b>", "3", "3.00", "0.74 to 5.26"],  # 3 +- 1.96 sqrt(4 / 3)
         ["new", "0", "-", "not estimable"],
     ]
-    # The axis, from 0.74 to 6.48, of 272 pixels.
+    # The axis, from 0.74 to 6.48, of 208 pixels.
     ticks = {text.text: float(text.get("x", "")) for text in root.iter("text")}
-    assert ticks == pytest.approx({str(tick): 24 + 272 * (tick - 0.7368) / 5.7432 for tick in (2, 4, 6)}, abs=0.1)
+    assert ticks == pytest.approx({str(tick): 16 + 208 * (tick - 0.7368) / 5.7432 for tick in range(1, 7)}, abs=0.1)
     # 2.5 +- 1.96 sqrt(0.25 + 4 / 3)
     text = " ".join(root.itertext())
     assert "2.50 above that of the runner-up, <b>plain</b> (95 % interval 0.03 to 4.97)" in text
