@@ -16,6 +16,7 @@ from bai_gym.statistics import IntArray, Statistics
 __all__ = ["lasting_sentence", "lead_sentence", "summary"]
 
 _ENOUGH = 0.95  # probability of being best with which one can decide
+_GAIN = 0.01  # probability that the rest of the budget must add
 _LOOKS = 24  # points of the figure
 _LINES = 4  # arms in the figure
 _SHORT = Numbers(rates=False, decimals=None)
@@ -161,24 +162,18 @@ def _decision(
     loss = posterior.loss(first)
     price = f"a loss of {f'{100.0 * loss:.2g} percentage points' if estimates.binary else f'{loss:.2g}'} on average"
     room = None if items is None else items - estimates.pulls
-    more, then = posterior.further(_ENOUGH, math.inf if not left else left, room)
+    more, then = posterior.further(_ENOUGH, left or math.inf, room)
+    if left and then < now + _GAIN:  # the rest of the budget tells nothing more
+        left = None
+        more, then = posterior.further(_ENOUGH, math.inf, room)
     if more == 0:
         return f"Decide now: {best}, with {price}, and no observations are left that could tell more."
     among = _listed([names[arm] for arm in posterior.candidates if room is None or room[arm] > 0])
-    after = f"about {_rounded(more):,} more observations, split equally among {among}"
-    if then >= _ENOUGH:
-        return (
-            f"Collect more, if {price} would matter: {best}; after {after}, the one that is then ahead is "
-            f"the best with a probability of {_chance(then)}."
-        )
-    if left:
-        return (
-            f"Collect more, if {price} would matter: {best}, and {left:,} observations of the budget are left; after "
-            f"{after}, the one that is then ahead is the best with a probability of {_chance(then)}."
-        )
+    of_budget = f", and {left:,} observations of the budget are left" if left else ""
     return (
-        f"Decide now, unless {price} would matter: {best}, and even after {after}, the one that is then "
-        f"ahead would be the best with a probability of only {_chance(then)}."
+        f"Collect more, if {price} would matter: {best}{of_budget}; after about {_rounded(more):,} more observations, "
+        f"split equally among {among}, the one that is then ahead is the best with a probability of "
+        f"{'' if then >= _ENOUGH else 'only '}{_chance(then)}. Otherwise decide now."
     )
 
 
@@ -257,6 +252,6 @@ def _rounded(number: int) -> int:
 
 def _listed(names: Sequence[str]) -> str:
     shown = list(names[:5])
-    more = [f"{len(names) - 5} others"] if len(names) > 5 else []
+    more = [f"{len(names) - 5} more"] if len(names) > 5 else []
     *some, last = shown + more
     return f"{', '.join(some)} and {last}" if some else last

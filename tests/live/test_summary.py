@@ -77,7 +77,7 @@ def test_the_page_says_whether_to_decide(tmp_path: Path) -> None:
             [100, 100],
             [1000, 1000],
             {},
-            r"Decide now, unless a loss of 0\.\d+ percentage points on average would matter: large is the best",
+            r"Collect more, if a loss of 0\.\d+ percentage points .* of only [\d.]+ %. Otherwise decide now",
         ),
         (
             [100, 100],
@@ -85,6 +85,7 @@ def test_the_page_says_whether_to_decide(tmp_path: Path) -> None:
             {"budget": 2601},
             r"Collect more, if .*, and 601 observations of the budget are left; after about 600 more observations",
         ),
+        ([100, 100], [1000, 1000], {"budget": 2003}, "the best with a probability of [\\d.]+ %; after about"),
         ([100, 100], [1000, 1000], {"items": 1000, "budget": 9000}, "no observations are left that could tell more"),
         ([100, 100], [1000, 1000], {"items": 1010, "budget": 9000}, "after about 20 more observations"),
     ):
