@@ -88,15 +88,18 @@ class MeansPosterior:
                 counted = n / np.clip(self._noise.expected, LEAST_DISPERSION, 1.0)
             self._rates = _Rates(counted * self._means, counted)
             return
-        self._noise = _Noise(freedom, squares)
-        self._normal = _NormalMeans(self._means, self._noise.expected / n, low)
+        self._width = float(np.sqrt(squares.max()))  # the unit
+        self._noise = _Noise(freedom, squares / self._width / self._width)
+        self._means = self._means / self._width
+        self._normal = _NormalMeans(self._means, self._noise.expected / n, low / self._width)
 
     def draw(self, batch: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Return true means and variances of single rewards, ``(batch, K)`` each; only if ``known``."""
         if not self._bounded:
             assert self._noise is not None
             variances = self._noise.draw(batch, rng)
-            return self._normal.draw(variances / self._pulls, rng), variances
+            means = self._normal.draw(variances / self._pulls, rng)
+            return self._width * means, self._width**2 * variances
         shares = np.ones((batch, self._pulls.size))
         if self._noise is not None:
             shares = np.clip(self._noise.draw(batch, rng), LEAST_DISPERSION, 1.0)
@@ -181,7 +184,7 @@ class _NormalMeans:
         expected, deviation = centre + shares * (self._means - centre), np.sqrt(shares * squared_errors)
         above = ndtr((expected - self._low) / deviation)
         drawn = expected - deviation * ndtri(above * (1.0 - rng.random(expected.shape)))
-        return np.asarray(np.maximum(drawn, self._low))
+        return np.where(np.isfinite(drawn), np.maximum(drawn, self._low), self._low)  # infinite far below the bound
 
 
 class _Rates:

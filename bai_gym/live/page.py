@@ -187,7 +187,8 @@ class _Scale:
         shown = [value for row in rows for value in (row.mean, *row.interval) if math.isfinite(value)]
         self.low, self.high = (min(shown), max(shown)) if shown else (0.0, 1.0)
         if self.low == self.high:
-            self.low, self.high = self.low - 0.5, self.high + 0.5
+            pad = 0.5 * abs(self.low) or 0.5
+            self.low, self.high = self.low - pad, self.high + pad
         least = (self.high - self.low) / _TICKS
         unit = 10.0 ** math.floor(math.log10(least))
         step = next(step for step in (unit, 2 * unit, 5 * unit, 10 * unit, 20 * unit) if step >= least)

@@ -53,6 +53,18 @@ def test_no_loss_is_beyond_the_bounds() -> None:
     assert counts.draw(4000, rng)[0].min() >= 0.0
 
 
+def test_no_unit_is_too_small_or_too_large() -> None:
+    for scale in (1e-160, 1e-20, 1.0, 1e49):
+        found = posterior([3, 5, 2], [1.0 * scale, 2.0 * scale, 0.5 * scale], [(0.3 * scale) ** 2, scale**2, 0.0])
+        assert found.best == pytest.approx(posterior([3, 5, 2], [1.0, 2.0, 0.5], [0.09, 1.0, 0.0]).best, abs=0.01), (
+            scale
+        )
+        assert 0.0 < found.loss(0) / scale < 5.0, scale
+    far = MeansPosterior(np.array([3, 60]), np.array([0.0, 1e6]), np.array([0.0, 1e6]), COUNTS)
+    draws, _ = far.draw(4000, np.random.default_rng(0))
+    assert np.isfinite(draws).all() and draws.min() >= 0.0
+
+
 def test_few_rewards_are_drawn_towards_those_of_the_other_arms() -> None:
     # A variance of two rewards that are nearly equal: that of the others is more likely.
     given = np.array([2, 40, 40]), np.array([0.5, 0.0, 0.1]), np.array([1e-8, 1.0, 1.0])
