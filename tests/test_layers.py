@@ -65,7 +65,7 @@ HEIGHT = {package: height for height, packages in enumerate(LAYERS.values()) for
 
 # What packages import within their layer.
 BESIDE: dict[str, set[str]] = {
-    "analysis": {"errors", "seeding", "statistics", "validation"},
+    "analysis": {"errors", "rewards", "seeding", "statistics", "validation"},
     "budget": {"errors", "statistics", "validation"},
     "parallel": {"content", "errors", "validation"},
     "rewards": {"errors", "statistics", "validation"},

@@ -16,6 +16,7 @@ from bai_gym import Comparison, advise, compare, evaluate, plan
 from bai_gym.agents import registry
 from bai_gym.agents.elimination.sequential_halving import SequentialHalving
 from bai_gym.analysis.intervals import quantile_interval
+from bai_gym.analysis.posterior import PRIOR
 from bai_gym.bandits import GaussianBandit, SampleTable
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
@@ -26,6 +27,7 @@ from bai_gym.problems import Problem
 from bai_gym.problems.pilot import PilotProblem
 from bai_gym.report.plans import advice_table, plan_curves, plan_page, plans_table
 from bai_gym.results.result import Runs, summarize
+from bai_gym.rewards import Rewards
 
 ROOT = Path(__file__).resolve().parents[1]
 TWO_ARMS = {"means": [0.5, 0.0], "variances": 1.0}
@@ -80,8 +82,13 @@ def test_a_target_that_cannot_be_reached(tmp_path: Path) -> None:
     """Sixty pulls do not tell means of 0.1 and 0.09 apart."""
     plans = plan(["Uniform", "SH"], "BAI-Custom-v0", error=0.01, most=60, env_kwargs={"means": [0.1, 0.09, 0.0]})
     assert [found.budget for found in plans] == [None, None]
-    assert "larger" in plans.advice
-    assert "not reached" in plans_table(plans).markdown()
+    last = [found.reported for found in plans]
+    assert [point.budget for point in last] == [60, 60] and min(point.value for point in last) > 0.3
+    nearest = min(last, key=lambda point: point.value)
+    assert f"with 60 pulls the error probability is {nearest.value:.3g}. Give a larger target" in plans.advice
+    rows = [line for line in plans_table(plans).markdown().splitlines() if "| not reached with 60 |" in line]
+    for row, point in zip(rows, last, strict=True):
+        assert f"| {point.value:.3g} | {point.upper:.3g} |" in row, row
     assert plan_curves(plans, tmp_path / "plan.svg").stat().st_size > 1000
 
 
@@ -256,6 +263,28 @@ def test_the_first_plan_is_to_decide_now_and_the_second_to_collect_equally(tmp_p
     assert first.agent == NOW and first.reached and first.quantile(0.8) == 0.0 and first.quantile(1.0) == 1.0
 
 
+def test_page_and_plan_give_one_answer_and_name_its_prior(tmp_path: Path) -> None:
+    evidence = pytest.importorskip("bai_gym.live.evidence")
+    pull = pytest.importorskip("bai_gym.live.estimates").Pull
+    rng = np.random.default_rng(3)
+    for rewards in ("binary", "bounded(0, 1)", "real"):
+        log = [
+            pull(arm, float(rng.random() < mean) if rewards == "binary" else float(rng.beta(8 * mean, 8 - 8 * mean)))
+            for arm, mean in enumerate((0.9, 0.85, 0.7))
+            for _ in range(12)
+        ]
+        kind = Rewards.of(rewards)
+        found = evidence.Identification.of(None, log, 3, agent="X", budget=36, seed=0, rewards=kind)
+        table = SampleTable.of(np.array([one.reward for one in log]), np.arange(4) * 12, kind)
+        plans = plan("Uniform", BestArmEnv(PilotProblem(table), 100), regret=0.5)
+        now = plans[0].reported.result
+        posterior = found.estimates.posterior
+        assert posterior.loss(found.recommendation) == pytest.approx(now.simple_regret, rel=0.15), rewards
+        assert 1 - posterior.best[found.recommendation] == pytest.approx(now.error_probability, abs=0.04), rewards
+        found.save(tmp_path / "page.html")
+        assert PRIOR in (tmp_path / "page.html").read_text() and PRIOR in plans_table(plans).markdown(), rewards
+
+
 def test_a_budget_is_not_ruled_out_by_few_runs() -> None:
     """The search aims at 85 % of the target; 400 runs of twice the budget that is enough often miss it."""
     env = log_of([0.3, 0.28, 0.2, 0.0], 300)
@@ -303,6 +332,11 @@ def test_equal_agents_are_all_reported_on_other_runs_than_those_that_chose(monke
     assert advice.screened[0].seed != advice.comparison[0].seed
     assert set(advice.equals) == set(copies) - {advice.best}
     assert "cannot be told apart from it." in advice.summary
+    values = {row.agent: row.error_probability for row in advice.comparison}
+    lower = [agent for agent, value in values.items() if value < values[advice.best]]
+    assert ("did better in the fresh runs, by no more than chance explains" in advice.summary) == bool(lower)
+    changed = replace(advice, best=max(values, key=lambda agent: values[agent]), equals=tuple(sorted(values)))
+    assert f"chance explains; {changed.best} was the best in the runs before" in changed.summary
 
 
 def test_only_finalists_get_many_runs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from bai_gym.analysis.posterior import OWN, prior_freedom
+
 __all__ = ["ARM_FEATURES", "STATE_FEATURES", "Moments", "View", "binary_moments", "moments", "view"]
 
 ARM_FEATURES = (
@@ -35,8 +37,6 @@ STATE_FEATURES = (
     "z-of-leader",
 )
 WEIGHT = ARM_FEATURES.index("contender")
-OWN = 2.0  # pulls by which at least a variance is drawn towards that of all arms, a share of successes towards the mean
-LEAST_VARIATION = 0.05  # squared coefficient of variation of the variances that is assumed in any case
 FARTHEST = 9.0  # standard errors beyond which more makes no difference
 LONGEST = 400.0  # pulls per arm beyond which a longer budget looks the same
 MANY = 1e4  # degrees of freedom of a variance that is a function of the mean
@@ -77,8 +77,8 @@ def moments(pulls: Any, means: Any, variances: Any, xp: Any) -> Moments:
     """Return the estimates for rewards of any kind.
 
     An arm's own variance is drawn towards the pooled one, the more so the less the sample variances differ beyond
-    chance: empirical Bayes, with the squared coefficient of variation of the true variances from the second moments.
-    Without two pulls of any arm, half the variance of the means takes the place of the pooled one.
+    chance, see :func:`bai_gym.analysis.posterior.prior_freedom`. Without two pulls of any arm, half the variance of the
+    means takes the place of the pooled one.
 
     Source: Smyth (2004), "Linear Models and Empirical Bayes Methods for Assessing Differential Expression in Microarray
     Experiments", has the prior and another estimate of its degrees of freedom.
@@ -97,10 +97,7 @@ def moments(pulls: Any, means: Any, variances: Any, xp: Any) -> Moments:
     pooled = squares.sum(axis=-1, keepdims=True) / xp.clip(all_freedom, 1.0, None)
     pooled = xp.where(all_freedom > 0.5, pooled, 0.5 * spread) + 1e-6 * spread
     pooled = xp.where(pooled > 0.0, pooled, 1.0 + 0.0 * pooled)
-    num_arms = pulls.shape[-1]
-    beyond = (freedom * (variances / pooled - 1.0) ** 2).sum(axis=-1, keepdims=True) - 2.0 * (num_arms - 1.0)
-    variation = xp.clip(beyond, 0.0, None) / (all_freedom + 2.0 * num_arms)
-    own = OWN + xp.where(all_freedom > 0.5, 2.0 / (variation + LEAST_VARIATION), 0.0)
+    own = prior_freedom(freedom, variances / pooled, xp)
     return Moments(centred / xp.sqrt(pooled), (squares / pooled + own) / (freedom + own), freedom + own)
 
 

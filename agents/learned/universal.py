@@ -38,6 +38,7 @@ FLOOR = 0.005  # share of a stage that is spread over all arms
 WARM_UP = 0.7  # pulls of each arm at the start, over the root of the pulls per arm; at least two
 FEW = 2  # pulls of a stage that go to the arms of largest share, not to random ones, where rewards have two values
 SAME = 1e-9  # logits that differ by less are tied
+AT_ONCE = 64  # episodes: their hidden units fit the cache
 EXACT = 1e-5  # relative rounding error of what would be an integer number of successes
 
 Networks = Mapping[str, Mapping[str, FloatArray]]
@@ -263,19 +264,29 @@ def logits(networks: Networks, statistics: Statistics, left: int) -> tuple[Float
                 seen = binary_moments(pulls[rows], shares[rows], np)
             else:
                 seen = moments(pulls[rows], statistics.means[rows], statistics.variances[rows], np)
-            inputs = view(pulls[rows], seen, np.full((rows.sum(), 1), float(left)), np)
-            of_pulls[rows], of_recommendation[rows] = _forward(networks[kind], inputs)
+            shown = view(pulls[rows], seen, np.full((rows.sum(), 1), float(left)), np)
+            parts = [
+                View(*(part[start : start + AT_ONCE] for part in shown)) for start in range(0, rows.sum(), AT_ONCE)
+            ]
+            of_pulls[rows], of_recommendation[rows] = map(
+                np.concatenate, zip(*(_forward(networks[kind], part) for part in parts), strict=True)
+            )
     return of_pulls, of_recommendation
 
 
 def _forward(w: Mapping[str, FloatArray], shown: View) -> tuple[FloatArray, FloatArray]:
-    hidden = relu(shown.arms @ w["arm.weight"].T + (shown.state @ w["state.weight"].T + w["arm.bias"])[:, None])
-    hidden = relu(hidden @ w["encoder.weight"].T + w["encoder.bias"])
+    hidden, other = shown.arms @ w["arm.weight"].T, np.empty((*shown.arms.shape[:-1], w["arm.bias"].size))
+    hidden += (shown.state @ w["state.weight"].T + w["arm.bias"])[:, None]
+    hidden, other = np.matmul(relu(hidden), w["encoder.weight"].T, out=other), hidden  # two large arrays, used by turns
+    hidden += w["encoder.bias"]
+    relu(hidden)
     weight = shown.arms[..., WEIGHT : WEIGHT + 1]
-    among = (hidden * weight).sum(axis=1) / weight.sum(axis=1)
+    among = np.multiply(hidden, weight, out=other).sum(axis=1) / weight.sum(axis=1)
     pooled = hidden.mean(axis=1) @ w["mean.weight"].T + hidden.max(axis=1) @ w["max.weight"].T
     pooled += among @ w["contenders.weight"].T + w["own.bias"]
-    out = relu(hidden @ w["own.weight"].T + pooled[:, None]) @ w["out.weight"].T + w["out.bias"]
+    own = np.matmul(hidden, w["own.weight"].T, out=other)
+    own += pooled[:, None]
+    out = relu(own) @ w["out.weight"].T + w["out.bias"]
     return shown.pulls + out[..., 0], shown.recommendation + out[..., 1]
 
 

@@ -297,8 +297,10 @@ def mean_intervals(
 def are_binary(pulls: npt.NDArray[Any], means: npt.NDArray[Any], variances: npt.NDArray[Any]) -> bool:
     """Return whether all rewards of all arms were 0 or 1, from their statistics, see :func:`mean_intervals`."""
     n, p, v = _moments(pulls, means, variances)
-    squares = (n - 1) * v + n * p**2
-    return np.allclose(squares, n * p, rtol=1e-9, atol=1e-9) and np.allclose(n * p, np.rint(n * p), rtol=0.0, atol=1e-6)
+    squares, ones = (n - 1) * v + n * p**2, np.rint(n * p)
+    if (p[ones == 0.0] != 0.0).any():  # rewards in a small unit
+        return False
+    return np.allclose(squares, n * p, rtol=1e-9, atol=1e-9) and np.allclose(n * p, ones, rtol=0.0, atol=1e-6)
 
 
 def _moments(

@@ -43,6 +43,7 @@ class ArmSamples:
         dropped: Rewards that were left out because they, or their arm, are missing.
         items: ``(R,)`` number of the item of each reward, from 0 in order of appearance; None where items have no
             names.
+        rows: ``(R,)`` the row of each reward in the log, from 0; None for other tables.
     """
 
     names: tuple[str, ...]
@@ -50,6 +51,7 @@ class ArmSamples:
     offsets: npt.NDArray[np.int64]
     dropped: int = 0
     items: npt.NDArray[np.int64] | None = None
+    rows: npt.NDArray[np.int64] | None = None
 
     @property
     def num_arms(self) -> int:
@@ -149,7 +151,7 @@ def read_table(
     order = np.argsort(codes, kind="stable")
     offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
     items = None if items is None else items[order]
-    return ArmSamples(tuple(names), values[order], offsets, all_rows - table.num_rows, items)
+    return ArmSamples(tuple(names), values[order], offsets, all_rows - table.num_rows, items, order.astype(np.int64))
 
 
 def read_scores(

@@ -11,8 +11,9 @@ import numpy as np
 
 from bai_gym.agents.tools.mixtures import bounded_upper_end, student_width
 from bai_gym.analysis.intervals import are_binary, mean_intervals, normal
+from bai_gym.live.pairs import Pairs
 from bai_gym.live.posterior import Posterior
-from bai_gym.rewards import REAL, Rewards
+from bai_gym.rewards import BINARY, REAL, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Estimates", "Pull"]
@@ -30,12 +31,14 @@ class Pull:
         reward: Its reward.
         error: Reason of a failure, if the reward is ``worst``; None for an observed reward.
         cost: What it has cost, if that was reported; else None.
+        item: Number of the item that it was played on; None without items.
     """
 
     arm: int
     reward: float
     error: str | None = None
     cost: float | None = None
+    item: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +50,12 @@ class Estimates:
         means: ``(K,)`` mean rewards; NaN without a pull.
         standard_errors: ``(K,)`` standard deviations of these means, from the unbiased variances; NaN where these are
             unknown or 0: equal rewards are no certainty.
-        intervals: ``(K, 2)`` ends of 95 % intervals, Wilson's where all rewards were 0 or 1, else normal ones; NaN
-            where nothing can be estimated.
+        intervals: ``(K, 2)`` ends of 95 % intervals, Wilson's where all rewards were 0 or 1, else normal ones, cut at
+            the bounds of the rewards; NaN where nothing can be estimated.
         binary: Whether all rewards were 0 or 1.
         earlier: ``(K,)`` earlier results, which all others include; None: there are none.
         rewards: The kind of rewards.
+        pairs: The rewards on common items; None without items.
     """
 
     pulls: IntArray
@@ -61,6 +65,7 @@ class Estimates:
     binary: bool
     earlier: IntArray | None
     rewards: Rewards = REAL
+    pairs: Pairs | None = None
 
     @classmethod
     def of(
@@ -80,10 +85,14 @@ class Estimates:
                 pulls, means, variances = _with_earlier(pulls, means, variances, earlier)
             errors = np.sqrt(variances / pulls)
         errors[(pulls < 2) | (errors == 0.0)] = np.nan
-        intervals = np.stack(mean_intervals(pulls, means, variances), axis=1)
+        intervals = np.stack(mean_intervals(pulls, means, variances), axis=1).clip(rewards.low, rewards.high)
+        items = [pull.item for pull in log if pull.item is not None]
+        pairs = None
+        if items and len(items) == len(log) and earlier is None:
+            pairs = Pairs(arms.tolist(), items, values.tolist(), num_arms)
         for array in (pulls, means, errors, intervals, *(() if before is None else (before,))):
             array.setflags(write=False)
-        return cls(pulls, means, errors, intervals, are_binary(pulls, means, variances), before, rewards)
+        return cls(pulls, means, errors, intervals, are_binary(pulls, means, variances), before, rewards, pairs)
 
     @cached_property
     def lasting(self) -> FloatArray:
@@ -110,15 +119,25 @@ class Estimates:
         return ends
 
     def difference(self, one: int, other: int) -> tuple[float, float, float]:
-        """Return the mean of one arm less that of another, and its normal 95 % interval; NaN where that is unknown."""
-        difference = float(self.means[one] - self.means[other])
-        lower, upper = normal(difference, math.hypot(*self.standard_errors[[one, other]]))
-        return difference, lower, upper
+        """Return the mean of one arm less that of another, and its normal 95 % interval; NaN where that is unknown.
 
-    @property
+        Where both were played on at least two items, it is the mean difference on these.
+        """
+        common, difference, error = (0, math.nan, math.nan) if self.pairs is None else self.pairs.difference(one, other)
+        if common < 2:
+            difference = float(self.means[one] - self.means[other])
+            error = math.hypot(*self.standard_errors[[one, other]])
+        lower, upper = normal(difference, error if error > 0.0 else math.nan)
+        return difference, max(lower, -self.rewards.width), min(upper, self.rewards.width)
+
+    @cached_property
     def posterior(self) -> Posterior:
         """What the rewards say about which arm is best."""
-        return Posterior(self.pulls, self.means, self.standard_errors, binary=self.binary)
+        variances = np.nan_to_num(self.pulls * self.standard_errors**2)
+        kind = BINARY if self.binary else self.rewards
+        if self.pairs is None:
+            return Posterior(self.pulls, self.means, variances, kind)
+        return Posterior(*self.pairs.compared(self.means, variances), kind)
 
 
 def _with_earlier(

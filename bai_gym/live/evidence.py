@@ -48,6 +48,8 @@ class Identification:
         ended: Whether the agent has made its recommendation; False: it is the arm of largest mean so far.
         rewards: The kind of rewards, on which the agent's statistics depend.
         spent: What the pulls have cost, outstanding ones included; None: the budget is a number of pulls.
+        left: Pulls that the budget leaves; of money, at the mean cost so far. None: that is not known.
+        items: Number of items on which all arms are played; None: pulls are independent.
     """
 
     recommendation: int
@@ -62,6 +64,8 @@ class Identification:
     ended: bool = True
     rewards: Rewards = REAL
     spent: float | None = None
+    left: int | None = None
+    items: int | None = None
 
     @classmethod
     def of(
@@ -78,7 +82,7 @@ class Identification:
         rewards: Rewards = REAL,
         asked: int | None = None,
         spent: float | None = None,
-        on_items: bool = False,
+        items: int | None = None,
     ) -> Identification:
         """Compute the estimates from the log.
 
@@ -94,12 +98,13 @@ class Identification:
             rewards: See above.
             asked: Pulls handed out; None: those of the log.
             spent: See above.
-            on_items: Whether all arms were played on the same items, which a note says then.
+            items: See above.
 
         Raises:
             ParameterError: If there is neither a recommendation nor a reward.
         """
         estimates = Estimates.of(log, num_arms, earlier, rewards)
+        made = len(log) if asked is None else asked
         notes = []
         failed = sum(pull.error is not None for pull in log)
         if failed:
@@ -113,10 +118,12 @@ class Identification:
             if np.isnan(estimates.means).all():
                 raise ParameterError("no reward has been reported yet: there is no result")
             recommendation = int(np.nanargmax(estimates.means))
-            handed_out = f"{len(log) if asked is None else asked} pulls handed out"
-            notes.append(f"the study has not ended: this is the arm of largest mean so far ({handed_out})")
-        if on_items:
-            notes.append("all arms were played on the same items, which intervals of differences leave out of account")
+            notes.append(f"the study has not ended: this is the arm of largest mean so far ({made} pulls handed out)")
+        if items is not None:
+            notes.append(
+                "all arms were played on the same items: differences are those on items that both were tried on"
+            )
+        left = budget - made if spent is None else (budget - spent) / (spent / made) if made and spent > 0.0 else None
         named = tuple(map(str, range(num_arms))) if names is None else tuple(names)
         return cls(
             recommendation,
@@ -131,6 +138,8 @@ class Identification:
             ended=ended,
             rewards=rewards,
             spent=spent,
+            left=None if left is None else max(0, math.floor(left)),
+            items=items,
         )
 
     @property
@@ -202,7 +211,8 @@ class Identification:
         """Write a web page with the evidence, for those who decide: one file, which loads nothing.
 
         It says whether to decide now or to collect more, how probably each arm is the best, and how that changed with
-        the observations. Means of rewards of 0 and 1 are shown in per cent.
+        the observations. Means of rewards of 0 and 1 are shown in per cent. More is advised only
+        as far as the items go; while pulls of the budget are left, only within these.
 
         Args:
             path: The file.
@@ -221,6 +231,8 @@ class Identification:
                 control=None if control is None else self._arm(control),
                 before=self.before,
                 ended=self.ended,
+                left=self.left,
+                items=self.items,
                 details=(
                     f"Method: {self.agent}, seed {self.seed}, {self.use}, rewards {self.rewards}.",
                     *self.notes,

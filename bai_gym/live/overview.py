@@ -83,17 +83,18 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
     kind = Rewards.of(facts["rewards"])
     places = {name: arm for arm, name in enumerate(names)}
     arms: list[int] = []
-    played: set[int] = set()
+    on: list[int | None] = []
     rewards: dict[int, Pull] = {}
     recommendation = None
     for entry in entries:
         if entry.kind == "ask" and entry.arm is not None:
             arms.append(places[entry.arm])
-            played.update(() if entry.item is None else (entry.item,))
+            on.append(entry.item)
         elif entry.kind == "recommend" and entry.arm is not None:
             recommendation = places[entry.arm]
         elif entry.kind == "tell" and entry.reward is not None:
-            rewards.setdefault(entry.number, Pull(arms[entry.number - 1], entry.reward, entry.error, entry.cost))
+            place = entry.number - 1
+            rewards.setdefault(entry.number, Pull(arms[place], entry.reward, entry.error, entry.cost, on[place]))
     log = tuple(rewards[number] for number in sorted(rewards))
     earlier = None
     if facts["earlier"] is not None:
@@ -118,7 +119,7 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
             rewards=kind,
             asked=len(arms),
             spent=spent,
-            on_items=facts["items"] is not None,
+            items=None if facts["items"] is None else int(facts["items"][0]),
         )
-    items = None if facts["items"] is None else (len(played), int(facts["items"][0]))
+    items = None if facts["items"] is None else (len(set(on)), int(facts["items"][0]))
     return Overview(agent, budget, kind, len(arms), items, log, names, earlier, found)

@@ -10,11 +10,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from bai_gym.results.page import html_page
+from bai_gym.statistics import FloatArray
 
-__all__ = ["Growth", "Page", "PageRow", "amount", "evidence_page"]
+__all__ = ["Growth", "Numbers", "Page", "PageRow", "evidence_page"]
 
-_WIDTH, _MARGIN = 320.0, 8.0  # of a drawing, in pixels
+_WIDTH, _MARGIN = 240.0, 16.0  # of an axis, in pixels
+_TICKS = 6  # at most, of an axis
 _WIDE, _HIGH = 640.0, 160.0  # of the figure
 _DASHES = ("", "9 4", "2 4", "9 4 2 4")  # of its lines, so that they differ without colours
 
@@ -27,7 +31,9 @@ svg { display: block; width: 100%; }
 td svg { min-width: 12rem; height: 1.25rem; }
 td svg * { stroke: var(--other); fill: var(--other); }
 tr.best td svg * { stroke: var(--best); fill: var(--best); }
-td svg .share { opacity: .25; stroke: none; }
+tr td svg .tick { stroke: var(--line); }
+td svg text { stroke: none; fill: currentColor; font-size: 14px; text-anchor: middle; }
+tfoot td { border: 0; }
 figure { margin: 1.5rem 0; }
 figure svg { border: solid var(--line); border-width: 0 0 1px 1px; }
 figure path, figure i { fill: none; stroke-width: 2; vector-effect: non-scaling-stroke; }
@@ -46,13 +52,53 @@ figure path, figure i { fill: none; stroke-width: 2; vector-effect: non-scaling-
 
 
 @dataclass(frozen=True, slots=True)
+class Numbers:
+    """How means are written: all with the same decimals, so that columns can be compared.
+
+    Attributes:
+        rates: Whether all rewards are 0 or 1, so that means are shown in per cent.
+        decimals: Digits behind the point, of per cent for rates; None: four significant digits.
+    """
+
+    rates: bool
+    decimals: int | None
+
+    @classmethod
+    def of(cls, means: FloatArray, intervals: FloatArray, *, rates: bool) -> Numbers:
+        """Choose the decimals that show two digits of a typical standard error, ``(K,)`` means and ``(K, 2)`` ends."""
+        factor, widths = 100.0 if rates else 1.0, np.diff(intervals).ravel()
+        widths, known = widths[widths > 0.0] * factor, means[np.isfinite(means)] * factor
+        if not widths.size:
+            return cls(rates, None)
+        decimals = max(0, 1 - math.floor(math.log10(float(np.median(widths)) / 4.0)))
+        return cls(rates, decimals if decimals <= 6 and float(np.abs(known).max()) < 1e7 else None)
+
+    def mean(self, value: float, *, unit: bool = True) -> str:
+        """Return a mean as text, a rate in per cent."""
+        shown = self._number(value)
+        return f"{shown} %" if self.rates and unit else shown
+
+    def change(self, value: float) -> str:
+        """Return a difference of means, with its sign."""
+        return f"{self._number(value, '+')}{' points' if self.rates else ''}"
+
+    def range(self, low: float, high: float, *, points: bool = True) -> str:
+        """Return an interval, of differences where rates are in points."""
+        unit = "" if not self.rates else " points" if points else " %"
+        return f"{self._number(low)} to {self._number(high)}{unit}"
+
+    def _number(self, value: float, sign: str = "-") -> str:
+        shown = 100.0 * value if self.rates else value
+        return f"{shown:{sign}.4g}" if self.decimals is None else f"{shown:{sign}.{self.decimals}f}"
+
+
+@dataclass(frozen=True, slots=True)
 class PageRow:
     """What the page shows of one arm.
 
     Attributes:
         name: Name of the arm.
         cells: What the table says of it, one text for each heading.
-        pulls: Pulls of the arm, earlier ones included.
         mean: Mean reward; NaN without a pull.
         interval: Ends of its 95 % interval; NaN where nothing can be estimated.
         recommended: Whether the agent recommends the arm.
@@ -60,7 +106,6 @@ class PageRow:
 
     name: str
     cells: tuple[str, ...]
-    pulls: int
     mean: float
     interval: tuple[float, float]
     recommended: bool
@@ -91,9 +136,9 @@ class Page:
         title: Title and first heading.
         decision: What to do, above all else; empty: nothing can be said.
         sentences: Paragraphs above the table.
-        headings: Headings of the table, between the name and the drawing.
+        headings: Headings of the table, between the name and the intervals drawn.
         rows: The arms, in the order of the table; at least one has been pulled.
-        rates: Whether all rewards are 0 or 1, so that means are shown in per cent.
+        numbers: How means are written.
         growth: A figure below the table; None: there is none.
         lasting: What the intervals at all times promise, and what they assume.
         details: Items of a list for those who know the library.
@@ -104,7 +149,7 @@ class Page:
     sentences: Sequence[str]
     headings: Sequence[str]
     rows: Sequence[PageRow]
-    rates: bool
+    numbers: Numbers
     growth: Growth | None
     lasting: str
     details: Sequence[str]
@@ -115,7 +160,8 @@ def evidence_page(page: Page) -> str:
     scale = _Scale(page.rows)
     decision = f'<p class="decision">{html.escape(page.decision)}</p>' if page.decision else ""
     above = "\n".join(f"<p>{html.escape(sentence)}</p>" for sentence in page.sentences)
-    heads = "".join(f"<th>{html.escape(head)}</th>" for head in ("alternative", *page.headings, "drawing"))
+    drawn = "rate, with its 95 % interval" if page.numbers.rates else "average, with its 95 % interval"
+    heads = "".join(f"<th>{html.escape(head)}</th>" for head in ("alternative", *page.headings, drawn))
     table = "\n".join(_row(row, page.headings, scale) for row in page.rows)
     details = "".join(f"<li>{html.escape(detail)}</li>" for detail in page.details)
     body = f"""{decision}
@@ -125,9 +171,8 @@ def evidence_page(page: Page) -> str:
 <tbody>
 {table}
 </tbody>
+<tfoot><tr><td colspan="{len(page.headings) + 1}"></td><td>{scale.axis(page.numbers)}</td></tr></tfoot>
 </table>
-<p>The drawings go from {amount(scale.low, page.rates)} to {amount(scale.high, page.rates)}: dots are averages, lines
-their 95 % intervals, and bars behind them the share of the observations.</p>
 {"" if page.growth is None else _figure(page.growth)}
 <p>Where more observations were made of the alternatives that did well, the averages of the others are slightly too low,
 so intervals of one look and probabilities are a guide, not a proof. {html.escape(page.lasting)}</p>
@@ -135,28 +180,40 @@ so intervals of one look and probabilities are a guide, not a proof. {html.escap
     return html_page(page.title, body, _STYLE)
 
 
-def amount(value: float, rate: bool) -> str:
-    """Return a mean as text, a rate in per cent."""
-    return f"{100.0 * value:.3g} %" if rate else f"{value:.4g}"
-
-
 class _Scale:
-    """The horizontal scale of the drawings, the same for all arms."""
+    """The horizontal scale of the intervals drawn, the same for all arms."""
 
     def __init__(self, rows: Sequence[PageRow]) -> None:
         shown = [value for row in rows for value in (row.mean, *row.interval) if math.isfinite(value)]
         self.low, self.high = (min(shown), max(shown)) if shown else (0.0, 1.0)
-        self.pulls = sum(row.pulls for row in rows)
+        if self.low == self.high:
+            pad = 0.5 * abs(self.low) or 0.5
+            self.low, self.high = self.low - pad, self.high + pad
+        least = (self.high - self.low) / _TICKS
+        unit = 10.0 ** math.floor(math.log10(least))
+        step = next(step for step in (unit, 2 * unit, 5 * unit, 10 * unit, 20 * unit) if step >= least)
+        self.ticks = [step * number for number in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
 
     def place(self, reward: float) -> float:
-        share = (reward - self.low) / (self.high - self.low) if self.high > self.low else 0.5
-        return _MARGIN + share * (_WIDTH - 2.0 * _MARGIN)
+        return _MARGIN + (reward - self.low) / (self.high - self.low) * (_WIDTH - 2.0 * _MARGIN)
+
+    def drawing(self, content: str, down: int = 20) -> str:
+        """Return a drawing with a line at each tick, from above down to some pixel."""
+        lines = "".join(f'<path class="tick" d="M{self.place(tick):.1f} 0V{down}"/>' for tick in self.ticks)
+        return (
+            f'<svg viewBox="0 0 {_WIDTH:g} 20" preserveAspectRatio="xMinYMid" aria-hidden="true">{lines}{content}</svg>'
+        )
+
+    def axis(self, numbers: Numbers) -> str:
+        """Return the labels of the ticks."""
+        factor, unit = (100.0, "&#160;%") if numbers.rates else (1.0, "")
+        texts = (f'<text x="{self.place(tick):.1f}" y="17">{factor * tick:.6g}{unit}</text>' for tick in self.ticks)
+        return self.drawing("".join(texts), down=4)
 
 
 def _row(row: PageRow, headings: Sequence[str], scale: _Scale) -> str:
     low, high = row.interval
-    share = row.pulls / scale.pulls * _WIDTH
-    drawing = f'<rect class="share" x="0" y="2" width="{share:.1f}" height="16"/>'
+    drawing = ""
     if math.isfinite(low):
         drawing += f'<path stroke-width="2" d="M{scale.place(low):.1f} 10H{scale.place(high):.1f}"/>'
     if math.isfinite(row.mean):
@@ -164,9 +221,7 @@ def _row(row: PageRow, headings: Sequence[str], scale: _Scale) -> str:
     cells = [f"<td>{html.escape(row.name)}</td>"]
     for heading, cell in zip(headings, row.cells, strict=True):
         cells.append(f'<td data-head="{html.escape(heading)}">{html.escape(cell).replace(" %", chr(160) + "%")}</td>')
-    cells.append(
-        f'<td><svg viewBox="0 0 {_WIDTH:g} 20" preserveAspectRatio="xMinYMid" aria-hidden="true">{drawing}</svg></td>'
-    )
+    cells.append(f"<td>{scale.drawing(drawing)}</td>")
     best = ' class="best"' if row.recommended else ""
     return f"<tr{best}>{''.join(cells)}</tr>"
 

@@ -1,14 +1,15 @@
-"""What rewards say about which arm is best, and what more rewards would add: draws from posteriors of independent arms.
-
-Means of rewards of 0 and 1 have Beta posteriors, from a uniform prior. Others have Student's, from the prior that is
-flat in the mean and in the logarithm of the deviation; an arm whose deviation cannot be estimated, since it has one
-reward or only equal ones, has that of all arms together.
-"""
+"""What rewards say about which arm is best, and what more rewards would add: draws from the posterior of the means."""
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from bai_gym.analysis.posterior import MeansPosterior
+from bai_gym.rewards import Rewards
 from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray, IntArray
 
@@ -20,37 +21,28 @@ _STEPS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # numbers of further rewards, as
 
 
 class Posterior:
-    """The posterior of the means of K arms, as draws; equal data give equal draws.
+    """Draws from the posterior of the means of K arms, see :mod:`bai_gym.analysis.posterior`; equal data, equal draws.
 
     Args:
         pulls: ``(K,)`` rewards of each arm.
         means: ``(K,)`` their means; not read without a reward.
-        errors: ``(K,)`` standard errors of the means; NaN where they cannot be estimated.
-        binary: Whether all rewards were 0 or 1.
+        variances: ``(K,)`` their unbiased variances; not read below two rewards.
+        rewards: The kind of rewards.
 
     Attributes:
-        known: Whether something is known about all arms: each has a reward, and some deviation can be estimated.
+        known: Whether something is known about all arms: each has a reward, and a variance can be estimated.
         best: ``(K,)`` probability that the arm has the largest mean; NaN unless ``known``.
     """
 
-    def __init__(self, pulls: IntArray, means: FloatArray, errors: FloatArray, *, binary: bool) -> None:
+    def __init__(self, pulls: npt.NDArray[Any], means: FloatArray, variances: FloatArray, rewards: Rewards) -> None:
         """Draw the means."""
-        self._pulls, self._means, self._binary = pulls, means, binary
-        estimated = ~np.isnan(errors)
-        self.known = bool(pulls.all() and (binary or estimated.any()))
+        self._pulls, self._means, self._rewards = pulls, means, rewards
+        posterior = MeansPosterior(pulls, means, variances, rewards)
+        self.known = posterior.known
         self.best = np.full(pulls.size, np.nan)
         if not self.known:
             return
-        rng = generator(0, "posterior")
-        shape = (_DRAWS, pulls.size)
-        if binary:
-            self._draws = rng.beta(1.0 + pulls * means, 1.0 + pulls * (1.0 - means), shape)
-        else:
-            freedom = np.where(estimated, pulls - 1, (pulls - 1)[estimated].sum())
-            variances = pulls * errors**2
-            pooled = ((pulls - 1) * variances)[estimated].sum() / (pulls - 1)[estimated].sum()
-            self._deviations = np.sqrt(np.where(estimated, variances, pooled))
-            self._draws = means + self._deviations / np.sqrt(pulls) * rng.standard_t(freedom, shape)
+        self._draws, self._variances = posterior.draw(_DRAWS, generator(0, "posterior"))
         self._largest = self._draws.argmax(axis=1)
         self.best = np.bincount(self._largest, minlength=pulls.size) / _DRAWS
 
@@ -68,28 +60,35 @@ class Posterior:
         order = np.argsort(-self.best, kind="stable")
         return order[: max(2, int((self.best >= _CANDIDATE).sum()))]
 
-    def further(self, probability: float) -> tuple[int, float]:
+    def further(self, probability: float, most: float = math.inf, each: IntArray | None = None) -> tuple[int, float]:
         """Return how many further rewards are needed to choose the best arm with a probability; only if ``known``.
 
-        They are divided equally among the :attr:`candidates`, and the arm of largest mean is chosen afterwards. Each
-        draw of the means is once taken for the truth.
+        They are divided equally among the :attr:`candidates`, as far as these can have more, and the arm of largest
+        mean is chosen afterwards. Each draw of the means is once taken for the truth.
+
+        Args:
+            probability: The probability wanted.
+            most: Largest number of further rewards.
+            each: ``(K,)`` how many further rewards an arm can have; None: any number.
 
         Returns:
             The number, and the probability that it gives; the last number tried, if none gives the wanted one.
         """
-        rng = generator(0, "further")
-        arms = self.candidates
-        more, reached = 0, 0.0
+        rng, arms = generator(0, "further"), self.candidates
+        room = np.full(arms.size, np.inf) if each is None else each[arms].astype(np.float64)
+        truth, deviations = self._draws[:, arms], np.sqrt(self._variances[:, arms])
+        more, reached = 0, float(self.best.max())
         for multiple in _STEPS:
-            each = max(1, round(multiple * int(self._pulls.sum()) / arms.size))
-            more = each * arms.size
-            truth = self._draws[:, arms]
-            if self._binary:
-                sums = rng.binomial(each, truth).astype(np.float64)
-            else:
-                sums = each * truth + np.sqrt(each) * self._deviations[arms] * rng.standard_normal(truth.shape)
+            wanted = min(multiple * float(self._pulls.sum()), most)
+            counts = np.minimum(max(1.0, wanted // arms.size), room)
+            if most < arms.size or counts.sum() <= more:
+                break
+            more = int(counts.sum())
+            made = np.maximum(counts, 1.0)
+            found = truth + deviations / np.sqrt(made) * rng.standard_normal(truth.shape)
+            found = found.clip(self._rewards.low, self._rewards.high)
             means = np.broadcast_to(self._means, self._draws.shape).copy()
-            means[:, arms] = (self._pulls[arms] * self._means[arms] + sums) / (self._pulls[arms] + each)
+            means[:, arms] = (self._pulls[arms] * self._means[arms] + counts * found) / (self._pulls[arms] + counts)
             reached = float((means.argmax(axis=1) == self._largest).mean())
             if reached >= probability:
                 break

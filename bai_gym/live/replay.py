@@ -138,7 +138,7 @@ class State:
         elif entry.kind == "tell" and entry.reward is not None:
             if number not in self.rewards:
                 arm = self.arms[number - 1]
-                self.rewards[number] = Pull(arm, entry.reward, entry.error, entry.cost)
+                self.rewards[number] = Pull(arm, entry.reward, entry.error, entry.cost, self.turns.numbers[number - 1])
                 self.funds.settle(arm, entry.cost)
                 self._dispatcher.tell(number - self._before, entry.reward, entry.cost)
             self.leases.settle(number)

@@ -349,7 +349,7 @@ class Study:
             rewards=self.rewards,
             asked=asked,
             spent=None if experiment.funds.costs is None else spent,
-            on_items=experiment.items is not None,
+            items=None if experiment.items is None else len(experiment.items),
         )
         return replace(
             found, notes=(*found.notes, *experiment.notes(stopped=stopped, exhausted=exhausted, additions=added))

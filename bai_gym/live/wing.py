@@ -19,6 +19,7 @@ WING = Wing(
         ),
     ),
     commands={
+        "decide": Command("bai_gym.cli.decide:decide", "Decide by a log that you have."),
         "study": Command("bai_gym.cli.study:study", "Show a running study."),
     },
 )

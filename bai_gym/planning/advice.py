@@ -81,9 +81,10 @@ class Advice:
 
     @property
     def summary(self) -> str:
-        """Which agent to use, and why, or that more pulls are not worth it, in two sentences."""
+        """Which agent to use, and why, or that more pulls are not worth it, in a few sentences."""
         best = self.comparison.find(self.best)
-        number, runs = f"{_value(best, self.measure):.3g}", f"{best.runs:,} fresh runs"
+        value, runs = _value(best, self.measure), f"{best.runs:,} fresh runs"
+        number = f"{value:.3g}"
         baselines = {"deciding now, for {winner},": NOW, "uniform allocation": BASELINE}
         if self.agent == NOW:
             now = _value(self.comparison.find(NOW), self.measure)
@@ -109,7 +110,14 @@ class Advice:
             second = f"{second}, nor can {more}" if second else f"{more} cannot be told apart from it"
         if worse:
             second += f"{'; the other' if second else 'All other'} {worse} are significantly worse"
-        return f"{first}. {second}." if second else f"{first}."
+        lower = [row.agent for row in self.comparison if row.agent in self.equals and _value(row, self.measure) < value]
+        why = ""
+        if lower:
+            why = (
+                f" {_listed(lower)} did better in the fresh runs, by no more than chance explains; {self.best} was the "
+                "best in the runs before them, which chose, so that the numbers shown are not too good."
+            )
+        return f"{first}. {second}.{why}" if second else f"{first}."
 
     @override
     def __str__(self) -> str:

@@ -46,7 +46,7 @@ __all__ = ["BudgetPlan", "Plans", "plan"]
 AIM = 0.85  # of the target: what the search aims at, so that the confirmation mostly succeeds at once
 NARROWINGS = 3
 CONFIRMATIONS = 12
-SPREAD_RUNS = 100  # of each instance, where a mean has been planned
+SPREAD_RUNS = 50  # of each instance, where a mean has been planned
 AGENTS = (BASELINE, "SH-Reuse", "SR", "Universal")
 AGENTS_WITH_DATA = (BASELINE, "OCBA", "Universal")  # fast ones that start from earlier results
 AGENTS_WITH_COSTS = (BASELINE, "Uniform(costs=sqrt)", "SH-Reuse", "SR")
@@ -85,6 +85,11 @@ class BudgetPlan:
         return self.confirmed is not None and self.confirmed.upper <= self.goal.target
 
     @property
+    def reported(self) -> Measurement:
+        """What was measured at the budget; where the target was not reached, at the largest one that was tried."""
+        return self.measurements[-1] if self.confirmed is None else self.confirmed
+
+    @property
     def knows(self) -> tuple[str, ...]:
         """Oracle knowledge of the agent."""
         return self.measurements[0].result.knows
@@ -121,7 +126,7 @@ class BudgetPlan:
         measure = f"the {self.goal.measure}{where}"
         knows = f"(oracle knowledge: {', '.join(self.knows) or 'none'})"
         if self.confirmed is None:
-            last = self.measurements[-1]
+            last = self.reported
             with_most = f"{self.agent}: with {budget_words(last.result)} {measure} is {last.value:.4g}"
             return f"{with_most}, above the target of {self.goal.target:g} {knows}"
         line = f"{self.agent}: with {budget_words(self.confirmed.result)} {measure} is at most {self.goal.target:g}; "
@@ -167,9 +172,13 @@ class Plans(Sequence[BudgetPlan]):
         if self.winner is not None and at is not None:
             now = f" If you decide now, for {self.winner}, the {goal.name} is {at.value:.3g}."
         if best is None:
-            most = max(plan.measurements[-1].budget for plan in self.plans)
-            tried = f"a budget of {most:,.12g}" if self.plans[0].costs else f"{most:,} pulls"
-            return f"No agent reached the target with {tried}: give a larger target, or allow a larger budget.{now}"
+            nearest = min((plan for plan in self.plans if plan.budget != 0), key=lambda plan: plan.reported.value)
+            last = nearest.reported
+            return (
+                f"No agent reached the target of {goal.target:g}. The nearest is {nearest.agent}: with "
+                f"{budget_words(last.result)} the {goal.name} is {last.value:.3g}. Give a larger target, or allow a "
+                f"larger budget.{now}"
+            )
         if best.agent == NOW and at is not None:
             return (
                 f"The target is met without further pulls: decide now, for {self.winner}. The {goal.name} is "

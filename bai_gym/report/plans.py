@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bai_gym.analysis.posterior import PRIOR
 from bai_gym.planning import Advice, BudgetPlan, Measurement, Plans
 from bai_gym.planning.now import NOW, row_name
 from bai_gym.report.canvas import INLINE_STYLE, Caption, Drawing, look, named
@@ -28,7 +29,7 @@ def plans_table(plans: Plans) -> Table[BudgetPlan]:
     goal = plans[0].goal
     columns = [
         Column[BudgetPlan]("agent", lambda row: row_name(row.agent, plans.winner), False),
-        Column("budget", lambda row: "not reached" if row.budget is None else f"{row.budget:,.12g}"),
+        Column("budget", _budget),
         *([Column("mean pulls", _mean_pulls)] if plans[0].costs else []),
         Column(f"{goal.name} on fresh seeds", lambda row: _measured(row, lambda at: at.value)),
         Column("at most, at 95 %", lambda row: _measured(row, lambda at: at.upper)),
@@ -51,7 +52,7 @@ def plans_table(plans: Plans) -> Table[BudgetPlan]:
             columns.append(Column(f"at most, on {100 * share:g} % of instances", partial(_quantile, share)))
         fields[f"quantile_{100 * share:g}"] = partial(_exact_quantile, share)
     columns += [
-        Column("runs", lambda row: "" if row.confirmed is None else f"{row.confirmed.runs:,}"),
+        Column("runs", lambda row: f"{row.reported.runs:,}"),
         Column("oracle knowledge", lambda row: format_knowledge(row.knows), False),
     ]
     fields |= {
@@ -64,7 +65,14 @@ def plans_table(plans: Plans) -> Table[BudgetPlan]:
         fields,
         notes=lambda row: row.notes,
         above=f"{plans[0].env}: budgets that bring the {goal.name} to {goal.target:g}.",
-        remarks=[plans.advice],
+        remarks=[*_prior(plans.winner), plans.advice],
+    )
+
+
+def _prior(winner: str | None) -> list[str]:
+    """Return how the means that earlier results leave possible are drawn, where there are such results."""
+    return (
+        [] if winner is None else [f"The means are drawn from their posterior given the log, with a prior of {PRIOR}."]
     )
 
 
@@ -97,6 +105,7 @@ def advice_table(advice: Advice) -> Table[Result]:
             f"Fresh runs, {rows[0].runs:,} of each agent on the same instances; the agent was chosen on other runs. As "
             f"good as it: not significantly worse, by paired tests of the {advice.measure} at joint level 5 %.",
             *([_others(advice)] if advice.others else []),
+            *_prior(advice.winner),
             f"Not played: {len(advice.left_out)} registered agents, which `--left-out` lists with the reasons.",
         ],
     )
@@ -202,12 +211,16 @@ def _drawing(plans: Plans) -> Drawing:
     return drawing
 
 
+def _budget(row: BudgetPlan) -> str:
+    return f"not reached with {row.reported.budget:,.12g}" if row.budget is None else f"{row.budget:,.12g}"
+
+
 def _measured(row: BudgetPlan, measure: Callable[[Measurement], float]) -> str:
-    return "" if row.confirmed is None else f"{measure(row.confirmed):.3g}"
+    return f"{measure(row.reported):.3g}"
 
 
 def _mean_pulls(row: BudgetPlan) -> str:
-    return "" if row.confirmed is None else f"{row.confirmed.result.sample_complexity:,.0f}"
+    return f"{row.reported.result.sample_complexity:,.0f}"
 
 
 def _quantile(share: float, row: BudgetPlan) -> str:

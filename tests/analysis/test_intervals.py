@@ -64,6 +64,10 @@ def test_other_means_have_normal_intervals_and_equal_rewards_none() -> None:
     lower, upper = mean_intervals(np.array([4, 4, 1]), np.array([2.0, 3.0, 1.0]), np.array([4.0, 0.0, 0.0]))
     assert (lower[0], upper[0]) == pytest.approx(normal(2.0, 1.0))
     assert np.isnan([*lower[1:], *upper[1:]]).all()
+    lower, upper = mean_intervals(
+        np.array([4, 4]), np.array([2e-20, 0.0]), np.array([4e-40, 0.0])
+    )  # not zeros and ones
+    assert (lower[0], upper[0]) == pytest.approx(normal(2e-20, 1e-20), rel=1e-6)
 
 
 @pytest.mark.each(

@@ -462,15 +462,19 @@ def test_the_page_shows_the_evidence_and_loads_nothing(tmp_path: Path) -> None:
     found.save(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     root = ElementTree.fromstring(f"<body>{page.partition('<body>')[2].partition('</body>')[0]}</body>")
-    cells = [[cell.text for cell in row.findall("td")][:4] for row in root.iter("tr")][1:]
+    cells = [[cell.text for cell in row.findall("td")][:4] for row in root.iter("tr")][1:-1]
     assert cells == [
-        ["large & loud", "2", "5.5", "4.52 to 6.48"],  # 5.5 +- 1.96 sqrt(0.5 / 2)
-        ["<b>plain</b>", "3", "3", "0.7368 to 5.263"],  # 3 +- 1.96 sqrt(4 / 3)
+        ["large & loud", "2", "5.50", "4.52 to 6.48"],  # 5.5 +- 1.96 sqrt(0.5 / 2)
+        ["<b>plain</b>", "3", "3.00", "0.74 to 5.26"],  # 3 +- 1.96 sqrt(4 / 3)
         ["new", "0", "-", "not estimable"],
     ]
-    assert [rect.get("width") for rect in root.iter("rect")] == ["128.0", "192.0", "0.0"]  # 2, 3 and 0 of 5 pulls
+    # The axis, from 0.74 to 6.48, of 208 pixels.
+    ticks = {text.text: float(text.get("x", "")) for text in root.iter("text")}
+    assert ticks == pytest.approx({str(tick): 16 + 208 * (tick - 0.7368) / 5.7432 for tick in range(1, 7)}, abs=0.1)
     # 2.5 +- 1.96 sqrt(0.25 + 4 / 3)
-    assert "2.5 above that of the runner-up, <b>plain</b> (95 % interval 0.03377 to 4.966)" in " ".join(root.itertext())
+    text = " ".join(root.itertext())
+    assert "2.50 above that of the runner-up, <b>plain</b> (95 % interval 0.03 to 4.97)" in text
+    assert "average, with its 95 % interval" in text and not list(root.iter("rect"))
     assert not re.search(r"https?:|<script|<link|<img|url\(", page)
     with pytest.raises(OutputError, match="cannot be written"):
         found.save(tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -17,6 +18,7 @@ import bai_gym
 from bai_gym import agents
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, OutputError, ParameterError, PullError
 from bai_gym.live.entries import Entry
+from bai_gym.live.estimates import Estimates, Pull
 from bai_gym.live.items import Items
 from bai_gym.live.journal import Journal, read_journal
 from bai_gym.live.leases import Leases
@@ -299,6 +301,53 @@ def test_results_say_where_common_items_break_a_proof() -> None:
         study.tell(study.ask()[0], 1.0)
         notes = [note for note in study.result().notes if "proved" in note]
         assert len(notes) == len(said) and all(map(str.__contains__, notes, said)), (agent, notes)
+
+
+# ------------------------------------------------------------------------------------------------ evidence
+
+
+def test_differences_are_those_on_common_items_and_advice_stays_within_them(tmp_path: Path) -> None:
+    """Six models, 400 questions, and half of the pulls made: the difference by hand, and no more than what is left."""
+    rng = np.random.default_rng(2)
+    hard, skill = rng.normal(size=400), np.array([0.5, 0.49, 0.3, 0.3, 0.2, 0.1])
+    study = bai_gym.Study(6, 2400, "SH-Reuse(rounding=equal, cap=items)", items=range(400), rewards="binary")
+    log: dict[int, dict[Any, float]] = defaultdict(dict)
+    for _ in range(796):
+        pull = study.ask()[0]
+        log[pull.arm][pull.item] = float(skill[pull.arm] + 0.5 * rng.normal() > hard[pull.item])
+        study.tell(pull, log[pull.arm][pull.item])
+    found = study.result()
+    one, other = found.recommendation, found.runner_up
+    assert other is not None
+    pairs = np.array([log[one][item] - log[other][item] for item in log[one].keys() & log[other].keys()])
+    width = 1.96 * pairs.std(ddof=1) / np.sqrt(pairs.size)
+    assert found.lead == pytest.approx((pairs.mean(), pairs.mean() - width, pairs.mean() + width), abs=1e-5)
+    apart = np.hypot(*found.standard_errors[[one, other]])
+    assert width < 0.85 * 1.96 * apart  # than that of independent arms
+    found.save(tmp_path / "page.html", control=other)
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.count(f"on the {pairs.size} items that both were tried on") == 2
+    more = re.search(r"after about ([\d,]+) more observations", page)
+    assert more and int(more[1].replace(",", "")) <= 2400 - 796 and "Collect more" in page
+
+
+def test_arms_that_were_dropped_early_are_compared_on_items_of_the_same_difficulty() -> None:
+    """Arm 2 has only seen the first items, which were easy; its mean is larger, and it is the worst."""
+    rng = np.random.default_rng(0)
+    easy = np.repeat([2.0, -1.0], [40, 160])
+    rewards = easy[:, None] + np.array([1.0, 0.8, 0.5]) + 0.3 * rng.standard_normal((200, 3))
+    log = [Pull(arm, rewards[item, arm], item=item) for item in range(200) for arm in range(3) if arm < 2 or item < 40]
+    found = Estimates.of(log, 3)
+    assert found.means[2] > found.means[0] + 1.0
+    assert found.posterior.best[0] > 0.99 and found.posterior.best[2] < 0.01
+    # Items that explain nothing leave everything as it is.
+    for pulls in (
+        [Pull(0, 1.0, item=0), Pull(1, 0.5, item=1)],
+        [Pull(arm % 2, 1.0, item=arm // 2) for arm in range(8)],
+    ):
+        found = Estimates.of(pulls, 2)
+        assert found.pairs is not None and found.pairs.explained == 0.0
+        np.testing.assert_array_equal(found.pairs.compared(found.means, np.ones(2))[0], found.pulls)
 
 
 # ------------------------------------------------------------------------------------------------ identify

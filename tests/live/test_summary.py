@@ -47,15 +47,15 @@ def test_rates_are_in_per_cent_and_compared_with_the_control(tmp_path: Path) -> 
         *("compared with control", "probability of being the best"),
     ]
     # 30 of 300, 60 of 300, 10 of 100; Wilson's intervals.
-    assert [row[:5] + row[6:7] for row in rows[1:]] == [
-        ["large", "300", "0", "20 %", "15.9 to 24.9 %", "+10 points (+100 %)"],
-        ["control", "200", "100", "10 %", "7.09 to 13.9 %", "-"],
-        ["small", "50", "50", "10 %", "5.52 to 17.4 %", "+0 points (+0 %)"],
+    assert [row[:5] + row[6:7] for row in rows[1:-1]] == [
+        ["large", "300", "0", "20.0 %", "15.9 to 24.9 %", "+10.0 points (+100 %)"],
+        ["control", "200", "100", "10.0 %", "7.1 to 13.9 %", "-"],
+        ["small", "50", "50", "10.0 %", "5.5 to 17.4 %", "+0.0 points (+0 %)"],
     ]
     assert text.startswith("large is recommended Decide now: large is the best with a probability of ")
     assert "from 550 observations of 3 alternatives, and 150 earlier ones" in text
     # 0.1 +- 1.96 sqrt(0.16 / 299 + 0.09 / 299)
-    assert "the difference is +10 points (+100 %), with a 95 % interval of 4.33 to 15.7 points" in text
+    assert "the difference is +10.0 points (+100 %), with a 95 % interval of 4.3 to 15.7 points" in text
     assert "How the evidence grew" in text and "150 observations 700" in text
     assert not re.search("pull|seed|reward|arm", text)
     assert saved(identification([20, 60, 5], [200, 300, 50], earlier=before), tmp_path, control=0)[0] == text
@@ -65,21 +65,33 @@ def test_rates_are_in_per_cent_and_compared_with_the_control(tmp_path: Path) -> 
 
 
 def test_the_page_says_whether_to_decide(tmp_path: Path) -> None:
-    for ones, of, words in (
-        ([100, 150], [1000, 1000], "Decide now: large is the best with a probability of "),
+    for ones, of, keywords, words in (
+        ([100, 150], [1000, 1000], {}, "Decide now: large is the best with a probability of "),
         (
-            [95, 110],
+            [90, 120],
             [1000, 1000],
+            {},
             r"Collect more, if a loss of 0\.\d+ percentage points on average would matter: large is the best",
         ),
         (
             [100, 100],
             [1000, 1000],
-            r"Decide now, unless a loss of 0\.5\d* percentage points on average would matter: large is the best",
+            {},
+            r"Collect more, if a loss of 0\.\d+ percentage points .* of only [\d.]+ %. Otherwise decide now",
         ),
+        (
+            [100, 100],
+            [1000, 1000],
+            {"budget": 2601},
+            r"Collect more, if .*, and 601 observations of the budget are left; after about 600 more observations",
+        ),
+        ([100, 100], [1000, 1000], {"budget": 2003}, "the best with a probability of [\\d.]+ %; after about"),
+        ([100, 100], [1000, 1000], {"items": 1000, "budget": 9000}, "no observations are left that could tell more"),
+        ([100, 100], [1000, 1000], {"items": 1010, "budget": 9000}, "after about 20 more observations"),
     ):
-        text, _ = saved(identification(ones, of), tmp_path)
-        assert re.search(words, text), (ones, text)
+        text, _ = saved(identification(ones, of, **keywords), tmp_path)
+        assert re.search(words, text), (ones, keywords, text)
+    text, _ = saved(identification([100, 100], [1000, 1000]), tmp_path)
     assert "0: the two may be equally good" in text and "split equally among" in text
 
 

@@ -1,0 +1,73 @@
+"""``bai-gym decide``: the evidence of a log that exists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bai_gym.cli.console import OUT
+from bai_gym.errors import OutputError
+from bai_gym.live.logged import log_page
+from bai_gym.live.page import PageRow, evidence_page
+from bai_gym.live.terminal import printable
+from bai_gym.results.layout import Column, Table
+
+__all__ = ["decide"]
+
+
+def decide(
+    log: Annotated[Path, typer.Argument(help="A CSV or Parquet file with one row per observation, in order of time.")],
+    arm: Annotated[str, typer.Option(help="The column that names the alternative.")],
+    reward: Annotated[str, typer.Option(help="The column with the reward: numbers, or true, false, yes and no.")],
+    control: Annotated[
+        str | None, typer.Option(help="The alternative with which the others are compared.", show_default=False)
+    ] = None,
+    item: Annotated[
+        str | None,
+        typer.Option(
+            help="The column that names the item, such as the question, if all were tried on the same ones.",
+            show_default=False,
+        ),
+    ] = None,
+    rewards: Annotated[
+        str | None,
+        typer.Option(
+            help="The kind of rewards: binary, 'bounded(1, 5)', counts or real. [default: what the log shows]",
+            show_default=False,
+        ),
+    ] = None,
+    missing: Annotated[str, typer.Option(help="drop: leave out rows without an alternative or a reward.")] = "error",
+    out: Annotated[
+        Path | None, typer.Option(help="A file for the evidence as a web page, such as evidence.html.")
+    ] = None,
+) -> None:
+    """Decide by a log that you have: which alternative is the best, whether to stop, and what is missing."""
+    page = log_page(
+        log,
+        arm_column=arm,
+        reward_column=reward,
+        control=control,
+        item_column=item,
+        rewards=rewards,
+        missing=missing,
+    )
+    columns = [Column[PageRow]("alternative", lambda row: printable(row.name), False)]
+    columns += [
+        Column(heading, lambda row, place=place: row.cells[place])  # type: ignore[misc]
+        for place, heading in enumerate(map(printable, page.headings))
+    ]
+    for sentence in (f"{page.title}.", page.decision, *page.sentences):
+        if sentence:
+            OUT.print(printable(sentence))
+    OUT.print(Table(page.rows, columns, {}).rich())
+    for sentence in (page.lasting, *page.details):
+        OUT.print(sentence)
+    if out is None:
+        return
+    try:
+        out.write_text(evidence_page(page), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise OutputError(f"{out} cannot be written: {error.strerror}") from None
+    OUT.print(f"The evidence is in {out}.")
