@@ -167,9 +167,10 @@ class Cell:
         rng = generator(self.seed, "numbering", chunk)
         return self.episode_spec.number(self.env.problem, runs, rng)
 
-    def info_for(self, agent: Any, bandit: Bandit) -> ProblemInfo:
-        """Return what the agent is told about some instances at its reset."""
-        return self.episode_spec.problem_info(bandit, knowledge(agent), self.checkpoints)
+    def info_for(self, agent: Any, bandit: Bandit, numbering: Numbering | None = None) -> ProblemInfo:
+        """Return what the agent is told at its reset about some instances, with their arms numbered already."""
+        names = self.env.problem.arm_names
+        return self.episode_spec.problem_info(bandit, knowledge(agent), self.checkpoints, numbering, names)
 
     def instances(self) -> Bandit:
         """Return the first instances of the cell, for notes, bounds and optima."""
@@ -188,7 +189,9 @@ class Cell:
         with self.named_in_errors():
             agent = self.agent.make()
             bandit = self.env.problem.draw(1, rng)
-            reset(agent, self.info_for(agent, bandit), rng)
+            numbering = None if self.agent.alike else self.episode_spec.number(self.env.problem, 1, rng)
+            bandit = bandit if numbering is None else numbering.arrange(bandit)
+            reset(agent, self.info_for(agent, bandit, numbering), rng)
         return agent
 
     @contextlib.contextmanager

@@ -190,8 +190,14 @@ class Part:
 
     @property
     def alone(self) -> bool:
-        """Whether each episode has its own costs or candidates, so that each needs an agent of its own."""
-        return self.numbering is not None and self.bandit.batch > 1 and self.cell.episode_spec.tells_arms_apart
+        """Whether each episode has its own costs, candidates or prior, so that each needs an agent of its own."""
+        if self.numbering is None or self.bandit.batch == 1:
+            return False
+        cell = self.cell
+        plans_for_prior = (
+            cell.traits.allocates and "prior" in knowledge(cell.prototype) and self.bandit.prior is not None
+        )
+        return cell.episode_spec.tells_arms_apart or plans_for_prior
 
     def singles(self) -> Iterator[Part]:
         """Yield the episodes, one at a time."""
@@ -219,7 +225,7 @@ def _play_blocks(part: Part, rewards: np.random.Generator, own: np.random.Genera
         return Rollout.joined([_play_blocks(single, rewards, own) for single in part.singles()])
     cell, agent, (bandit, start, funds) = part.cell, part.cell.agent.make(), part.numbered()
     spec = cell.episode_spec
-    reset(agent, spec.problem_info(bandit, knowledge(agent), cell.checkpoints, part.numbering), own)
+    reset(agent, cell.info_for(agent, bandit, part.numbering), own)
     return play_blocks(agent, bandit, funds, rewards, spec.task, cell.checkpoints, start, spec.rounds)
 
 
@@ -237,7 +243,7 @@ def _play_in_steps(part: Part, rewards: np.random.Generator, own: np.random.Gene
         copy=False,
     )
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
-    info = spec.problem_info(part.numbered()[0], knowledge(agent), cell.checkpoints, part.numbering)
+    info = cell.info_for(agent, part.numbered()[0], part.numbering)
     reset(agent, info, own)
     acts = cell.traits.acts_on_batches
     stepper = agent if acts else stepper_of(agent, env.action_encoding, info)

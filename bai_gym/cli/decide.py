@@ -9,9 +9,9 @@ import typer
 
 from bai_gym.cli.console import OUT
 from bai_gym.errors import OutputError
+from bai_gym.live.evidence import printable
 from bai_gym.live.logged import log_page
 from bai_gym.live.page import PageRow, evidence_page
-from bai_gym.live.terminal import printable
 from bai_gym.results.layout import Column, Table
 
 __all__ = ["decide"]

@@ -61,6 +61,7 @@ class Episodes:
         """Start new episodes in the given rows (None: in all)."""
         size = self.batch if rows is None else rows.size
         drawn = self.problem.draw(size, rng)
+        self._check_features(drawn)
         numbering = self.episode_spec.number(self.problem, size, rng)
         if numbering is not None:
             drawn = numbering.arrange(drawn)
@@ -72,7 +73,7 @@ class Episodes:
             if self.numbering is not None and numbering is not None:
                 self.numbering.replace(rows, numbering)
         if self.problem.num_features is not None:
-            self.features = self._features(self.problem.num_features)
+            self.features = self.bandit.features
         if numbering is not None:
             for key, array in numbering.constants(self._listed).items():
                 self._constants[key][rows] = array
@@ -179,15 +180,14 @@ class Episodes:
             [row[[*task.arms(one, num_arms)]].mean() for row, one in zip(means, recommendations, strict=True)]
         )
 
-    def _features(self, length: int) -> FloatArray:
-        features = self.bandit.features
-        if features is None or features.shape[-1] != length:
-            found = "none" if features is None else str(features.shape[-1])
+    def _check_features(self, bandit: Bandit) -> None:
+        length = self.problem.num_features
+        if length is not None and (bandit.features is None or bandit.features.shape[-1] != length):
+            found = "none" if bandit.features is None else str(bandit.features.shape[-1])
             raise InstanceError(
                 f"{type(self.problem).__name__} has num_features={length}, and draws bandits with {found}: "
                 "both must be the same"
             )
-        return features
 
     def observation_space(self) -> spaces.Dict:
         """Return the space of one episode's observations."""

@@ -109,9 +109,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
 
     A truncated episode ends without a recommendation, so its last ``info`` has no ``correct``. Tables of
     :func:`bai_gym.compare` ask the agent for a recommendation at the cap, count whether that is correct, and show the
-    share of truncated runs beside. To judge one of your own in the same way, before the next ``reset``, with ``spec``
-    for ``env.unwrapped.episode_spec``:
-    ``spec.task.correct(env.unwrapped.problem_info({"complexity"}).means, np.array([recommendation]))[0]``.
+    share of truncated runs beside. To judge one of your own in the same way, before the next ``reset``, with ``info``
+    for ``env.unwrapped.problem_info({"complexity"})``: ``info.task.correct(info.means, np.array([recommendation]))[0]``.
 
     ## Arguments
     ``problem``: a family name or a :class:`bai_gym.problems.Problem`, fixed by the id. ``spec``: an
