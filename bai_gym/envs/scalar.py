@@ -109,8 +109,9 @@ class BestArmEnv(gym.Env[Observation, Any]):
 
     A truncated episode ends without a recommendation, so its last ``info`` has no ``correct``. Tables of
     :func:`bai_gym.compare` ask the agent for a recommendation at the cap, count whether that is correct, and show the
-    share of truncated runs beside. To judge one of your own in the same way, before the next ``reset``, with ``info``
-    for ``env.unwrapped.problem_info({"complexity"})``: ``info.task.correct(info.means, np.array([recommendation]))[0]``.
+    share of truncated runs beside. To judge one of your own in the same way, before the next ``reset``, with ``truth``
+    for ``env.unwrapped.problem_info({"complexity"})``:
+    ``truth.task.correct(truth.means, np.array([recommendation]))[0]``.
 
     ## Arguments
     ``problem``: a family name or a :class:`bai_gym.problems.Problem`, fixed by the id. ``spec``: an
