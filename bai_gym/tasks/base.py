@@ -164,9 +164,10 @@ class Task(ABC):
             recommendation: ``(N, ...)`` recommendations.
             order: ``(N, K)`` the arm that each arm stands for; of a task that recommends something else, ``(N, K_Z)``.
         """
-        if self.one_number:
-            return np.take_along_axis(order, recommendation[:, None], -1)[:, 0]
         num_arms = order.shape[-1]
+        if self.one_number:  # a number from K on stands for no arm
+            named = np.take_along_axis(order, np.minimum(recommendation, num_arms - 1)[:, None], -1)[:, 0]
+            return np.where(recommendation < num_arms, named, recommendation)
         rows = zip(recommendation, order, strict=True)
         arms = (row[[*self.arms(one, num_arms)]].tolist() for one, row in rows)
         return np.stack([self.of_arms(named, num_arms) for named in arms])
