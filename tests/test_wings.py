@@ -218,8 +218,8 @@ def test_another_distribution_adds_agents_environments_and_commands(python: Call
     for arguments, text in (
         (("hello",), "hello from another distribution"),
         (("--help",), "Say hello."),
-        (("list", "agents", "--search", "Widest"), "Of others"),
-        (("list", "agents", "--task", "worst-arm"), "Halves"),
+        (("list", "agents", "--wide", "--search", "Widest"), "Of others"),
+        (("list", "agents", "--wide", "--task", "worst-arm"), "Halves"),
         (("data",), "log"),
         (("list", "envs", "--search", "Others-TwoArms"), "two arms, for a test"),
         (("run", "Others-TwoArms-v0", "--agent", "Widest", "--runs", "20"), "Widest"),
