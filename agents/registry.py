@@ -139,8 +139,8 @@ def treats_arms_alike(agent: Any) -> bool:
     Then the order of the arms and a rotation of their features change nothing about the distribution of its pulls and
     recommendations, and the runner plays it without either. It is known of the agents of this library, whose arms
     ``tests/agents/test_arms_alike.py`` permutes: with ties broken at random, and parameters that are no functions, no
-    arrays with a value for each arm, and no other agents than these. A class that is derived from one of them is
-    another agent.
+    arrays with a value for each arm, and no other agents than these. (The pulls of PI-BAI for means that depend on each
+    other differ by one.) A class that is derived from one of them is another agent.
     """
     entry = BUILT_IN.get(getattr(agent, "name", ""))
     if entry is None or not entry.path.startswith(".") or type(agent) is not entry.load():

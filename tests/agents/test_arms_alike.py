@@ -20,10 +20,8 @@ from bai_gym import agents
 from bai_gym.agents import Agent, registry
 from bai_gym.agents.registry import BUILT_IN, treats_arms_alike
 from bai_gym.api import agent_source
-from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
+from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
-from bai_gym.gaussian_process import GaussianPrior
-from bai_gym.linear.candidate import BestCandidate
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
@@ -34,10 +32,9 @@ CASES = run_path(str(Path(__file__).with_name("cases.py")))
 NEEDED = CASES["NEEDED"]
 LIBRARY = [name for name in agents.names() if BUILT_IN[name].path.startswith(".")]
 LARGEST_Z = 4.75  # of some 5,000 comparisons: exceeded by chance once in a hundred runs
-# Designs of a numerical search end elsewhere where arms come in another order: at other pulls in the course of time, or
-# at weights that differ by rounding, those of PI-BAI for dependent means by as much as its samples are uneven.
+# A numerical search ends elsewhere where arms come in another order: LinTrackAndStop makes other pulls in the course of
+# time, and the pulls of PI-BAI for dependent means, whose loss is an average over samples, differ by one.
 SEARCHING = {"LinTrackAndStop", "PI-BAI"}
-ROUNDED = {"PI-BAI": 1.0}  # pulls
 TASKS = (BestArm(), TopM(2), BestOfEach(2), Thresholding(0.5), GoodArm(0.5))
 ORDERS = {2: [[1, 0]], 4: [[3, 2, 1, 0], [2, 3, 0, 1]], 6: [[5, 4, 3, 2, 1, 0], [3, 4, 5, 1, 2, 0]]}  # keep both halves
 X = np.array([[1.0, 0.2, 0.0], [0.9, 0.4, 0.1], [0.0, 1.0, 0.3], [0.2, -0.5, 1.0], [-0.6, 0.3, 0.5], [0.3, 0.3, 0.3]])
@@ -94,6 +91,9 @@ class World:
         if self.features is not None:
             arms = FeatureBandit(arms, self.features[order] @ rotation)
         if self.covariance is not None:
+            from bai_gym.bandits import PriorBandit  # of a wing
+            from bai_gym.gaussian_process import GaussianPrior
+
             arms = PriorBandit(arms, GaussianPrior(self.covariance[np.ix_(order, order)], 0.2))
         return arms
 
@@ -109,7 +109,7 @@ class World:
     ) -> tuple[IntArray, IntArray]:
         """Return ``(N, K)`` pulls, and how often each episode recommends each arm, in the listed order."""
         arms, task, answers = self.arranged(agent, runs, order, rotation, tape), self.task, order
-        if isinstance(task, BestCandidate):
+        if task.answer != "arm":
             answers = np.arange(len(CANDIDATES))[::-1]
             task = task.arranged(order, answers, rotation)
         knows, stops = agent.knows, bool(agent.stops)
@@ -132,26 +132,29 @@ def worlds_of(agent: Agent, name: str) -> Iterator[World]:
         variances = None if entry.rewards != "any rewards" else np.full(6, 0.25)
         yield World(means, variances, BestArm(), X)
         if "best-candidate" in agent.tasks:
+            from bai_gym.linear.candidate import BestCandidate  # of a wing
+
             yield World(X @ THETA, np.full(6, 0.25), BestCandidate(CANDIDATES, X), X)
         return
     size = entry.arms or (4 if entry.largest_budget else 6)
     means = np.array([0.8, 0.6, 0.55, 0.3, 0.3, 0.3])[:size]
-    covariance = None
+    covariances: list[FloatArray | None] = [None]
     if "prior" in agent.knows and not hasattr(agent, "network") and entry.folder == "bayesian":
-        apart = np.subtract.outer(np.arange(size), np.arange(size)) / 2.0
-        covariance = np.exp(-(apart**2)) * np.linspace(0.5, 1.5, size) + 0.0
-        covariance = 0.5 * (covariance + covariance.T) + np.eye(size)
+        distance = np.subtract.outer(np.arange(size), np.arange(size)) / 2.0
+        dependent = np.exp(-(distance**2)) * np.linspace(0.5, 1.5, size)
+        covariances = [np.diag(np.linspace(0.5, 1.5, size)), 0.5 * (dependent + dependent.T) + np.eye(size)]
     for task in TASKS:
         if task.name in agent.tasks:
-            yield World(means, None, task, None, covariance)
-            if entry.rewards != BINARY:
-                yield World(means, np.linspace(0.3, 1.5, size), task, None, covariance)
+            for covariance in covariances:
+                yield World(means, None, task, None, covariance)
+                if entry.rewards != BINARY:
+                    yield World(means, np.linspace(0.3, 1.5, size), task, None, covariance)
 
 
-def apart(one: IntArray, other: IntArray, rounding: float = 0.0) -> float:
-    """Return the largest z of the differences of means of columns, beyond what is rounding."""
+def apart(one: IntArray, other: IntArray) -> float:
+    """Return the largest z of the differences of means of columns."""
     error = np.sqrt(one.var(axis=0) / len(one) + other.var(axis=0) / len(other))
-    difference = np.maximum(np.abs(one.mean(axis=0) - other.mean(axis=0)) - rounding, 0.0)
+    difference = np.abs(one.mean(axis=0) - other.mean(axis=0))
     return float(np.max(difference / np.maximum(error, 1e-9 + 1e-3 * (error == 0.0))))
 
 
@@ -180,13 +183,17 @@ def check(name: str, parameters: dict[str, Any], runs: int) -> None:
         one = world.play(make(), budget, number, listed, features, None, 3)
         for order in orders:
             other = world.play(make(), budget, number, order, rotation, None, 4)
-            z = max(apart(one[0], other[0], ROUNDED.get(name, 0.0)), apart(one[1], other[1]))
+            if name == "PI-BAI" and np.count_nonzero(world.covariance) > size:
+                assert np.abs(one[0].mean(axis=0) - other[0].mean(axis=0)).max() <= 1.0
+                continue
+            z = max(apart(one[0], other[0]), apart(one[1], other[1]))
             assert z < LARGEST_Z, f"{name} {world.task} {world.variances}: z = {z:.1f} in the order {order}"
 
 
-@pytest.mark.each(
-    "name", ["SH-Reuse", "SR", "TTTS", "A-GapE", "KL-LUCB", "LSA", "GSE-Lin", "RAGE", "EI", "FRace", "Universal"]
-)
+SOME = ("SH-Reuse", "SR", "TTTS", "UCB-E", "LSA", "GSE-Lin", "RAGE", "EI", "T3C", "Universal")
+
+
+@pytest.mark.each("name", [name for name in SOME if name in LIBRARY])
 def test_agents_treat_arms_alike(name: str) -> None:
     check(name, NEEDED.get(name, {}), 300)
 
@@ -210,7 +217,9 @@ def test_only_agents_of_the_library_are_known_to(monkeypatch: pytest.MonkeyPatch
     patched.recommend = lambda observation: np.zeros(len(observation["means"]), np.int64)
     monkeypatch.setitem(registry._AGENTS, "Own", Favourite)
     unknown = [Favourite, Favourite(), "Own", "SH(tie=first)", patched]
-    unknown += [agents.make("EI", kernel=np.eye(4)), agents.make("PI-BAI", prior_mean=[0.0, 1.0], prior_sd=1.0)]
-    unknown += [agents.make("EI", kernel=lambda x: x @ x.T), agents.make("FCVote", agent="Own")]
+    unknown += [agents.make("FCVote", agent="Own")]
+    if "EI" in LIBRARY:
+        unknown += [agents.make("PI-BAI", prior_mean=[0.0, 1.0], prior_sd=1.0)]
+        unknown += [agents.make("EI", kernel=kernel) for kernel in (np.eye(4), lambda x: x @ x.T)]
     for agent in unknown:
         assert not agent_source(agent).alike, agent
