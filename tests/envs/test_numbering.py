@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from importlib.util import find_spec
 from typing import Any
 
 import gymnasium as gym
@@ -167,7 +168,11 @@ def test_so_he_is_in_all_environments_and_many_episodes() -> None:
     assert check_ids([entry.id for entry in IDS], 1000) > 80
 
 
-@pytest.mark.each("agent", [Acts(0), Acts(-1), ActsOnBatches(0), Allocates(0), Allocates(-1), Plans, Compiled, Model()])
+KINDS: list[Any] = [Acts(0), Acts(-1), ActsOnBatches(0), Allocates(0), Allocates(-1), Plans, Compiled]
+KINDS += [Model()] if find_spec("bai_gym.training") else []
+
+
+@pytest.mark.each("agent", KINDS)
 @pytest.mark.each("path", ["auto", "steps"])
 def test_so_is_every_kind_of_agent_on_every_path(agent: Any, path: str) -> None:
     env = BestArmEnv(FixedProblem(GaussianBandit(MEANS), arm_names=("a", "b", "c", "d")), 4)
