@@ -18,13 +18,12 @@ from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.protocol import knowledge, reset
 from bai_gym.benchmark.rollout import Rollout, RolloutCheckpoint, play_blocks, play_single_steps, play_steps
 from bai_gym.benchmark.sources import GivenInstances
-from bai_gym.budget import Budget
 from bai_gym.envs.wrappers import make_env, make_vec_env
 from bai_gym.problems.numbering import Numbering
 from bai_gym.results.result import Checkpoint, Runs
 from bai_gym.results.writer import CellKey, ResultsWriter
 from bai_gym.seeding import generator
-from bai_gym.statistics import FloatArray, Statistics
+from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Task
 
 __all__ = ["play_chunk"]
@@ -210,23 +209,18 @@ class Part:
         """The problem that an environment plays."""
         return GivenInstances(self.bandit, self.cell.start, self.numbering, self.cell.env.problem.arm_names)
 
-    def numbered(self) -> tuple[Bandit, Statistics, Budget]:
-        """Return the instances, the statistics to start from, and the budget, as an agent knows them."""
-        spec, start = self.cell.episode_spec, self.cell.start
-        if self.numbering is None:
-            return self.bandit, start, spec.funds
-        funds = spec.numbered_funds(self.numbering) if self.bandit.batch == 1 else spec.funds
-        return self.numbering.arrange(self.bandit), self.numbering.start(start), funds
-
 
 def _play_blocks(part: Part, rewards: np.random.Generator, own: np.random.Generator) -> Rollout:
     """Draw the outcomes of the agent's requests directly."""
     if part.alone:
         return Rollout.joined([_play_blocks(single, rewards, own) for single in part.singles()])
-    cell, agent, (bandit, start, funds) = part.cell, part.cell.agent.make(), part.numbered()
-    spec = cell.episode_spec
-    reset(agent, cell.info_for(agent, bandit, part.numbering), own)
-    return play_blocks(agent, bandit, funds, rewards, spec.task, cell.checkpoints, start, spec.rounds)
+    cell, bandit, start, numbering = part.cell, part.bandit, part.cell.start, part.numbering
+    if numbering is not None:
+        bandit, start = numbering.arrange(bandit), numbering.start(start)
+    agent, spec = cell.agent.make(), cell.episode_spec
+    info = cell.info_for(agent, bandit, numbering)
+    reset(agent, info, own)
+    return play_blocks(agent, bandit, info.funds, rewards, spec.task, cell.checkpoints, start, spec.rounds)
 
 
 def _play_in_steps(part: Part, rewards: np.random.Generator, own: np.random.Generator) -> Rollout:
@@ -243,7 +237,7 @@ def _play_in_steps(part: Part, rewards: np.random.Generator, own: np.random.Gene
         copy=False,
     )
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
-    info = cell.info_for(agent, part.numbered()[0], part.numbering)
+    info = cell.info_for(agent, env.unwrapped._episodes.bandit, part.numbering)
     reset(agent, info, own)
     acts = cell.traits.acts_on_batches
     stepper = agent if acts else stepper_of(agent, env.action_encoding, info)

@@ -53,7 +53,6 @@ class Episodes:
         self.over: npt.NDArray[np.bool_] = np.ones(batch, dtype=bool)
         self.features: FloatArray | None = None
         constants = {**spec.task.constants, **self.funds.facts}
-        self._listed = constants
         self._constants = {key: np.repeat(array[None], batch, axis=0) for key, array in constants.items()}
         self.numbering: Numbering | None = None
 
@@ -74,14 +73,15 @@ class Episodes:
                 self.numbering.replace(rows, numbering)
         if self.problem.num_features is not None:
             self.features = self.bandit.features
+        start = self._start
         if numbering is not None:
-            for key, array in numbering.constants(self._listed).items():
-                self._constants[key][rows] = array
+            if self._constants:
+                for key, array in numbering.constants(self.episode_spec.task, self.funds.facts).items():
+                    self._constants[key][rows] = array
+            if self._start_pulls:
+                start = numbering.start(start)
         for name in ("pulls", "means", "variances"):
-            values = getattr(self._start, name)
-            if numbering is not None and self._start_pulls:
-                values = values[0][numbering.arms]
-            getattr(self.statistics, name)[rows] = values
+            getattr(self.statistics, name)[rows] = getattr(start, name)
         self.remaining[rows] = self.episode_spec.budget
         self.over[rows] = False
 

@@ -65,10 +65,6 @@ class EpisodeSpec(View):
         """Whether agents are told of costs or candidates, which each episode has in an order of its own."""
         return self.costs is not None or self.task.answer != "arm"
 
-    def numbered_funds(self, numbering: Numbering | None) -> Budget:
-        """Return the budget of the only episode, with costs in its order of the arms."""
-        return self.funds if numbering is None else Budget.of(self.budget, numbering.of_one(self.costs))
-
     @property
     def may_stop(self) -> bool:
         """Whether an action can end the episode: with fixed confidence, and where arms have costs."""
@@ -181,7 +177,7 @@ class EpisodeSpec(View):
         Raises:
             ParameterError: If there are several episodes, each with costs or candidates in an order of its own.
         """
-        funds, task = self.funds, self.task
+        costs, task = self.costs, self.task
         if bandit.batch > 1:
             arm_names = None
             if numbering is not None and self.tells_arms_apart:
@@ -191,8 +187,8 @@ class EpisodeSpec(View):
                     "for all: play one episode at a time, or make the batch with shuffle=False, rotate=False"
                 )
         elif numbering is not None:
-            arm_names, task = numbering.of_one(arm_names), numbering.task_of_one(task)
-            funds = self.numbered_funds(numbering)
+            arm_names, costs = numbering.of_one(arm_names), numbering.of_one(costs)
+            task = numbering.task_of_one(task)
         return ProblemInfo(
             bandit.num_arms,
             self.budget,
@@ -202,7 +198,7 @@ class EpisodeSpec(View):
             checkpoints=checkpoints,
             truth=bandit,
             knows=knows,
-            costs=funds.costs,
+            costs=costs,
             rounds=self.rounds,
             arm_names=arm_names,
             shuffled=numbering is not None and self.shuffle,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.bandits import ArrangedBandit, Bandit
-from bai_gym.bandits.arranged import rotated
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import Task
 
@@ -78,14 +77,18 @@ class Numbering:
             statistics.pulls[0][self.arms], statistics.means[0][self.arms], statistics.variances[0][self.arms]
         )
 
+    @property
+    def answers(self) -> IntArray:
+        """``(N, K)`` or ``(N, K_Z)`` what the numbers in recommendations stand for."""
+        return self.arms if self.candidates is None else self.candidates
+
     def listed(self, task: Task, recommendation: IntArray) -> IntArray:
         """Return recommendations ``(N, ...)`` in the numbers of the instance."""
-        return task.renumbered(recommendation, self.arms if self.candidates is None else self.candidates)
+        return task.renumbered(recommendation, self.answers)
 
     def shown(self, task: Task, recommendation: IntArray) -> IntArray:
         """Return recommendations ``(N, ...)``, given in the numbers of the instance, in those of the episodes."""
-        order = self.arms if self.candidates is None else self.candidates
-        return task.renumbered(recommendation, order.argsort(axis=1))
+        return task.renumbered(recommendation, self.answers.argsort(axis=1))
 
     def back(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return ``(N, K)`` values of arms in the order of the instance."""
@@ -93,16 +96,18 @@ class Numbering:
         np.put_along_axis(listed, self.arms, values, -1)
         return listed
 
-    def constants(self, constants: dict[str, FloatArray]) -> dict[str, FloatArray]:
-        """Return what observations show of the task and of costs, arrays ``(N, ...)``, from that of the instance."""
-        made = {}
-        for key, array in constants.items():
-            if key == "candidates" and self.candidates is not None:
-                made[key] = array[self.candidates]
-                if self.rotation is not None:
-                    made[key] = rotated(made[key], self.rotation)
-            else:
-                made[key] = array[self.arms]
+    def constants(self, task: Task, costs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+        """Return what observations show of the task and of costs, arrays ``(N, ...)``.
+
+        Args:
+            task: The task.
+            costs: ``(K,)`` arrays by their keys, as the problem lists them.
+        """
+        made = {key: array[self.arms] for key, array in costs.items()}
+        if task.constants:
+            episodes = range(len(self.arms))
+            shown = [self.select(slice(row, row + 1)).task_of_one(task).constants for row in episodes]
+            made |= {key: np.stack([one[key] for one in shown]) for key in task.constants}
         return made
 
     def of_one(self, values: Sequence[_T] | None) -> tuple[_T, ...] | None:

@@ -311,6 +311,24 @@ def test_agents_of_the_library_are_played_in_the_listed_order_and_all_play_the_s
     assert (one.recommendation == two.recommendation).all() and len(np.unique(one.recommendation)) == 8
 
 
+class Announced(BestArm):
+    """Shows something that is not about arms."""
+
+    name = "announced"
+
+    @property
+    def constants(self) -> Any:
+        return {"limits": np.array([0.0, 1.0])}
+
+
+def test_what_a_task_shows_need_not_be_about_arms() -> None:
+    task = Announced()
+    observation, _ = gym.make("BAI-Custom-v0", means=MEANS, task=task).reset(seed=0)
+    assert observation["limits"].tolist() == [0.0, 1.0]
+    batch, _ = gym.make_vec("BAI-Custom-v0", 3, means=MEANS, task=task).reset(seed=0)
+    assert batch["limits"].tolist() == [[0.0, 1.0]] * 3
+
+
 def test_paired_arms_keep_their_covariance() -> None:
     pytest.importorskip("bai_gym.paired")
     from bai_gym.bandits import PairedGaussianBandit
