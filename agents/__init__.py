@@ -4,7 +4,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from bai_gym.agents.registry import BUILT_IN, find, make, names, register
-from bai_gym.lazy import lazily
+from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
     from bai_gym.agents.base import Agent

@@ -32,15 +32,15 @@ from typing_extensions import override
 
 from bai_gym import agents
 from bai_gym.adapters import stepper_of
-from bai_gym.bandits.executor.worker import listen, read, write
 from bai_gym.benchmark.protocol import Traits, confidence, describe, knowledge, notes, reset
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError, BaiGymError
+from bai_gym.parallel.worker import listen, read, write
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray, Observation
 
 if TYPE_CHECKING:
-    from bai_gym.gaussian_process import GaussianPrior
+    from bai_gym.bandits import GaussianPrior
 
 __all__ = ["Apart"]
 

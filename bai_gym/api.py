@@ -23,18 +23,18 @@ from bai_gym.benchmark.protocol import Traits, describe
 from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import OnChunk, check_runs, run_cells
 from bai_gym.benchmark.sources import AgentSource, EnvSource
-from bai_gym.budget import check_budget
+from bai_gym.common.budget import check_budget
+from bai_gym.common.progress import progress_bars
+from bai_gym.common.seeding import check_seed
+from bai_gym.common.validation import flag
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError, unknown_name
 from bai_gym.parallel import Workers, check_executor
-from bai_gym.progress import progress_bars
-from bai_gym.rerun import rerun_command
+from bai_gym.report.rerun import rerun_command
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.reader import gather
 from bai_gym.results.result import Result
 from bai_gym.results.writer import RESULTS, ResultsWriter, check_replaceable
-from bai_gym.seeding import check_seed
-from bai_gym.validation import flag
 
 __all__ = ["agent_source", "compare", "evaluate", "make_cells"]
 

@@ -28,12 +28,12 @@ from bai_gym.analysis.intervals import Estimate
 from bai_gym.analysis.ranks import holm, random_signs, rank_intervals
 from bai_gym.apart import Apart
 from bai_gym.benchmark.sources import EnvSource
+from bai_gym.common.seeding import check_seed
 from bai_gym.errors import BaiGymError, DataError
 from bai_gym.results.aggregate import aggregate
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.evaluations import collect
 from bai_gym.results.leaderboard import Leaderboard, leaderboards
-from bai_gym.seeding import check_seed
 from bai_gym.statistics import IntArray
 from bai_gym.tasks import BestArm
 

@@ -46,7 +46,7 @@ class Registration:
         summary: One line for listings.
         keywords: Keyword arguments that the id fixes; ``gym.make`` can override them.
         data: Name of the required data set, or None.
-        rewards: The kind of rewards, with the keywords above, as text, see :class:`bai_gym.rewards.Rewards`.
+        rewards: The kind of rewards, with the keywords above, as text, see :class:`bai_gym.common.rewards.Rewards`.
     """
 
     id: str
@@ -128,7 +128,7 @@ class Wing:
         agents: Agents by name.
         tasks: By the name for ``gym.make(id, task=)``, where the :class:`bai_gym.tasks.Task` is; of the keywords ``m``,
             ``num_bandits``, ``epsilon`` and ``threshold`` it is given those that its constructor has.
-        data: By name, where the :class:`bai_gym.datasets.DataSet` is.
+        data: By name, where the :class:`bai_gym.data.DataSet` is.
         commands: Commands by name.
         experiments: Where tuples of :class:`bai_gym.experiments.Experiment` are.
     """

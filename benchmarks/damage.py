@@ -134,10 +134,10 @@ def logged(path: Path, **place: Any) -> Place:
     arguments: dict[str, Any] = {"agent": "TTTS", "items": [f"question {number}" for number in range(40)], **place}
 
     def resumed() -> Any:
-        with bai_gym.Study(["red", "green", "blue"], 60, **arguments) as study:
+        with bai_gym.live.Study(["red", "green", "blue"], 60, **arguments) as study:
             return [study.log, study.outstanding]
 
-    with bai_gym.Study(["red", "green", "blue"], 60, **arguments) as study:
+    with bai_gym.live.Study(["red", "green", "blue"], 60, **arguments) as study:
         study.optimize(lambda pull: len(pull.name) + 0.1 * (pull.number % 7), pulls=30)
         study.ask()
     (shown,) = place.values()

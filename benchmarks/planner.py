@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym import evaluate, plan
+from bai_gym import evaluate
+from bai_gym.planning import plan
 
 AGENTS = ("SH", "SR", "Uniform")
 TARGET = 0.05

@@ -34,7 +34,7 @@ if __name__ == "__main__":
         log, journal, report = Path(folder, "log.csv"), Path(folder, "journal.jsonl"), Path(folder, "report.html")
         write_log(log)
         while not ended:
-            with bai_gym.Study(
+            with bai_gym.live.Study(
                 SALES,  # the names of the arms
                 budget=400,
                 agent="TTTS",  # by the posterior for rewards of 0 and 1

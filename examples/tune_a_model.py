@@ -38,7 +38,7 @@ def accuracy(name, rng):
 
 
 if __name__ == "__main__":
-    found = bai_gym.identify(
+    found = bai_gym.live.identify(
         accuracy, arms=list(MODELS), budget=160, agent="SR", rewards="bounded(0, 1)", parallel=2, seed=0
     )
     print(found)

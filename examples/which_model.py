@@ -26,7 +26,7 @@ def ask(model, question):
 
 
 if __name__ == "__main__":
-    found = bai_gym.identify(
+    found = bai_gym.live.identify(
         ask,
         arms=list(PRICES),
         items=range(QUESTIONS),

@@ -1,6 +1,6 @@
 """Which of five fertilisers grows the most, with 60 pots? A real experiment, without Gymnasium.
 
-`bai_gym.identify` calls your function for one pot after the other. Here it simulates a pot; yours would measure one,
+`bai_gym.live.identify` calls your function for one pot after the other. Here it simulates a pot; yours would measure one,
 or train a model, or run a benchmark. The journal keeps every pot on disk: after a power cut, the same call goes on
 where it stopped.
 """
@@ -23,7 +23,7 @@ def pot(fertiliser, rng):
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         journal = Path(folder, "pots.jsonl")
-        found = bai_gym.identify(
+        found = bai_gym.live.identify(
             pot,
             num_arms=5,
             budget=60,

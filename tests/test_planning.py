@@ -12,14 +12,16 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from bai_gym import Comparison, advise, compare, evaluate, plan
+from bai_gym import Comparison, compare, evaluate
 from bai_gym.agents import registry
 from bai_gym.agents.elimination.sequential_halving import SequentialHalving
 from bai_gym.analysis.intervals import quantile_interval
 from bai_gym.analysis.posterior import PRIOR
 from bai_gym.bandits import GaussianBandit, SampleTable
+from bai_gym.common.rewards import Rewards
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
+from bai_gym.planning import advise, plan
 from bai_gym.planning.advice import SPLIT_BY_COST, _worse
 from bai_gym.planning.goals import ERROR, REGRET, Goal, most_certain, quantile
 from bai_gym.planning.now import NOW, DecideNow
@@ -27,7 +29,6 @@ from bai_gym.problems import Problem
 from bai_gym.problems.pilot import PilotProblem
 from bai_gym.report.plans import advice_table, plan_curves, plan_page, plans_table
 from bai_gym.results.result import Runs, summarize
-from bai_gym.rewards import Rewards
 
 ROOT = Path(__file__).resolve().parents[1]
 TWO_ARMS = {"means": [0.5, 0.0], "variances": 1.0}

@@ -12,13 +12,14 @@ from typing_extensions import override
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.ranges import ORACLE
+from bai_gym.bandits import KERNELS, GaussianPrior
+from bai_gym.common.rewards import Rewards
+from bai_gym.common.validation import choice, real
 from bai_gym.errors import AgentError, ParameterError
-from bai_gym.gaussian_process import KERNELS, GaussianPosterior, GaussianPrior
+from bai_gym.gaussian_process import GaussianPosterior
 from bai_gym.problems import ProblemInfo
-from bai_gym.rewards import Rewards
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation
-from bai_gym.validation import choice, real
 
 __all__ = ["GaussianProcessAgent"]
 
@@ -35,7 +36,7 @@ class GaussianProcessAgent(Agent):
     Args:
         kernel: ``"prior"`` (default): the environment's prior, which is oracle knowledge. Otherwise the user's model:
             one of ``"linear"``, ``"squared-exponential"``, ``"exponential"`` and ``"matern"``, see
-            :func:`bai_gym.gaussian_process.kernel_matrix`, or a function of features (any kernel of scikit-learn), both
+            :func:`bai_gym.bandits.kernel_matrix`, or a function of features (any kernel of scikit-learn), both
             for arms with features; or a covariance ``(K, K)``, for any.
         length: Length scale of a named kernel, above 0; default 1.
         amplitude: Prior standard deviation of a mean, above 0; default 1. Multiplies what the kernel says (eta of the

@@ -18,12 +18,12 @@ from bai_gym.agents.bayesian.rho import SMALLEST, Belief, value
 from bai_gym.agents.bayesian.warm_up import SAMPLERS, warm_up
 from bai_gym.agents.tools.choosing import largest_remainders
 from bai_gym.agents.tools.normal_prior import PriorAgent, independent, posterior_covariance
+from bai_gym.bandits import GaussianPrior
+from bai_gym.common.validation import choice, integer, real
 from bai_gym.errors import ParameterError
-from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray
-from bai_gym.validation import choice, integer, real
 
 __all__ = ["PIBAI", "best_weights", "error_bound"]
 

@@ -30,11 +30,11 @@ from bai_gym.agents.learned.network import (
 from bai_gym.agents.learned.playing import find_weights, preferred, pull_one_by_one
 from bai_gym.agents.sequential import first_block
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, whole_counts
+from bai_gym.common.validation import choice
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
-from bai_gym.validation import choice
 
 __all__ = ["DPT", "FOLDER", "ICPE", "InContextNetworks"]
 

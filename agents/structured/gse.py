@@ -22,11 +22,11 @@ from bai_gym.agents.tools.choosing import shuffled_arms, spread_evenly
 from bai_gym.agents.tools.halving import all_samples, num_stages, survivors
 from bai_gym.agents.tools.spending import shares
 from bai_gym.bandits.linear import check_link
+from bai_gym.common.validation import choice, integer, real
 from bai_gym.designs import frank_wolfe, wynn
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Statistics
-from bai_gym.validation import choice, integer, real
 
 __all__ = ["GSE", "GSELin", "GSELinFWG", "GSELinGreedy", "GSELinWynn", "GSELog", "GSELogFWG"]
 

@@ -25,15 +25,15 @@ from bai_gym.agents.tools.least_squares import span_coordinates
 from bai_gym.agents.tools.lockstep import grouped
 from bai_gym.agents.tools.ranges import ORACLE, deviation_or_oracle
 from bai_gym.bandits import Bandit
+from bai_gym.common.rewards import Rewards
+from bai_gym.common.validation import choice, integer, probability
 from bai_gym.designs import MinimaxDesign, minimax_design, pair_design, round_design
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.linear.candidate import BestCandidate
 from bai_gym.problems import ProblemInfo
-from bai_gym.rewards import Rewards
 from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, State, States
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm
-from bai_gym.validation import choice, integer, probability
 
 __all__ = ["RAGE", "XYOracle", "XYStatic"]
 

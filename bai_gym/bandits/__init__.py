@@ -6,7 +6,7 @@ are defined elsewhere.
 
 from typing import TYPE_CHECKING
 
-from bai_gym.lazy import lazily
+from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
     from bai_gym.bandits.arranged import ArrangedBandit

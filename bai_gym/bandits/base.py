@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from bai_gym import validation
 from bai_gym.bandits.draws import Draws
 from bai_gym.bandits.items import Items
+from bai_gym.common import validation
+from bai_gym.common.rewards import REAL, Rewards
 from bai_gym.errors import InstanceError
-from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 if TYPE_CHECKING:
-    from bai_gym.gaussian_process import GaussianPrior
+    from bai_gym.bandits.gaussian_prior import GaussianPrior
 
 __all__ = ["Bandit", "check_means", "check_num_arms"]
 

@@ -12,10 +12,10 @@ from bai_gym.bandits.draws import Draws
 from bai_gym.bandits.empirical import PULLS_AT_ONCE
 from bai_gym.bandits.paired import PairedBandit, key_of
 from bai_gym.bandits.streams import address, part_of, uniform
+from bai_gym.common.rewards import Rewards
+from bai_gym.common.validation import LARGEST, REWARD
 from bai_gym.errors import InstanceError
-from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.validation import LARGEST, REWARD
 
 __all__ = ["PairedFiniteBandit"]
 
@@ -69,7 +69,7 @@ class PairedFiniteBandit(PairedBandit):
         matrix: ``(n, M)`` score of M candidates on n items.
         candidates: ``(N, K)`` which candidates are the arms of each instance.
         replace: Whether items are drawn with replacement.
-        kind: The kind of the rewards; None: that which the matrix shows, see :meth:`bai_gym.rewards.Rewards.read`.
+        kind: The kind of the rewards; None: that which the matrix shows, see :meth:`bai_gym.common.rewards.Rewards.read`.
 
     Attributes:
         variances: ``(N, K)`` variances of a single reward (divisor: n).

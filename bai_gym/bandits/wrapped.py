@@ -10,11 +10,11 @@ from typing_extensions import override
 
 from bai_gym.bandits.base import Bandit
 from bai_gym.bandits.draws import Draws
-from bai_gym.rewards import Rewards
+from bai_gym.common.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 if TYPE_CHECKING:
-    from bai_gym.gaussian_process import GaussianPrior
+    from bai_gym.bandits.gaussian_prior import GaussianPrior
 
 __all__ = ["WrappedBandit"]
 

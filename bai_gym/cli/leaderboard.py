@@ -63,11 +63,11 @@ def run(
     Each is played with the public seed and with a fresh one, which decides the ranks.
     """
     from bai_gym.cli.output import check_files, print_paths
+    from bai_gym.common.seeding import check_seed
     from bai_gym.official import draw_seed, play_all, read_evaluation, read_submissions
     from bai_gym.report.official import leaderboard_page
     from bai_gym.report.standings import leaderboards_table
     from bai_gym.results.writer import write_atomically
-    from bai_gym.seeding import check_seed
 
     check_files(out, [PAGE, TABLE])
     who, what = read_submissions(submissions), read_evaluation(evaluation)

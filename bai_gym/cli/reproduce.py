@@ -35,18 +35,18 @@ from bai_gym.cli.output import (
     save_results,
     save_rivals,
 )
+from bai_gym.common.seeding import check_seed, generator
+from bai_gym.common.validation import integer
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import MissingDataError
 from bai_gym.experiments import Experiment, Judged, Panel, Setting, find, judge
 from bai_gym.experiments.verdicts import Verdict
 from bai_gym.report.figures import instance_plot
+from bai_gym.report.rerun import rerun_command
 from bai_gym.report.runs import arms_plot, regret_boxes
-from bai_gym.rerun import rerun_command
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.writer import ResultsWriter
-from bai_gym.seeding import check_seed, generator
 from bai_gym.tasks import BestArm
-from bai_gym.validation import integer
 
 __all__ = ["reproduce"]
 

@@ -20,7 +20,9 @@ _PAUSE = 1.0  # seconds between two looks at the journal
 def study(
     journal: Annotated[
         str,
-        typer.Argument(help="The journal of a `bai_gym.Study` or of `bai_gym.identify`, or the address of a database."),
+        typer.Argument(
+            help="The journal of a `bai_gym.live.Study` or of `bai_gym.live.identify`, or the address of a database."
+        ),
     ],
     name: Annotated[str | None, typer.Option(help="Name of the study in the database.")] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Show it again whenever it changes, until it ends.")] = False,

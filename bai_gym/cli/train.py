@@ -26,7 +26,7 @@ from bai_gym.cli.output import check_files, print_paths, print_results, result_f
 from bai_gym.errors import unknown_name
 
 if TYPE_CHECKING:
-    from bai_gym.progress import OnStage
+    from bai_gym.common.progress import OnStage
     from bai_gym.training import Recipe
     from bai_gym.training.tracking import OnValues
     from bai_gym.training.universal import UniversalRecipe

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bai_gym.datasets.registry import DataFile, DataSet
+from bai_gym.data.registry import DataFile, DataSet
 
 __all__ = ["LOS_LOOP", "WINE_QUALITY"]
 

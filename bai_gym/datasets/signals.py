@@ -23,11 +23,11 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from bai_gym.datasets.columns import identify
+from bai_gym.common.seeding import check_seed
+from bai_gym.common.validation import flag
+from bai_gym.data.columns import identify
 from bai_gym.errors import DataError
-from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray
-from bai_gym.validation import flag
 
 __all__ = ["Signals", "read_signals", "traffic_like"]
 

@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.budget import Costs
+from bai_gym.common.budget import Costs
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.text_encoding import TextEncoding, UnreadableReplyError
 from bai_gym.errors import ParameterError

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from bai_gym.budget import Costs
+from bai_gym.common.budget import Costs
+from bai_gym.common.rounds import AT_ONCE, Rounds
+from bai_gym.common.validation import flag, integer
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem
-from bai_gym.rounds import AT_ONCE, Rounds
-from bai_gym.validation import flag, integer
 
 __all__ = ["View"]
 

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from bai_gym.lazy import lazily
+from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
-    from bai_gym.gaussian_process.kernels import KERNELS, kernel_matrix
+    from bai_gym.bandits.gaussian_prior import GaussianPrior
+    from bai_gym.bandits.kernels import KERNELS, kernel_matrix
     from bai_gym.gaussian_process.posterior import GaussianPosterior
-    from bai_gym.gaussian_process.prior import GaussianPrior
 
 __all__ = ["KERNELS", "GaussianPosterior", "GaussianPrior", "kernel_matrix"]
 

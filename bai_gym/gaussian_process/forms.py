@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.gaussian_process.prior import GaussianPrior
+from bai_gym.bandits.gaussian_prior import GaussianPrior
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["Form", "RowForm", "WeightForm"]

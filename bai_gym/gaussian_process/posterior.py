@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bai_gym.bandits.gaussian_prior import GaussianPrior
+from bai_gym.common.validation import array
 from bai_gym.errors import ParameterError
 from bai_gym.gaussian_process.forms import Form, RowForm, WeightForm
-from bai_gym.gaussian_process.prior import GaussianPrior
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.validation import array
 
 __all__ = ["GaussianPosterior"]
 

@@ -14,7 +14,7 @@ WING = Wing(
             "function",
             100,
             "your own functions: pull=, num_arms=, timeout=, on_error=; else four for demonstration; "
-            "see bai_gym.identify",
+            "see bai_gym.live.identify",
             {"reward": "estimate"},
         ),
     ),

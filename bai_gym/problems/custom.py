@@ -20,11 +20,11 @@ from bai_gym.bandits import (
     GaussianBandit,
     SampleTable,
 )
-from bai_gym.datasets import ArmSamples, ScoreMatrix, read_table
+from bai_gym.common.rewards import REAL, Rewards
+from bai_gym.common.validation import choice, flag
+from bai_gym.data import ArmSamples, ScoreMatrix, read_table
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems.base import FixedProblem
-from bai_gym.rewards import REAL, Rewards
-from bai_gym.validation import choice, flag
 
 __all__ = ["custom_problem", "table_problem"]
 
@@ -106,7 +106,7 @@ def table_problem(
     """Return the problem whose arms are the values of one column of a log; a pull returns the reward of a random row.
 
     Args:
-        path: A CSV or Parquet file, see :func:`bai_gym.datasets.read_table`. None, with all else left out too: the
+        path: A CSV or Parquet file, see :func:`bai_gym.data.read_table`. None, with all else left out too: the
             synthetic log of an A/B test, four variants of a page shown to 1,000 visitors each, reward 1 for a sign-up.
         arm_column: The column that names the arm.
         reward_column: The column with the reward: numbers, or true, false, yes and no.
@@ -120,7 +120,7 @@ def table_problem(
         replace: Whether a row, or an item, may come again (default). False: only after all others of its arm, see
             :class:`bai_gym.bandits.FiniteBandit`.
         rewards: The kind of rewards, ``"binary"``, ``"bounded(low, high)"``, ``"counts"`` or ``"real"``, see
-            :class:`bai_gym.rewards.Rewards`. None: binary if all in the file are 0 or 1, ``"bounded(0, 1)"`` if all are
+            :class:`bai_gym.common.rewards.Rewards`. None: binary if all in the file are 0 or 1, ``"bounded(0, 1)"`` if all are
             between, else real.
         paired: Whether the j-th pull of every arm returns its reward on the same item, see
             :class:`bai_gym.bandits.PairedFiniteBandit`.

@@ -11,9 +11,9 @@ import numpy as np
 
 from bai_gym.bandits import Bandit, FeatureBandit, FunctionBandit
 from bai_gym.bandits.executor import Executor
+from bai_gym.common.rewards import REAL, Rewards
 from bai_gym.errors import ParameterError
 from bai_gym.problems.base import FixedProblem
-from bai_gym.rewards import REAL, Rewards
 
 __all__ = ["function_problem"]
 
@@ -40,7 +40,7 @@ def function_problem(
     makes its pulls sequentially.
 
     Args:
-        pull: A function of the arm, or one function for each arm, see :func:`bai_gym.identify`. Without a parameter
+        pull: A function of the arm, or one function for each arm, see :func:`bai_gym.live.identify`. Without a parameter
             ``rng`` it must be deterministic for equal seeds to give equal episodes. None: a demonstration, throws at
             four angles with noisy speed; the reward is their distance in metres.
         num_arms: K; may be left out with one function for each arm.
@@ -49,9 +49,9 @@ def function_problem(
         on_error: ``"raise"``, ``"retry"`` or ``"worst"``.
         retries: Number of times that a failed pull is repeated.
         worst: Reward of a failed pull.
-        run_in: ``"auto"``, ``"here"``, ``"thread"``, ``"process"``, or an executor, see :func:`bai_gym.identify`.
+        run_in: ``"auto"``, ``"here"``, ``"thread"``, ``"process"``, or an executor, see :func:`bai_gym.live.identify`.
         rewards: The kind of rewards, ``"binary"``, ``"bounded(low, high)"``, ``"counts"`` or ``"real"``, see
-            :class:`bai_gym.rewards.Rewards`; a pull that returns another number has failed. None: real.
+            :class:`bai_gym.common.rewards.Rewards`; a pull that returns another number has failed. None: real.
 
     Raises:
         ParameterError: If an argument is invalid.

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.bandits import FeatureBandit, GaussianBandit, PriorBandit
+from bai_gym.bandits import FeatureBandit, GaussianBandit, GaussianPrior, PriorBandit
+from bai_gym.common.validation import real
 from bai_gym.errors import ParameterError
-from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems.base import Problem, arm_count
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.validation import real
 
 __all__ = ["GaussianProcessProblem"]
 
@@ -28,7 +27,7 @@ class GaussianProcessProblem(Problem):
     Args:
         num_arms: K, at least 2.
         kernel: ``"exponential"`` (exp(-(x - x')^2 / length), that of the paper), ``"squared-exponential"``,
-            ``"matern"`` or ``"linear"``, see :func:`bai_gym.gaussian_process.kernel_matrix`.
+            ``"matern"`` or ``"linear"``, see :func:`bai_gym.bandits.kernel_matrix`.
         length: Its length scale, above 0.
         amplitude: Standard deviation of a mean, above 0.
         nu: Smoothness of the Matern kernel: 0.5, 1.5 or 2.5.

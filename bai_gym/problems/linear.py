@@ -8,12 +8,12 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.bandits import FeatureBandit, linear_bandit
+from bai_gym.common.validation import choice, integer, real
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.linear.candidate import BestCandidate
 from bai_gym.problems.base import FixedProblem, Problem, arm_count
 from bai_gym.problems.linear_experiments import factor_features
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.validation import choice, integer, real
 
 __all__ = [
     "LinearCornerProblem",

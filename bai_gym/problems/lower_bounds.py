@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit
-from bai_gym.budget import Costs
+from bai_gym.common.budget import Costs
 from bai_gym.tasks import BestArm, Task
 from bai_gym.theory import fixed_confidence_bound
 

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from bai_gym.bandits import FiniteBandit, FinitePopulations, SampleTable
+from bai_gym.common.validation import flag
+from bai_gym.data import ScoreMatrix
 from bai_gym.datasets import (
     PENALTY,
     PREFERENCES,
     RUNTIMES,
-    ScoreMatrix,
     item_response_scores,
     llm_agents,
     read_alpaca_eval,
@@ -19,7 +20,6 @@ from bai_gym.datasets import (
 )
 from bai_gym.problems.base import FixedProblem, Problem
 from bai_gym.problems.scores import ScoresProblem
-from bai_gym.validation import flag
 
 __all__ = ["alpaca_eval_problem", "aslib_problem", "llm_agents_problem", "matrix_problem"]
 
@@ -41,7 +41,7 @@ def matrix_problem(
     Args:
         matrix: The scores.
         num_arms: None: all arms, in every episode. K: every episode draws K of them, see :class:`ScoresProblem`.
-        missing: What is done about missing cells, a key of :data:`bai_gym.datasets.MISSING`.
+        missing: What is done about missing cells, a key of :data:`bai_gym.data.MISSING`.
         notes: Further sentences for every report.
         paired: Whether all arms read the items in the same random order, see
             :class:`bai_gym.bandits.PairedFiniteBandit`.

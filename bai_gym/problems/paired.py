@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bai_gym.bandits.paired_finite import PairedFiniteBandit
-from bai_gym.datasets.matrix import ScoreMatrix
+from bai_gym.data.matrix import ScoreMatrix
 from bai_gym.problems.base import FixedProblem
 
 __all__ = ["paired_problem"]
@@ -18,7 +18,7 @@ def paired_problem(
 
     Args:
         matrix: The scores.
-        missing: What is done about missing cells, a key of :data:`bai_gym.datasets.MISSING`.
+        missing: What is done about missing cells, a key of :data:`bai_gym.data.MISSING`.
         notes: Further sentences for every report.
         replace: Whether an item may come again before all others.
     """

@@ -1,6 +1,6 @@
 """The instances that a pilot leaves possible: true means drawn from their posterior given some rewards of every arm.
 
-The rewards of the pilot are known: agents start from them, as a :class:`bai_gym.Study` does from ``earlier=``.
+The rewards of the pilot are known: agents start from them, as a :class:`bai_gym.live.Study` does from ``earlier=``.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing_extensions import override
 
 from bai_gym.analysis.posterior import MeansPosterior
 from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBandit, SampleTable
+from bai_gym.common.rewards import BINARY, REAL, Rewards
 from bai_gym.errors import DataError
 from bai_gym.problems.base import Problem
 from bai_gym.problems.custom import table_problem
-from bai_gym.rewards import BINARY, REAL, Rewards
 from bai_gym.statistics import Statistics
 
 __all__ = ["PilotProblem", "pilot_problem"]

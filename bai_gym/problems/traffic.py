@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.bandits import GaussianBandit, PriorBandit
-from bai_gym.datasets import Signals, read_signals, require, traffic_like
+from bai_gym.bandits import GaussianBandit, GaussianPrior, PriorBandit
+from bai_gym.data import require
+from bai_gym.datasets import Signals, read_signals, traffic_like
 from bai_gym.errors import DataError, InstanceError, ParameterError
-from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems.base import Problem
 from bai_gym.statistics import FloatArray
 

@@ -10,7 +10,7 @@ stages :mod:`bai_gym.theory.stages`. The error exponent of two Bernoulli arms wi
 
 from typing import TYPE_CHECKING
 
-from bai_gym.lazy import lazily
+from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
     from bai_gym.theory.bayes_optimal import BayesSolution, optimal_value, solve_bayes

@@ -24,15 +24,15 @@ from typing_extensions import override
 from bai_gym.agents.learned.features import Rewards, features
 from bai_gym.agents.learned.in_context import InContextNetworks
 from bai_gym.agents.learned.network import ArmNetwork
+from bai_gym.common.seeding import check_seed, generator
+from bai_gym.common.validation import integer, real
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
 from bai_gym.results.writer import ResultsWriter, write_atomically
-from bai_gym.seeding import check_seed, generator
 from bai_gym.statistics import IntArray, Statistics
 from bai_gym.training.learning import claim, one_thread
 from bai_gym.training.policy import ArmEncoder
 from bai_gym.training.recipe import Recipe, recipe_for, train_command
-from bai_gym.validation import integer, real
 
 __all__ = ["ArmLogits", "Histories", "InContextRecipe", "draw_histories", "train_in_context"]
 

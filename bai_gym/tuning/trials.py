@@ -14,11 +14,11 @@ from typing_extensions import override
 
 from bai_gym.agents.paired.race import PairedRace
 from bai_gym.benchmark.protocol import reset
+from bai_gym.common.seeding import generator
+from bai_gym.common.validation import integer
 from bai_gym.errors import MissingPackageError, ParameterError
 from bai_gym.live import Identification, identify
 from bai_gym.problems import ProblemInfo
-from bai_gym.seeding import generator
-from bai_gym.validation import integer
 
 try:
     from optuna.pruners import BasePruner
@@ -107,15 +107,15 @@ def identify_trial(
             an arm; with ``items``, with an item as a further argument.
         budget: Calls of the objective.
         top: Number of trials, at least 2.
-        items: What all trials are evaluated on, see :func:`bai_gym.identify`.
-        **keywords: Others of :func:`bai_gym.identify`, such as ``agent``, ``seed``, ``parallel`` and ``journal``.
+        items: What all trials are evaluated on, see :func:`bai_gym.live.identify`.
+        **keywords: Others of :func:`bai_gym.live.identify`, such as ``agent``, ``seed``, ``parallel`` and ``journal``.
 
     Returns:
         The trial, and the evidence, in which values of a study that minimises are negative.
 
     Raises:
         ParameterError: There are fewer than two completed trials, or several objectives; or an argument is invalid.
-        BaiGymError: As :func:`bai_gym.identify`.
+        BaiGymError: As :func:`bai_gym.live.identify`.
     """
     sign, top = _sign(study), integer(top, "top", least=2)
     arms: dict[str, FrozenTrial] = {}

@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from bai_gym import agents
 from bai_gym.agents.registry import find
-from bai_gym.datasets import get as get_data
+from bai_gym.data import get as get_data
 from bai_gym.envs.late import LateRewards
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import KEYWORDS, EpisodeSpec

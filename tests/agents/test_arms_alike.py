@@ -91,8 +91,10 @@ class World:
         if self.features is not None:
             arms = FeatureBandit(arms, self.features[order] @ rotation)
         if self.covariance is not None:
-            from bai_gym.bandits import PriorBandit  # of a wing
-            from bai_gym.gaussian_process import GaussianPrior
+            from bai_gym.bandits import (
+                GaussianPrior,
+                PriorBandit,  # of a wing
+            )
 
             arms = PriorBandit(arms, GaussianPrior(self.covariance[np.ix_(order, order)], 0.2))
         return arms

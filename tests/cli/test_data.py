@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from bai_gym.datasets import registry
+from bai_gym.data import registry
 
 Command = Callable[..., tuple[str, str]]
 

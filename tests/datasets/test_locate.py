@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bai_gym.datasets import cache_directory, data_directory, fetch, find, registry, require, status
-from bai_gym.datasets.registry import DataFile, DataSet
+from bai_gym.data import cache_directory, data_directory, fetch, find, registry, require, status
+from bai_gym.data.registry import DataFile, DataSet
 from bai_gym.errors import DataError, MissingDataError, UnknownNameError
 
 CONTENT = b'"a";"b"\n1;2\n'

@@ -16,7 +16,7 @@ from bai_gym.api import agent_source, make_cells, parse_agent
 from bai_gym.benchmark.optima import known_optima
 from bai_gym.benchmark.protocol import describe, least_budget
 from bai_gym.benchmark.sources import EnvSource
-from bai_gym.datasets import registry
+from bai_gym.data import registry
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import ParameterError, UnknownNameError
 from bai_gym.experiments import EXPERIMENTS, Claim, Experiment, Judged, Panel, Setting, find, judge

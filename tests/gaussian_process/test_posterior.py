@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bai_gym.bandits import GaussianPrior
 from bai_gym.errors import ParameterError
-from bai_gym.gaussian_process import GaussianPosterior, GaussianPrior, forms
+from bai_gym.gaussian_process import GaussianPosterior, forms
 from bai_gym.statistics import FloatArray
 
 LEVEL = 4.9  # standard deviations: two-sided 1e-6

@@ -8,9 +8,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from bai_gym.bandits import GaussianBandit, PriorBandit
+from bai_gym.bandits import GaussianBandit, GaussianPrior, PriorBandit
 from bai_gym.errors import AgentError, BaiGymError, InstanceError, ParameterError, UnknownNameError
-from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import GaussianProcessProblem
 
 LEVEL = 4.9  # standard deviations: two-sided 1e-6

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from bai_gym.bandits import FeatureBandit, GaussianBandit
-from bai_gym.datasets import FeatureTable, automobile_like
+from bai_gym.data import FeatureTable
+from bai_gym.datasets import automobile_like
 from bai_gym.errors import DataError, InstanceError, MissingDataError, ParameterError
 from bai_gym.problems import RowsProblem, build, rows
 from bai_gym.problems.rows import distinct_rows

@@ -9,7 +9,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from bai_gym.datasets import item_response_scores, read_scores
+from bai_gym.data import read_scores
+from bai_gym.datasets import item_response_scores
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems import ScoresProblem, build
 

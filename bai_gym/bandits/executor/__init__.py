@@ -6,7 +6,7 @@ that can be killed (``worker``), and ``executor`` has the error policy.
 
 from typing import TYPE_CHECKING
 
-from bai_gym.lazy import lazily
+from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
     from bai_gym.bandits.executor.callbacks import PLACES

@@ -20,10 +20,10 @@ from typing import Any, Protocol
 import cloudpickle
 
 from bai_gym.bandits.executor.functions import FailedPullError, Functions, Outcome, Stream, one_line
-from bai_gym.bandits.executor.worker import read, write
+from bai_gym.common.validation import choice
 from bai_gym.errors import ClusterError, ParameterError
 from bai_gym.parallel import opened, packed, plays_elsewhere
-from bai_gym.validation import choice
+from bai_gym.parallel.worker import read, write
 
 __all__ = ["PLACES", "Callback", "make_callback"]
 
@@ -35,7 +35,7 @@ STARTUP_SECONDS = 300.0  # time for a worker to import the function's modules: l
 _PROGRAM = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
-from bai_gym.bandits.executor.worker import main
+from bai_gym.parallel.worker import main
 main()
 """
 

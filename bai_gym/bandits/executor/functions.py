@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from bai_gym.common.seeding import generator
+from bai_gym.common.validation import LARGEST, REWARD, integer, real, reward
 from bai_gym.errors import ParameterError
-from bai_gym.seeding import generator
-from bai_gym.validation import LARGEST, REWARD, integer, real, reward
 
 __all__ = ["FailedPullError", "Functions", "Outcome", "Stream", "one_line"]
 
 Stream = tuple[int | str, ...]
-"""A seed and the address of a random stream under it, see :func:`bai_gym.seeding.generator`."""
+"""A seed and the address of a random stream under it, see :func:`bai_gym.common.seeding.generator`."""
 
 _SHOWN = 200  # characters of a message
 

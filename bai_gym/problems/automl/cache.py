@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bai_gym.datasets.files import replace_file
+from bai_gym.data.files import replace_file
 from bai_gym.datasets.regression import RegressionTable
 from bai_gym.parallel import Workers, plays_elsewhere, run_calls
 from bai_gym.problems.automl.grid import Model

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
-from bai_gym.bandits import EmpiricalBandit, PriorBandit, SampleTable
-from bai_gym.datasets import REGRESSION_TABLES, cache_directory, regression_table
+from bai_gym.bandits import EmpiricalBandit, GaussianPrior, PriorBandit, SampleTable
+from bai_gym.common.validation import choice, integer
+from bai_gym.data import cache_directory
+from bai_gym.datasets import REGRESSION_TABLES, regression_table
 from bai_gym.errors import DataError, ParameterError
-from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems.automl.cache import cached_scores
 from bai_gym.problems.automl.grid import MODELS, Model, similarity
 from bai_gym.problems.base import FixedProblem
 from bai_gym.statistics import FloatArray
-from bai_gym.validation import choice, integer
 
 __all__ = ["SHIPPED", "AutoMLProblem", "automl_problem"]
 
@@ -102,7 +102,7 @@ def automl_problem(
         data: ``"diabetes"``, ``"wine-quality"``, ``"wine-quality-red"`` or ``"wine-quality-white"``, see
             :func:`bai_gym.datasets.regression_table`. The paper has wine quality.
         splits: S, at least 2.
-        cache: Folder of the scores; None: that of :func:`bai_gym.datasets.cache_directory`.
+        cache: Folder of the scores; None: that of :func:`bai_gym.data.cache_directory`.
         workers: Processes that train; -1 for all cores.
 
     Raises:

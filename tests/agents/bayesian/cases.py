@@ -8,8 +8,7 @@ import numpy as np
 
 from bai_gym.agents.bayesian.gaussian_process import GaussianProcessAgent
 from bai_gym.agents.tools.normal_prior import PriorAgent
-from bai_gym.bandits import Bandit, PriorBandit
-from bai_gym.gaussian_process import GaussianPrior
+from bai_gym.bandits import Bandit, GaussianPrior, PriorBandit
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("BayesGap", {"kernel": "squared-exponential", "length": 0.1, "amplitude": 30.0}),

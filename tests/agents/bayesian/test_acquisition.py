@@ -16,10 +16,10 @@ from bai_gym import agents
 from bai_gym.agents import EI, GPTS, GPUCB, KG, PI, BayesGap, BayesUCB, GaussianProcessAgent
 from bai_gym.agents.bayesian.improvement import log_improvement
 from bai_gym.agents.bayesian.knowledge_gradient import log_expected_rise
-from bai_gym.bandits import FeatureBandit, GaussianBandit, PriorBandit
+from bai_gym.bandits import FeatureBandit, GaussianBandit, GaussianPrior, PriorBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import BaiGymError
-from bai_gym.gaussian_process import GaussianPosterior, GaussianPrior
+from bai_gym.gaussian_process import GaussianPosterior
 from bai_gym.problems import GaussianProcessProblem, ProblemInfo
 
 NAMES = [name for name in agents.names() if isinstance(agents.make(name), GaussianProcessAgent)]

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bai_gym.agents import BayesGap
-from bai_gym.bandits import GaussianBandit, PriorBandit
+from bai_gym.bandits import GaussianBandit, GaussianPrior, PriorBandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestArm
 

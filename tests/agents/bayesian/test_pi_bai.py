@@ -11,9 +11,8 @@ import pytest
 from bai_gym import agents, evaluate
 from bai_gym.agents.bayesian.pi_bai import LOSSES, PIBAI, best_weights, error_bound, sampled_value
 from bai_gym.agents.tools.normal_prior import posterior_means
-from bai_gym.bandits import GaussianBandit, PriorBandit
+from bai_gym.bandits import GaussianBandit, GaussianPrior, PriorBandit
 from bai_gym.errors import AgentError, ParameterError
-from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, Statistics
 

@@ -11,9 +11,9 @@ from scipy.stats import norm
 from bai_gym import agents, evaluate
 from bai_gym.agents.bayesian.pi_bai import PIBAI
 from bai_gym.agents.bayesian.warm_up import SAMPLERS
-from bai_gym.bandits import GaussianBandit, PriorBandit
+from bai_gym.bandits import GaussianBandit, GaussianPrior, PriorBandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.gaussian_process import GaussianPosterior, GaussianPrior
+from bai_gym.gaussian_process import GaussianPosterior
 from bai_gym.problems import ProblemInfo
 
 RUNS = 4000

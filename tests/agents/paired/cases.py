@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit, PairedFiniteBandit, PairedGaussianBandit
-from bai_gym.rewards import Rewards
+from bai_gym.common.rewards import Rewards
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("KN", {"paired": True}),

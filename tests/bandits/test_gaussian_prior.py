@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bai_gym.bandits import GaussianPrior, kernel_matrix
 from bai_gym.errors import ParameterError
-from bai_gym.gaussian_process import GaussianPrior, kernel_matrix
 
 LEVEL = 4.9  # standard deviations: two-sided 1e-6
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bai_gym.datasets.csv_file import read_columns, read_text
+from bai_gym.data.csv_file import read_columns, read_text
 from bai_gym.errors import DataError
 
 COLUMNS = ("b_2", "a")

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym import validation
+from bai_gym.bandits.kernels import kernel_matrix
+from bai_gym.common import validation
+from bai_gym.common.validation import ROWS, real
 from bai_gym.errors import ParameterError
-from bai_gym.gaussian_process.kernels import kernel_matrix
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.validation import ROWS, real
 
 __all__ = ["GaussianPrior"]
 
@@ -79,7 +79,7 @@ class GaussianPrior:
 
         Args:
             features: ``(K, d)``, or ``(N, K, d)``, finite; one matrix for all runs is detected.
-            kernel: See :func:`bai_gym.gaussian_process.kernel_matrix`; so are the next but one.
+            kernel: See :func:`bai_gym.bandits.kernel_matrix`; so are the next but one.
             length: Length scale.
             amplitude: Above 0: the prior standard deviation of a mean where k(x, x) = 1.
             nu: Smoothness of the Matern kernel.

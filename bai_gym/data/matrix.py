@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bai_gym.datasets.table import ArmSamples
+from bai_gym.common.rewards import Rewards
+from bai_gym.common.validation import choice
+from bai_gym.data.table import ArmSamples
 from bai_gym.errors import DataError
-from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray
-from bai_gym.validation import choice
 
 __all__ = ["MISSING", "ScoreMatrix"]
 
@@ -55,7 +55,7 @@ class ScoreMatrix:
         Args:
             samples: Rewards with items.
             source: Name of the file, for messages.
-            kind: The kind of the rewards; None: that which they show, see :meth:`bai_gym.rewards.Rewards.read`.
+            kind: The kind of the rewards; None: that which they show, see :meth:`bai_gym.common.rewards.Rewards.read`.
 
         Raises:
             DataError: If an arm has two rewards on an item.

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bai_gym.datasets.columns import FeatureTable, identify
+from bai_gym.data.columns import FeatureTable, identify
 from bai_gym.errors import DataError, MissingDataError
 
 

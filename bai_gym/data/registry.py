@@ -1,6 +1,6 @@
 """The known data sets: sources, checksums, terms and citations.
 
-Nothing of them ships with the package. ``bai_gym.datasets.locate`` finds and fetches them. (What ships is in the folder
+Nothing of them ships with the package. ``bai_gym.data.locate`` finds and fetches them. (What ships is in the folder
 ``bundled``, see ``bai_gym.datasets.agentopt``.) Wings declare them as ``data``.
 """
 
@@ -22,7 +22,7 @@ class DataFile:
     Attributes:
         name: Its name in this library, for example ``"ratings"``.
         paths: Accepted paths in the data directory, the preferred one first.
-        member: Its name inside the archive, from which :func:`~bai_gym.datasets.fetch` unpacks it to ``paths[0]``;
+        member: Its name inside the archive, from which :func:`~bai_gym.data.fetch` unpacks it to ``paths[0]``;
             None where the archive itself is read.
         sha256: Checksums (hexadecimal) of the published bytes, in each form that has one. Files repacked by the user
             have other checksums and are read, too.

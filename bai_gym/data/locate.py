@@ -16,8 +16,8 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from bai_gym.datasets import registry
-from bai_gym.datasets.registry import DataFile, DataSet
+from bai_gym.data import registry
+from bai_gym.data.registry import DataFile, DataSet
 from bai_gym.errors import DataError, MissingDataError, unknown_name
 
 __all__ = ["Status", "cache_directory", "data_directory", "fetch", "find", "require", "status"]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process import kernels
 
+from bai_gym.bandits import KERNELS, kernel_matrix
 from bai_gym.errors import ParameterError, UnknownNameError
-from bai_gym.gaussian_process import KERNELS, kernel_matrix
 
 X = np.random.default_rng(0).normal(3.0, 2.0, (7, 3))
 
