@@ -59,7 +59,7 @@ BAYESGAP_NOTE = (
 )
 OVERSPENDING_NOTE = (
     "Agents keep the budget, as in the paper's text. In the authors' code GSE rounds up the pulls of every arm, and "
-    "makes 190 pulls where the budget is 100 and there are 64 arms: benchmarks/gse_overspending.py plays it."
+    "makes 190 pulls where the budget is 100 and there are 64 arms: benchmarks/linear/gse_overspending.py plays it."
 )
 REAL_NOTE = (
     "BayesGap has a linear kernel, and an exponential one of length 1e-6, so short that arms are independent; the "

@@ -5,16 +5,9 @@ from typing import TYPE_CHECKING
 from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
-    from bai_gym.problems.automl import AutoMLProblem, automl_problem
-    from bai_gym.problems.base import FixedProblem, FrozenProblem, Problem
-    from bai_gym.problems.bernoulli import BernoulliPriorProblem
-    from bai_gym.problems.drift import oscillating_problem, switching_problem
-    from bai_gym.problems.families import FAMILIES, build
-    from bai_gym.problems.function import function_problem
-    from bai_gym.problems.gaussian_process import GaussianProcessProblem
-    from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
-    from bai_gym.problems.info import KNOWLEDGE, ProblemInfo
-    from bai_gym.problems.linear import (
+    from bai_gym.linear.problems.drift import oscillating_problem, switching_problem
+    from bai_gym.linear.problems.experiments import LinearManyArmsProblem, LinearMultivariateProblem
+    from bai_gym.linear.problems.linear import (
         LinearCornerProblem,
         LinearSphereProblem,
         LogisticProblem,
@@ -22,7 +15,14 @@ if TYPE_CHECKING:
         factorial_problem,
         static_problem,
     )
-    from bai_gym.problems.linear_experiments import LinearManyArmsProblem, LinearMultivariateProblem
+    from bai_gym.problems.automl import AutoMLProblem, automl_problem
+    from bai_gym.problems.base import FixedProblem, FrozenProblem, Problem
+    from bai_gym.problems.bernoulli import BernoulliPriorProblem
+    from bai_gym.problems.families import FAMILIES, build
+    from bai_gym.problems.function import function_problem
+    from bai_gym.problems.gaussian_process import GaussianProcessProblem
+    from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
+    from bai_gym.problems.info import KNOWLEDGE, ProblemInfo
     from bai_gym.problems.matrices import alpaca_eval_problem, aslib_problem, llm_agents_problem, matrix_problem
     from bai_gym.problems.movielens import MovieLensProblem, movielens_like_problem, movielens_problem
     from bai_gym.problems.newsvendor import newsvendor_problem

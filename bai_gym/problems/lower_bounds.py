@@ -15,7 +15,7 @@ __all__ = ["instance_bound"]
 def instance_bound(bandit: Bandit, task: Task, delta: float, costs: Costs | None = None) -> float | None:
     """Return the bound of a bandit of one instance, see :meth:`bai_gym.problems.Problem.lower_bound`."""
     if isinstance(bandit, FeatureBandit) and costs is None:
-        from bai_gym.linear.bounds import linear_bound  # of a wing
+        from bai_gym.linear.theory.lower_bounds import linear_bound  # of a wing
 
         return linear_bound(bandit, task, delta)
     if not isinstance(task, BestArm) or task.epsilon > 0:

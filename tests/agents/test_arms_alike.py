@@ -134,7 +134,7 @@ def worlds_of(agent: Agent, name: str) -> Iterator[World]:
         variances = None if entry.rewards != "any rewards" else np.full(6, 0.25)
         yield World(means, variances, BestArm(), X)
         if "best-candidate" in agent.tasks:
-            from bai_gym.linear.candidate import BestCandidate  # of a wing
+            from bai_gym.linear.tasks import BestCandidate  # of a wing
 
             yield World(X @ THETA, np.full(6, 0.25), BestCandidate(CANDIDATES, X), X)
         return

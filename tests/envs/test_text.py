@@ -202,7 +202,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(ParameterError):
         TextEncoding(3, BestArm(), arm_names=("a", "b", "a"))
     with pytest.raises(ParameterError, match="candidates are recommended"):
-        task = pytest.importorskip("bai_gym.linear.candidate").BestCandidate([[1.0, 1.0]], np.array(FEATURES))
+        task = pytest.importorskip("bai_gym.linear.tasks").BestCandidate([[1.0, 1.0]], np.array(FEATURES))
         TextWrapper(BestArmEnv(FixedProblem(FeatureBandit(GaussianBandit([0.5, 0.4]), FEATURES), task=task)))
     with pytest.raises(ParameterError, match="every reward at once"):
         TextWrapper(gym.make("BAI-Bernoulli4-v0", delay=1))
