@@ -111,7 +111,7 @@ def test_each_episode_has_its_own_knowledge() -> None:
 
 
 def test_an_agent_of_many_episodes_has_one_prior_only_where_arms_are_not_shuffled() -> None:
-    pytest.importorskip("bai_gym.gaussian_process", reason="normal priors are part of that wing")
+    pytest.importorskip("bai_gym.correlated", reason="normal priors are part of that wing")
     with Apart("BayesElim") as agent:
         there, here = (play(one, "BAI-GaussianPrior10-v0", path="steps", shuffle=False) for one in (agent, "BayesElim"))
         assert runs_of(there) == runs_of(here)

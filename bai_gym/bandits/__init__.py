@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bai_gym.bandits.paired_finite import PairedFiniteBandit
     from bai_gym.bandits.paired_gaussian import PairedGaussianBandit
     from bai_gym.bandits.poisson import PoissonBandit
-    from bai_gym.bandits.prior import PriorBandit
+    from bai_gym.correlated.bandits import PriorBandit
     from bai_gym.linear.bandits.drifting import DriftingBandit
     from bai_gym.linear.bandits.linear import LINKS, linear_bandit
 

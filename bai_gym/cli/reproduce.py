@@ -277,8 +277,8 @@ def _draw_instances(experiment: Experiment, panel: Panel, seed: int, path: Path)
 
 def _draw_posterior(problem: Any, pulls: int, title: str, seed: int, path: Path) -> None:
     """Draw the posterior of a function after some pulls of random arms."""
-    from bai_gym.gaussian_process import GaussianPosterior
-    from bai_gym.report.posterior import posterior_plot
+    from bai_gym.correlated import GaussianPosterior
+    from bai_gym.correlated.figures import posterior_plot
 
     rng = generator(seed, "instances", 0)
     bandit = problem.draw(1, rng)

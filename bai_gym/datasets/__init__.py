@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
+    from bai_gym.correlated.data.regression import REGRESSION_TABLES, RegressionTable, regression_table
+    from bai_gym.correlated.data.signals import Signals, read_signals, traffic_like
     from bai_gym.data.columns import FeatureTable
     from bai_gym.data.locate import Status, cache_directory, data_directory, fetch, find, require, status
     from bai_gym.data.matrix import MISSING, ScoreMatrix
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
     from bai_gym.datasets.item_response import item_response_scores
     from bai_gym.datasets.motor import MOTOR_TARGETS, read_motor
     from bai_gym.datasets.ratings import Ratings, read_ratings
-    from bai_gym.datasets.regression import REGRESSION_TABLES, RegressionTable, regression_table
-    from bai_gym.datasets.signals import Signals, read_signals, traffic_like
     from bai_gym.datasets.synthetic import movielens_like
 
 __all__ = [

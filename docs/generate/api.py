@@ -31,7 +31,7 @@ _MODULES: dict[str, str] = {
     "bai_gym.theory": "complexities, bounds, and exact optima",
     "bai_gym.linear.designs": "optimal designs and their roundings",
     "bai_gym.linear.regression": "estimates from pulls and features",
-    "bai_gym.gaussian_process": "priors and posteriors of correlated arms",
+    "bai_gym.correlated": "priors and posteriors of correlated arms",
     "bai_gym.apart": "an agent in a process of its own",
     "bai_gym.results.result": "outcomes of single runs, and results",
     "bai_gym.results.comparison": "comparisons of agents on the same instances",

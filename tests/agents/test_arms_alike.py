@@ -91,10 +91,8 @@ class World:
         if self.features is not None:
             arms = FeatureBandit(arms, self.features[order] @ rotation)
         if self.covariance is not None:
-            from bai_gym.bandits import (
-                GaussianPrior,
-                PriorBandit,  # of a wing
-            )
+            from bai_gym.bandits import GaussianPrior
+            from bai_gym.correlated import PriorBandit
 
             arms = PriorBandit(arms, GaussianPrior(self.covariance[np.ix_(order, order)], 0.2))
         return arms

@@ -102,7 +102,8 @@ def both_ways(
     if agent.needs_features:
         bandit, runs = FeatureBandit(bandit, FEATURES[: bandit.num_arms]), RUNS // 4  # designs take time
     elif {"prior", "variances"} <= agent.knows:  # agents of the wing that has this bandit
-        from bai_gym.bandits import GaussianPrior, PriorBandit
+        from bai_gym.bandits import GaussianPrior
+        from bai_gym.correlated import PriorBandit
 
         covariance = 0.5 * np.exp(-np.abs(np.subtract.outer(np.arange(4), np.arange(4))))
         bandit, runs = PriorBandit(bandit, GaussianPrior(covariance, mean=0.7)), RUNS // 4

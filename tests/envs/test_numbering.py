@@ -292,7 +292,7 @@ def test_candidates_move_and_turn_along() -> None:
 
 
 def test_parameters_with_a_value_for_each_arm_need_the_listed_order() -> None:
-    pytest.importorskip("bai_gym.gaussian_process")
+    pytest.importorskip("bai_gym.correlated")
     agent = bai_gym.agents.make("PI-BAI", prior_mean=MEANS, prior_sd=0.1, sigma=1.0)
     with pytest.raises(AgentError, match="shuffle=False"):
         bai_gym.evaluate(agent, "BAI-Custom-v0", budget=20, runs=5, env_kwargs={"means": MEANS}, progress=False)

@@ -151,7 +151,7 @@ def test_instances_are_drawn(reproduced: Reproduce, monkeypatch: pytest.MonkeyPa
 
 def test_a_posterior_is_drawn(reproduced: Reproduce) -> None:
     pytest.importorskip("matplotlib")
-    pytest.importorskip("bai_gym.gaussian_process", reason="functions of a Gaussian process are a wing")
+    pytest.importorskip("bai_gym.correlated", reason="functions of a Gaussian process are a wing")
     panel = Panel("", "p", (Setting("BAI-GP10-v0", 10, 10),))
     reproduced(Experiment("made-3", "title", "nowhere", (panel,), instances=1))
     assert Path("results/made-3/made-3.png").read_bytes().startswith(b"\x89PNG")
