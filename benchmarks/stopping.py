@@ -26,9 +26,10 @@ from bai_gym import agents
 from bai_gym.api import agent_source
 from bai_gym.auditing.families import Goal, draw
 from bai_gym.auditing.players import AgentPlayer
-from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit, PairedGaussianBandit
+from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.envs.registration import IDS
+from bai_gym.paired import PairedGaussianBandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, GoodArm, Task

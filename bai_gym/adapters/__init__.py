@@ -44,6 +44,6 @@ def adapted(
     begin = delayed(pausing(begin, checkpoints, pause), rounds)
     if not getattr(agent, "uses_pairs", False):
         return begin
-    from bai_gym.adapters.differences import comparing  # of a wing
+    from bai_gym.paired.adapters import comparing  # of a wing
 
     return comparing(begin, bandit)

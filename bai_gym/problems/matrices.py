@@ -44,7 +44,7 @@ def matrix_problem(
         missing: What is done about missing cells, a key of :data:`bai_gym.data.MISSING`.
         notes: Further sentences for every report.
         paired: Whether all arms read the items in the same random order, see
-            :class:`bai_gym.bandits.PairedFiniteBandit`.
+            :class:`bai_gym.paired.PairedFiniteBandit`.
 
     Raises:
         ParameterError: An unknown value of ``missing``.
@@ -58,7 +58,7 @@ def matrix_problem(
     if len(best) > 1:
         notes = (*notes, f"{len(best)} arms have the largest mean, and each of them is correct: {'; '.join(best)}")
     if flag(paired, "paired"):
-        from bai_gym.problems.paired import paired_problem  # of a wing
+        from bai_gym.paired.problems import paired_problem  # of a wing
 
         return paired_problem(used, missing, notes)
     table = SampleTable.of(used.scores.reshape(-1), np.arange(arms + 1) * items, used.rewards)

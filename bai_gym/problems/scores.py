@@ -33,7 +33,7 @@ class ScoresProblem(Problem):
     The K models are distinct, uniform among all ordered choices. The order of the questions is random, for each model
     another one or, with ``paired``, the same for all. An arm pulled as often as there are questions has its exact mean;
     with the next pull it starts again, see :class:`bai_gym.bandits.FiniteBandit` and
-    :class:`bai_gym.bandits.PairedFiniteBandit`. Models with equal means may be drawn: then each of the best is correct.
+    :class:`bai_gym.paired.PairedFiniteBandit`. Models with equal means may be drawn: then each of the best is correct.
 
     Args:
         scores: ``(M, Q)`` finite scores of M models on Q questions.
@@ -76,7 +76,7 @@ class ScoresProblem(Problem):
 
     def _bandit(self, models: IntArray) -> Bandit:
         if self.paired:
-            from bai_gym.bandits.paired_finite import PairedFiniteBandit  # of a wing
+            from bai_gym.paired.bandits.finite import PairedFiniteBandit  # of a wing
 
             return PairedFiniteBandit(self._matrix, models, kind=self._populations.samples.kind)
         return FiniteBandit(self._populations, models)
@@ -122,7 +122,7 @@ def llm_selection_problem(
 
     Columns are models, or prompts, and rows are questions. An arm pulled as often as there are questions has its exact
     mean, and starts again with the next pull, see :class:`bai_gym.bandits.FiniteBandit`. With ``paired=True`` the j-th
-    pull of every arm reads the same row, see :class:`bai_gym.bandits.PairedFiniteBandit`. For a log with one row per
+    pull of every arm reads the same row, see :class:`bai_gym.paired.PairedFiniteBandit`. For a log with one row per
     answer use `BAI-Table-v0` with ``replace=False``.
 
     Args:
@@ -161,7 +161,7 @@ def llm_selection_problem(
         reading = "drop" if flag(paired, "paired") else missing or "error"
         samples = read_scores(path, missing=reading, rewards=kind or REAL, **columns)  # type: ignore[arg-type]
     if flag(paired, "paired"):
-        from bai_gym.problems.paired import paired_problem  # of a wing
+        from bai_gym.paired.problems import paired_problem  # of a wing
 
         return paired_problem(ScoreMatrix.of(samples, source, kind), missing or "items", notes)
     if samples.dropped:

@@ -331,7 +331,7 @@ def test_what_a_task_shows_need_not_be_about_arms() -> None:
 
 def test_paired_arms_keep_their_covariance() -> None:
     pytest.importorskip("bai_gym.paired")
-    from bai_gym.bandits import PairedGaussianBandit
+    from bai_gym.paired import PairedGaussianBandit
 
     covariance = np.diag([1.0, 2.0, 3.0, 4.0]) + 0.3
     bandit = PairedGaussianBandit(np.array([MEANS]), covariance=covariance)

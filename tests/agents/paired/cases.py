@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit, PairedFiniteBandit, PairedGaussianBandit
+from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
 from bai_gym.common.rewards import Rewards
+from bai_gym.paired import PairedFiniteBandit, PairedGaussianBandit
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("KN", {"paired": True}),

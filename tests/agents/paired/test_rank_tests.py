@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, friedmanchisquare, rankdata, t, wilcoxon
 
-from bai_gym.agents.tools.rank_tests import friedman_worse, signed_rank
+from bai_gym.agents.paired.rank_tests import friedman_worse, signed_rank
 
 
 def test_signed_ranks_are_those_of_scipy() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bai_gym.bandits.paired_finite import PairedFiniteBandit
 from bai_gym.data.matrix import ScoreMatrix
+from bai_gym.paired.bandits.finite import PairedFiniteBandit
 from bai_gym.problems.base import FixedProblem
 
 __all__ = ["paired_problem"]

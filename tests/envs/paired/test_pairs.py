@@ -12,11 +12,13 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import bai_gym
-from bai_gym.bandits import Bandit, PairedBandit, PairedFiniteBandit, PairedGaussianBandit, differences
+from bai_gym.bandits import Bandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.wrappers import make_env, make_vec_env
 from bai_gym.errors import AgentError, ParameterError
+from bai_gym.paired import PairedBandit, PairedFiniteBandit, PairedGaussianBandit
+from bai_gym.paired.bandits import differences
 from bai_gym.problems import FixedProblem, ProblemInfo
 from bai_gym.sampling import Block, Rule, Sequential, State
 from bai_gym.statistics import FloatArray, Observation

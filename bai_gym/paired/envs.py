@@ -9,11 +9,11 @@ from gymnasium import spaces
 from typing_extensions import override
 
 from bai_gym.bandits import Bandit
-from bai_gym.bandits.differences import PairStatistics
 from bai_gym.bandits.wrapped import WrappedBandit
 from bai_gym.envs.base_wrappers import BatchWrapper, ScalarWrapper
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv, Step
+from bai_gym.paired.bandits.differences import PairStatistics
 from bai_gym.statistics import FloatArray, IntArray, Observation
 
 __all__ = ["Differences", "DifferencesBatch"]

@@ -10,11 +10,11 @@ from typing_extensions import override
 from bai_gym.bandits.base import check_num_arms
 from bai_gym.bandits.draws import Draws
 from bai_gym.bandits.empirical import PULLS_AT_ONCE
-from bai_gym.bandits.paired import PairedBandit, key_of
 from bai_gym.bandits.streams import address, part_of, uniform
 from bai_gym.common.rewards import Rewards
 from bai_gym.common.validation import LARGEST, REWARD
 from bai_gym.errors import InstanceError
+from bai_gym.paired.bandits.base import PairedBandit, key_of
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["PairedFiniteBandit"]

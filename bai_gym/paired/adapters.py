@@ -9,7 +9,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.bandits import Bandit
-from bai_gym.bandits.differences import PairStatistics
+from bai_gym.paired.bandits.differences import PairStatistics
 from bai_gym.sampling import Part, Plan, Start, execute
 from bai_gym.statistics import Observation
 

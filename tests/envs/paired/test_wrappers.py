@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from bai_gym.bandits import PairedGaussianBandit
 from bai_gym.envs.late import LateRewards
-from bai_gym.envs.pairs import Differences
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.envs.wrappers import make_env, make_vec_env
 from bai_gym.errors import ParameterError
+from bai_gym.paired import PairedGaussianBandit
+from bai_gym.paired.envs import Differences
 from bai_gym.problems import FixedProblem
 
 WRAPPED: list[dict[str, Any]] = [{"batch_size": 3, "delay": 1}, {"pairs": True}]

@@ -12,17 +12,10 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from bai_gym.bandits import (
-    FeatureBandit,
-    FiniteBandit,
-    FinitePopulations,
-    PairedBandit,
-    PairedFiniteBandit,
-    PairedGaussianBandit,
-    SampleTable,
-    paired_finite,
-)
+from bai_gym.bandits import FeatureBandit, FiniteBandit, FinitePopulations, SampleTable
 from bai_gym.errors import InstanceError
+from bai_gym.paired import PairedBandit, PairedFiniteBandit, PairedGaussianBandit
+from bai_gym.paired.bandits import finite as paired_finite
 from bai_gym.statistics import FloatArray, IntArray
 
 RUNS = 5_000
