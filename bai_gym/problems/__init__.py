@@ -14,6 +14,21 @@ if TYPE_CHECKING:
         linear_prior_problem,
     )
     from bai_gym.correlated.problems.traffic import TrafficProblem, traffic_problem
+    from bai_gym.datasets.problems.matrices import (
+        alpaca_eval_problem,
+        aslib_problem,
+        llm_agents_problem,
+        matrix_problem,
+    )
+    from bai_gym.datasets.problems.movielens import MovieLensProblem, movielens_like_problem, movielens_problem
+    from bai_gym.datasets.problems.open_bandit import open_bandit_problem
+    from bai_gym.datasets.problems.rows import (
+        RowsProblem,
+        automobile_like_problem,
+        automobile_problem,
+        electric_motor_problem,
+    )
+    from bai_gym.datasets.problems.scores import ScoresProblem, llm_selection_like_problem, llm_selection_problem
     from bai_gym.linear.problems.drift import oscillating_problem, switching_problem
     from bai_gym.linear.problems.experiments import LinearManyArmsProblem, LinearMultivariateProblem
     from bai_gym.linear.problems.linear import (
@@ -30,12 +45,7 @@ if TYPE_CHECKING:
     from bai_gym.problems.function import function_problem
     from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
     from bai_gym.problems.info import KNOWLEDGE, ProblemInfo
-    from bai_gym.problems.matrices import alpaca_eval_problem, aslib_problem, llm_agents_problem, matrix_problem
-    from bai_gym.problems.movielens import MovieLensProblem, movielens_like_problem, movielens_problem
     from bai_gym.problems.newsvendor import newsvendor_problem
-    from bai_gym.problems.open_bandit import open_bandit_problem
-    from bai_gym.problems.rows import RowsProblem, automobile_like_problem, automobile_problem, electric_motor_problem
-    from bai_gym.problems.scores import ScoresProblem, llm_selection_like_problem, llm_selection_problem
     from bai_gym.problems.thresholding import ThresholdingProblem
 
 __all__ = [

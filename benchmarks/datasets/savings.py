@@ -1,8 +1,8 @@
-"""Which share of the calls, or of the dollars, finds the best language-model agent? The tables of docs/savings.md.
+"""Which share of the calls, or of the dollars, finds the best language-model agent? The tables of docs/datasets/savings.md.
 
-    python benchmarks/savings.py                   # budgets in calls; the same command resumes
-    python benchmarks/savings.py --money           # budgets in dollars
-    python benchmarks/savings.py --draw FILE.png   # also draws the errors
+    python benchmarks/datasets/savings.py                   # budgets in calls; the same command resumes
+    python benchmarks/datasets/savings.py --money           # budgets in dollars
+    python benchmarks/datasets/savings.py --draw FILE.png   # also draws the errors
 
 Brute force asks every agent every question. The budget of an algorithm, a share of that, rises along SHARES until the
 probability of failure is at most 10 % (upper end of the 95 % Wilson interval). Between two points of this grid the

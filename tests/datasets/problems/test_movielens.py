@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bai_gym.datasets import CompletedRatings
+from bai_gym.datasets import CompletedRatings, MovieLensProblem
+from bai_gym.datasets.problems import movielens
 from bai_gym.errors import DataError, InstanceError, ParameterError
-from bai_gym.problems import MovieLensProblem, build, movielens
+from bai_gym.problems import build
 from bai_gym.problems.heterogeneous import draw_moments
 
 # Three movies and four users, and their moments: means 1, 2.5 and 5, variances 0, 0.25 and 0.

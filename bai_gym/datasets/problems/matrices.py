@@ -18,8 +18,8 @@ from bai_gym.datasets import (
     read_alpaca_eval,
     read_aslib,
 )
+from bai_gym.datasets.problems.scores import ScoresProblem
 from bai_gym.problems.base import FixedProblem, Problem
-from bai_gym.problems.scores import ScoresProblem
 
 __all__ = ["alpaca_eval_problem", "aslib_problem", "llm_agents_problem", "matrix_problem"]
 

@@ -13,10 +13,11 @@ from scipy.stats import chisquare
 
 from bai_gym.bandits import FeatureBandit, GaussianBandit
 from bai_gym.data import FeatureTable
-from bai_gym.datasets import automobile_like
+from bai_gym.datasets import RowsProblem, automobile_like
+from bai_gym.datasets.problems import rows
+from bai_gym.datasets.problems.rows import distinct_rows
 from bai_gym.errors import DataError, InstanceError, MissingDataError, ParameterError
-from bai_gym.problems import RowsProblem, build, rows
-from bai_gym.problems.rows import distinct_rows
+from bai_gym.problems import build
 from bai_gym.statistics import FloatArray
 
 LEVEL = 0.001

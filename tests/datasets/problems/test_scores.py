@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from bai_gym.data import read_scores
-from bai_gym.datasets import item_response_scores
+from bai_gym.datasets import ScoresProblem, item_response_scores
 from bai_gym.errors import DataError, ParameterError
-from bai_gym.problems import ScoresProblem, build
+from bai_gym.problems import build
 
 MATRIX = "question,gpt,small,big\nq1,1,0,1\nq2,0,0,1\nq3,1,0,1\nq4,0,1,0\n"
 

@@ -14,9 +14,9 @@ from bai_gym.common.seeding import check_seed
 from bai_gym.common.validation import flag
 from bai_gym.data import ArmSamples, ScoreMatrix, read_scores
 from bai_gym.datasets import item_response_scores
+from bai_gym.datasets.problems.rows import distinct_rows
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems.base import FixedProblem, Problem, arm_count
-from bai_gym.problems.rows import distinct_rows
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["ScoresProblem", "llm_selection_like_problem", "llm_selection_problem"]
