@@ -288,7 +288,7 @@ def evaluate(
             (``"mine.py:Thirds"``, ``"package.module:Thirds"``), a class, or an instance; anything that has
             ``act(observation)``, or ``allocate(observation)`` and ``recommend(observation)``. Or a model that was
             trained with stable-baselines3 or sb3-contrib, as it is, or the file of one (``"model.zip"``): see
-            :class:`bai_gym.agents.SB3Agent`. Its oracle knowledge is the prior, on which it was trained.
+            :class:`bai_gym.agents.training.SB3Agent`. Its oracle knowledge is the prior, on which it was trained.
         env: A registered id, or an environment object, as ``gym.make`` returns it.
         budget: Pulls per episode, over all arms, or money where they have costs; None: the environment's.
         runs: Independent episodes, at least 1.

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import bai_gym
-from bai_gym.agents.learned.contenders import ARM_FEATURES, STATE_FEATURES
-from bai_gym.agents.learned.universal import Universal
+from bai_gym.agents.training.contenders import ARM_FEATURES, STATE_FEATURES
+from bai_gym.agents.training.universal import Universal
 from bai_gym.training.universal import UniversalRecipe, train_universal
 
 PLACES = (

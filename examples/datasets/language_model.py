@@ -9,8 +9,8 @@ import re
 import gymnasium as gym
 
 import bai_gym
-from bai_gym.agents import LanguageModel
-from bai_gym.envs.text import TextWrapper
+from bai_gym.agents.training import LanguageModel
+from bai_gym.training.envs.text import TextWrapper
 
 STATE = re.compile(r"^Arm (\d+).*?: (\d+) pulls?(?:, mean ([^,\n]+))?", re.MULTILINE)
 

@@ -234,7 +234,7 @@ def test_what_belongs_to_an_arm_moves_with_it() -> None:
 
 
 def test_names_of_a_text_are_those_of_its_arms() -> None:
-    wrapper = pytest.importorskip("bai_gym.envs.text").TextWrapper
+    wrapper = pytest.importorskip("bai_gym.training.envs.text").TextWrapper
     env = wrapper(BestArmEnv(FixedProblem(GaussianBandit(MEANS, 0.0), arm_names=("a9", "b5", "c3", "d1")), 3))
     places = set()
     for seed in range(10):
