@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from bai_gym.bandits.empirical import EmpiricalBandit, SampleTable
     from bai_gym.bandits.features import FeatureBandit
     from bai_gym.bandits.finite import FiniteBandit, FinitePopulations
-    from bai_gym.bandits.function import FunctionBandit
     from bai_gym.bandits.gaussian import GaussianBandit
     from bai_gym.bandits.poisson import PoissonBandit
     from bai_gym.correlated.bandits import PriorBandit
     from bai_gym.linear.bandits.drifting import DriftingBandit
     from bai_gym.linear.bandits.linear import LINKS, linear_bandit
+    from bai_gym.live.bandits import FunctionBandit
     from bai_gym.paired.bandits.base import PairedBandit
     from bai_gym.paired.bandits.differences import PairStatistics
     from bai_gym.paired.bandits.finite import PairedFiniteBandit

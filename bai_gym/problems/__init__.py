@@ -39,10 +39,10 @@ if TYPE_CHECKING:
         factorial_problem,
         static_problem,
     )
+    from bai_gym.live.problems import function_problem
     from bai_gym.problems.base import FixedProblem, FrozenProblem, Problem
     from bai_gym.problems.bernoulli import BernoulliPriorProblem
     from bai_gym.problems.families import FAMILIES, build
-    from bai_gym.problems.function import function_problem
     from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
     from bai_gym.problems.info import KNOWLEDGE, ProblemInfo
     from bai_gym.problems.newsvendor import newsvendor_problem

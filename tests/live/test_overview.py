@@ -13,9 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 import bai_gym
-from bai_gym.cli import study as command
 from bai_gym.cli.main import app
 from bai_gym.errors import OutputError, ParameterError
+from bai_gym.live.commands import study as command
 from bai_gym.live.entries import Entry
 from bai_gym.live.journal import Journal, read_journal
 from bai_gym.live.overview import Overview

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
-    from bai_gym.tuning.search import BAISearchCV
-    from bai_gym.tuning.trials import BAIPruner, identify_trial
+    from bai_gym.live.tuning.search import BAISearchCV
+    from bai_gym.live.tuning.trials import BAIPruner, identify_trial
 
 __all__ = ["BAIPruner", "BAISearchCV", "identify_trial"]
 

@@ -1,7 +1,7 @@
 """Does a damaged file ever change a number silently? Random damages of results, journals and databases.
 
-    python benchmarks/damage.py                # 2,000 damages: half a minute
-    python benchmarks/damage.py --damages 100  # a first look
+    python benchmarks/live/damage.py                # 2,000 damages: half a minute
+    python benchmarks/live/damage.py --damages 100  # a first look
 
 Each damage hits one file: a bit is flipped, a digit changed, the end cut off, or up to 64 bytes are zeroed. Then the
 file is read as its next user would read it: a chunk and a recording by the command that is repeated and by the report,

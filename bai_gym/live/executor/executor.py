@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.bandits.executor.callbacks import Callback, make_callback
-from bai_gym.bandits.executor.functions import FailedPullError, Functions, Outcome, Stream, one_line
 from bai_gym.common.rewards import REAL, Rewards
 from bai_gym.common.validation import choice, integer, real, reward
 from bai_gym.errors import ClusterError, ParameterError, PullError
+from bai_gym.live.executor.callbacks import Callback, make_callback
+from bai_gym.live.executor.functions import FailedPullError, Functions, Outcome, Stream, one_line
 
 __all__ = ["POLICIES", "Executor"]
 
@@ -38,7 +38,7 @@ class Executor:
             ``"worst"``: ``worst`` counts as the reward.
         retries: For ``"retry"``: at least 1; None: 3.
         worst: A finite number, of the kind of rewards.
-        run_in: Where pulls run, see :func:`bai_gym.bandits.executor.callbacks.make_callback`.
+        run_in: Where pulls run, see :func:`bai_gym.live.executor.callbacks.make_callback`.
         arms: What one function of the arm receives in the place of its number; None: the number.
         rewards: The kind of rewards.
         items: What pulls are played on, a further argument of the functions; None: nothing.

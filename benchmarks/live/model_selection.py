@@ -1,7 +1,7 @@
-"""How often does a search find the grid's best candidate, with how many fits? The tables of docs/model-selection.md.
+"""How often does a search find the grid's best candidate, with how many fits? The tables of docs/live/model-selection.md.
 
-    python benchmarks/model_selection.py           # all data sets; the same command resumes
-    python benchmarks/model_selection.py --runs 5  # a first look
+    python benchmarks/live/model_selection.py           # all data sets; the same command resumes
+    python benchmarks/live/model_selection.py --runs 5  # a first look
 
 Each run draws its splits: five folds, repeated four times, the same for all searches that use them. The truth is the
 mean of a candidate over 200 other splits of the same sizes. A run finds the best if its candidate has the largest of
@@ -41,7 +41,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from bai_gym.analysis.intervals import wilson
-from bai_gym.tuning import BAISearchCV
+from bai_gym.live import BAISearchCV
 
 FOLDS, REPEATS, REFERENCE = 5, 4, 40
 SHARES = (0.5, 0.25, 0.15)

@@ -14,7 +14,7 @@ from bai_gym.errors import MissingPackageError, ParameterError
 
 optuna = pytest.importorskip("optuna")
 
-from bai_gym.tuning import BAIPruner, identify_trial  # noqa: E402
+from bai_gym.live import BAIPruner, identify_trial  # noqa: E402
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
@@ -164,6 +164,6 @@ def test_studies_that_have_no_best_trial_are_refused() -> None:
 def test_without_optuna_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("optuna", "optuna.pruners"):
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.delitem(sys.modules, "bai_gym.tuning.trials")
+    monkeypatch.delitem(sys.modules, "bai_gym.live.tuning.trials")
     with pytest.raises(MissingPackageError, match=r'pip install "bai-gym\[optuna\]"'):
-        importlib.import_module("bai_gym.tuning.trials")
+        importlib.import_module("bai_gym.live.tuning.trials")

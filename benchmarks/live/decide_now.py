@@ -1,7 +1,7 @@
 """How far off can it be, what evidence pages, `plan` and `advise` predict for deciding now, from a log alone?
 
-    python benchmarks/decide_now.py               # 400 logs of each setting: a quarter of a minute
-    python benchmarks/decide_now.py --logs 4000   # more
+    python benchmarks/live/decide_now.py               # 400 logs of each setting: a quarter of a minute
+    python benchmarks/live/decide_now.py --logs 4000   # more
 
 Draws true means and a log of them, again and again, and compares the error probability and the loss (simple regret)
 that are predicted for the arm of largest mean in the log with what this choice achieves. The first settings fix how far

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
-    from bai_gym.bandits.executor.callbacks import PLACES
-    from bai_gym.bandits.executor.executor import POLICIES, Executor
-    from bai_gym.bandits.executor.functions import Functions, Outcome
+    from bai_gym.live.executor.callbacks import PLACES
+    from bai_gym.live.executor.executor import POLICIES, Executor
+    from bai_gym.live.executor.functions import Functions, Outcome
 
 __all__ = ["PLACES", "POLICIES", "Functions", "Outcome", "Executor"]
 
