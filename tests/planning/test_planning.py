@@ -23,14 +23,14 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.planning import advise, plan
 from bai_gym.planning.advice import SPLIT_BY_COST, _worse
+from bai_gym.planning.figures import advice_table, plan_curves, plan_page, plans_table
 from bai_gym.planning.goals import ERROR, REGRET, Goal, most_certain, quantile
 from bai_gym.planning.now import NOW, DecideNow
+from bai_gym.planning.problems import PilotProblem
 from bai_gym.problems import Problem
-from bai_gym.problems.pilot import PilotProblem
-from bai_gym.report.plans import advice_table, plan_curves, plan_page, plans_table
 from bai_gym.results.result import Runs, summarize
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 TWO_ARMS = {"means": [0.5, 0.0], "variances": 1.0}
 
 

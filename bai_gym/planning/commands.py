@@ -14,7 +14,7 @@ from bai_gym.cli.output import check_files, draw, print_paths
 from bai_gym.errors import ParameterError
 from bai_gym.planning import advise as advise_agent
 from bai_gym.planning import plan as plan_budgets
-from bai_gym.report.plans import advice_table, plan_curves, plan_page, plan_points, plans_table
+from bai_gym.planning.figures import advice_table, plan_curves, plan_page, plan_points, plans_table
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.theory import bechhofer_pulls
 

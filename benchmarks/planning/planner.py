@@ -1,7 +1,7 @@
 """Do planned budgets keep their promise on fresh seeds, and how long does a plan take?
 
-    python benchmarks/planner.py                 # ten random instances, 20,000 runs of each plan: some minutes
-    python benchmarks/planner.py --instances 3   # fewer
+    python benchmarks/planning/planner.py                 # ten random instances, 20,000 runs of each plan: some minutes
+    python benchmarks/planning/planner.py --instances 3   # fewer
 
 Plans SH, SR and Uniform for an error probability of 0.05 on random instances of 3 to 20 arms, Gaussian and Bernoulli in
 turn, and measures the planned budgets on seeds that the planner has not seen. Ends with exit code 1 where fewer than
