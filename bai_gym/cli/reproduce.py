@@ -102,7 +102,7 @@ def reproduce(
         chosen = experiment.runs if runs is None else runs
         _reproduce(experiment, chosen, seed, workers, out / experiment.id, bounds, settle, record)
     if AUDIT in figures:
-        from bai_gym.cli.audits import reproduce_audits
+        from bai_gym.auditing.commands.audits import reproduce_audits
 
         reproduce_audits(out / AUDIT, runs, seed, workers)
 

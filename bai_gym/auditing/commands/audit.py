@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from bai_gym.auditing import audit as audit_rule
+from bai_gym.auditing.figures import audit_curve, audit_page
 from bai_gym.cli.complete import RULES
 from bai_gym.cli.console import OUT
 from bai_gym.cli.options import FOLDER, WHOLE, Seed, Workers, read_arms
 from bai_gym.cli.output import check_files, draw, print_paths
-from bai_gym.report.audits import audit_curve, audit_page
 from bai_gym.results.writer import ResultsWriter
 
 __all__ = ["audit"]

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from bai_gym.auditing import GALLERY, Audit, Looks, Plan, audit
-from bai_gym.cli import audits
+from bai_gym.auditing.commands import audits
+from bai_gym.auditing.figures import audit_page
 from bai_gym.cli.main import app
 from bai_gym.errors import ParameterError
-from bai_gym.report.audits import audit_page
 
 PLAN = Plan(instances=16, variations=4, runs=25, most=50, certified=500)
 
