@@ -130,7 +130,7 @@ class Wing:
             ``num_bandits``, ``epsilon`` and ``threshold`` it is given those that its constructor has.
         data: By name, where the :class:`bai_gym.data.DataSet` is.
         commands: Commands by name.
-        experiments: Where tuples of :class:`bai_gym.experiments.Experiment` are.
+        experiments: Where tuples of :class:`bai_gym.papers.Experiment` are.
     """
 
     families: Mapping[str, str] = field(default_factory=dict)

@@ -7,7 +7,7 @@ These experiments are not from a paper. Their claims are hypotheses, stated here
 
 from __future__ import annotations
 
-from bai_gym.experiments.model import Claim, Close, Experiment, Lower, Panel, Setting
+from bai_gym.papers.model import Claim, Close, Experiment, Lower, Panel, Setting
 
 __all__ = ["EXPERIMENTS"]
 

@@ -7,7 +7,7 @@ Instances, budgets and the number of runs are those of the authors' code
 
 from __future__ import annotations
 
-from bai_gym.experiments.model import Claim, Close, Experiment, Lower, LowerRegret, Panel, Setting
+from bai_gym.papers.model import Claim, Close, Experiment, Lower, LowerRegret, Panel, Setting
 
 __all__ = ["EXPERIMENTS"]
 

@@ -6,8 +6,8 @@ The set-up, d = 6, an angle of 0.1, four levels and 1,000 runs, is that of the p
 
 from __future__ import annotations
 
-from bai_gym.experiments.levels import CAP, FIRST, at_level, level_panel
-from bai_gym.experiments.model import Below, Claim, Experiment, Fewer, Panel, Setting
+from bai_gym.papers.levels import CAP, FIRST, at_level, level_panel
+from bai_gym.papers.model import Below, Claim, Experiment, Fewer, Panel, Setting
 
 __all__ = ["EXPERIMENTS"]
 

@@ -10,16 +10,7 @@ from scipy.stats import binom
 
 from bai_gym.analysis.paired import paired_test
 from bai_gym.errors import ParameterError
-from bai_gym.experiments.verdicts import (
-    Verdict,
-    above,
-    all_of,
-    below,
-    bonferroni,
-    lower_error,
-    lower_mean,
-    lower_share,
-)
+from bai_gym.papers.verdicts import Verdict, above, all_of, below, bonferroni, lower_error, lower_mean, lower_share
 
 CONFIRMED, REFUTED, UNDECIDED = Verdict.CONFIRMED, Verdict.REFUTED, Verdict.UNDECIDED
 

@@ -8,8 +8,8 @@ drawn there with seed 1, uniform in [0.2, 0.4] and normal between 0 and 0.4, exc
 
 from __future__ import annotations
 
-from bai_gym.experiments.levels import CAP, FIRST, at_level, level_panel
-from bai_gym.experiments.model import Below, Claim, Close, Experiment, Fewer, Lower, Panel, Setting
+from bai_gym.papers.levels import CAP, FIRST, at_level, level_panel
+from bai_gym.papers.model import Below, Claim, Close, Experiment, Fewer, Lower, Panel, Setting
 
 __all__ = ["EXPERIMENTS"]
 

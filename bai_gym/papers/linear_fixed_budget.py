@@ -7,7 +7,7 @@ authors' code and data (github.com/FFTypeZero/bobw_linear). The claims are read 
 
 from __future__ import annotations
 
-from bai_gym.experiments.model import Above, Below, Claim, Close, Experiment, Lower, Panel, Setting
+from bai_gym.papers.model import Above, Below, Claim, Close, Experiment, Lower, Panel, Setting
 
 __all__ = ["EXPERIMENTS"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from bai_gym.experiments.model import Panel, Setting
+from bai_gym.papers.model import Panel, Setting
 
 __all__ = ["CAP", "FIRST", "AtLevel", "at_level", "level_panel"]
 

@@ -13,16 +13,7 @@ from typing_extensions import override
 
 from bai_gym.analysis.paired import PairedTest
 from bai_gym.errors import ParameterError
-from bai_gym.experiments.verdicts import (
-    Verdict,
-    above,
-    all_of,
-    below,
-    bonferroni,
-    lower_error,
-    lower_mean,
-    lower_share,
-)
+from bai_gym.papers.verdicts import Verdict, above, all_of, below, bonferroni, lower_error, lower_mean, lower_share
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.result import Result
 from bai_gym.statistics import FloatArray, IntArray

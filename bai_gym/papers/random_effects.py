@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bai_gym.experiments.model import Claim, Experiment, Lower, Panel, Setting
+from bai_gym.papers.model import Claim, Experiment, Lower, Panel, Setting
 
 __all__ = ["EXPERIMENTS"]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from bai_gym.errors import unknown_name
-from bai_gym.experiments import (
+from bai_gym.papers import (
     ab,
     augucb,
     bayes_priors,
@@ -24,7 +24,7 @@ from bai_gym.experiments import (
     ugape,
     universal,
 )
-from bai_gym.experiments.model import Claim, Experiment, Judged, Panel, Setting, judge
+from bai_gym.papers.model import Claim, Experiment, Judged, Panel, Setting, judge
 from bai_gym.wings import load_reference, wings
 
 __all__ = ["EXPERIMENTS", "Claim", "Experiment", "Judged", "Panel", "Setting", "find", "judge"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bai_gym.experiments.model import BestOf, Claim, Close, Contender, Experiment, Falls, Lower, Panel, Setting
+from bai_gym.papers.model import BestOf, Claim, Close, Contender, Experiment, Falls, Lower, Panel, Setting
 
 __all__ = ["EXPERIMENTS"]
 

@@ -5,7 +5,7 @@ It is not from a paper. Its claims are hypotheses, stated here so that the resul
 
 from __future__ import annotations
 
-from bai_gym.experiments.model import Claim, Close, Experiment, Lower, Panel, Setting
+from bai_gym.papers.model import Claim, Close, Experiment, Lower, Panel, Setting
 
 __all__ = ["EXPERIMENTS"]
 

@@ -19,10 +19,10 @@ from bai_gym.benchmark.sources import EnvSource
 from bai_gym.data import registry
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import ParameterError, UnknownNameError
-from bai_gym.experiments import EXPERIMENTS, Claim, Experiment, Judged, Panel, Setting, find, judge
-from bai_gym.experiments.augucb import PUBLISHED, PUBLISHED_UCBEV
-from bai_gym.experiments.model import Above, Below, BestOf, Close, Falls, Fewer, Lower, LowerRegret, Statement, Stops
-from bai_gym.experiments.verdicts import Verdict
+from bai_gym.papers import EXPERIMENTS, Claim, Experiment, Judged, Panel, Setting, find, judge
+from bai_gym.papers.augucb import PUBLISHED, PUBLISHED_UCBEV
+from bai_gym.papers.model import Above, Below, BestOf, Close, Falls, Fewer, Lower, LowerRegret, Statement, Stops
+from bai_gym.papers.verdicts import Verdict
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.result import Checkpoint, Result, Runs, summarize
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bai_gym.experiments.model import Below, Claim, Experiment, Fewer, Panel, Setting
+from bai_gym.papers.model import Below, Claim, Experiment, Fewer, Panel, Setting
 
 __all__ = ["EXPERIMENTS"]
 

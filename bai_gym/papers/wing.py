@@ -6,6 +6,6 @@ __all__ = ["WING"]
 
 WING = Wing(
     commands={
-        "reproduce": Command("bai_gym.cli.reproduce:reproduce", "Repeat a figure of a paper, and judge its claims."),
+        "reproduce": Command("bai_gym.papers.commands:reproduce", "Repeat a figure of a paper, and judge its claims."),
     },
 )

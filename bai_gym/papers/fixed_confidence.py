@@ -8,8 +8,8 @@ Balagopalan, Nguyen, Zhao and Jun (2025), "Fixing the Loose Brake": three Gaussi
 
 from __future__ import annotations
 
-from bai_gym.experiments.levels import CAP, FIRST, AtLevel, at_level, level_panel
-from bai_gym.experiments.model import Below, Claim, Experiment, Fewer, Panel, Setting, Stops
+from bai_gym.papers.levels import CAP, FIRST, AtLevel, at_level, level_panel
+from bai_gym.papers.model import Below, Claim, Experiment, Fewer, Panel, Setting, Stops
 
 __all__ = ["EXPERIMENTS"]
 

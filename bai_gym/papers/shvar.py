@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from bai_gym.experiments.model import Above, Below, Claim, Close, Experiment, Lower, Panel, Setting
+from bai_gym.papers.model import Above, Below, Claim, Close, Experiment, Lower, Panel, Setting
 
 __all__ = ["EXPERIMENTS"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from bai_gym.experiments.model import Below, Claim, Close, Experiment, Lower, Panel, Setting
+from bai_gym.papers.model import Below, Claim, Close, Experiment, Lower, Panel, Setting
 
 __all__ = ["EXPERIMENTS", "ON_MOVIES"]
 

@@ -7,7 +7,7 @@ abstract.
 
 from __future__ import annotations
 
-from bai_gym.experiments.model import Claim, Experiment, Lower, Panel, Setting
+from bai_gym.papers.model import Claim, Experiment, Lower, Panel, Setting
 from bai_gym.problems.setups import SHAPES
 
 __all__ = ["EXPERIMENTS"]

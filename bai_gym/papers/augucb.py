@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bai_gym.experiments.model import Above, Below, Claim, Close, Experiment, Lower, Panel, Setting
+from bai_gym.papers.model import Above, Below, Claim, Close, Experiment, Lower, Panel, Setting
 from bai_gym.problems.thresholding import IN_CODE
 from bai_gym.theory import threshold_h1, threshold_sigma_h1
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bai_gym.experiments.model import Below, Claim, Experiment, Lower, Panel, Setting
+from bai_gym.papers.model import Below, Claim, Experiment, Lower, Panel, Setting
 from bai_gym.wing import SETUP_BUDGETS
 
 __all__ = ["EXPERIMENTS"]

@@ -12,12 +12,13 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from bai_gym.cli import console, reproduce
+from bai_gym.cli import console
 from bai_gym.cli.main import app
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import OutputError, ParameterError
-from bai_gym.experiments import Claim, Experiment, Panel, Setting
-from bai_gym.experiments.model import Lower
+from bai_gym.papers import Claim, Experiment, Panel, Setting
+from bai_gym.papers import commands as reproduce
+from bai_gym.papers.model import Lower
 from bai_gym.sampling import compiler
 from bai_gym.theory import optimal_value
 

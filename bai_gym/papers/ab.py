@@ -7,7 +7,7 @@ variances of Gaussian arms differ.
 
 from __future__ import annotations
 
-from bai_gym.experiments.model import Claim, Close, Experiment, Lower, Panel, Setting
+from bai_gym.papers.model import Claim, Close, Experiment, Lower, Panel, Setting
 
 __all__ = ["EXPERIMENTS"]
 

@@ -39,8 +39,8 @@ from bai_gym.common.seeding import check_seed, generator
 from bai_gym.common.validation import integer
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import MissingDataError
-from bai_gym.experiments import Experiment, Judged, Panel, Setting, find, judge
-from bai_gym.experiments.verdicts import Verdict
+from bai_gym.papers import Experiment, Judged, Panel, Setting, find, judge
+from bai_gym.papers.verdicts import Verdict
 from bai_gym.report.figures import instance_plot
 from bai_gym.report.rerun import rerun_command
 from bai_gym.report.runs import arms_plot, regret_boxes

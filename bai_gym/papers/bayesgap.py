@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from bai_gym.experiments.model import Claim, Experiment, Lower, LowerRegret, Panel, Setting
+from bai_gym.papers.model import Claim, Experiment, Lower, LowerRegret, Panel, Setting
 
 __all__ = ["EXPERIMENTS"]
 
