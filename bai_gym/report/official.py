@@ -9,7 +9,7 @@ from importlib.metadata import version
 
 from bai_gym.analysis.intervals import Estimate
 from bai_gym.official import LEVEL, Official, Place
-from bai_gym.report.page.bundle import read_asset
+from bai_gym.page.bundle import read_asset
 from bai_gym.results.layout import format_knowledge, with_interval
 
 __all__ = ["RECALLS", "leaderboard_page"]

@@ -14,7 +14,7 @@ EXPORTED = re.compile(r"^export (?:async )?(?:function\*?|const|class) ([A-Za-z_
 
 def read_asset(name: str) -> str:
     """Return a file of the page."""
-    return resources.files("bai_gym.report.page").joinpath(name).read_text(encoding="utf-8")
+    return resources.files("bai_gym.page").joinpath(name).read_text(encoding="utf-8")
 
 
 def bundle(entry: str) -> str:

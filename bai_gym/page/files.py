@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from bai_gym.benchmark.runner import OnChunk
+from bai_gym.page.content import Content, Group
+from bai_gym.page.standings import Standings
 from bai_gym.report.aggregates import aggregate_table
 from bai_gym.report.canvas import ALL_FORMATS, FORMATS, slug
 from bai_gym.report.figures import Axis, error_curves
-from bai_gym.report.page.content import Content, Group
-from bai_gym.report.page.standings import Standings
 from bai_gym.report.rivals import pulls_table
 from bai_gym.report.runs import stopping_times
 from bai_gym.report.scores import aggregate_intervals, performance_profiles

@@ -12,7 +12,7 @@ from bai_gym.cli.options import FOLDER, WHOLE
 from bai_gym.errors import MissingPackageError
 
 if TYPE_CHECKING:
-    from bai_gym.report.page.content import Group
+    from bai_gym.page.content import Group
     from bai_gym.results.result import Outcomes, Runs
 
 __all__ = ["report"]
@@ -35,9 +35,9 @@ def report(
 ) -> None:
     """Turn folders of results into one web page, tables and figures."""
     from bai_gym.cli.output import check_files, print_paths
-    from bai_gym.report.page import build_page, collect, standings
-    from bai_gym.report.page.build import SIZE_LIMIT
-    from bai_gym.report.page.files import save_figures, save_tables
+    from bai_gym.page import build_page, collect, standings
+    from bai_gym.page.build import SIZE_LIMIT
+    from bai_gym.page.files import save_figures, save_tables
     from bai_gym.results.reader import read_recordings, read_results
     from bai_gym.results.writer import write_atomically
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from bai_gym.analysis.intervals import normal
 from bai_gym.analysis.metrics import excess_error
-from bai_gym.report.page.content import Content, Group
-from bai_gym.report.page.numbers import short
-from bai_gym.report.page.standings import Standings
-from bai_gym.report.page.summary import summary
+from bai_gym.page.content import Content, Group
+from bai_gym.page.numbers import short
+from bai_gym.page.standings import Standings
+from bai_gym.page.summary import summary
 from bai_gym.report.tables import best_arm_remarks
 from bai_gym.results.layout import group_notes
 from bai_gym.results.result import Result

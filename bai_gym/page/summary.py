@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bai_gym.page.content import Group
+from bai_gym.page.standings import Standings
 from bai_gym.report.canvas import named
-from bai_gym.report.page.content import Group
-from bai_gym.report.page.standings import Standings
 from bai_gym.results.aggregate import AgentScore, Aggregate
 from bai_gym.results.layout import with_interval
 from bai_gym.results.leaderboard import Leaderboard, Standing

@@ -9,6 +9,6 @@ WING = Wing(
         "leaderboard": Command(
             "bai_gym.cli.leaderboard:app", "Check a submission to the leaderboard, or play all of them."
         ),
-        "report": Command("bai_gym.cli.report:report", "Turn folders of results into one web page."),
+        "report": Command("bai_gym.page.commands:report", "Turn folders of results into one web page."),
     },
 )

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 from bai_gym.analysis.intervals import wilson
 from bai_gym.errors import MissingPackageError, ParameterError
+from bai_gym.page import build, build_page, bundle, collect, standings
+from bai_gym.page.episodes import facts, pack
+from bai_gym.page.files import save_tables
+from bai_gym.page.summary import summary
 from bai_gym.report import canvas
 from bai_gym.report.canvas import places
-from bai_gym.report.page import build, build_page, bundle, collect, standings
-from bai_gym.report.page.episodes import facts, pack
-from bai_gym.report.page.files import save_tables
-from bai_gym.report.page.summary import summary
 from bai_gym.results.reader import Judgement, ResultTable
 from bai_gym.results.recording import Recording, Stage
 from bai_gym.results.result import Result, Runs

@@ -14,7 +14,7 @@ import pytest
 
 from bai_gym import agents, compare
 from bai_gym.cli.main import app
-from bai_gym.report.page import files
+from bai_gym.page import files
 from bai_gym.results.writer import ResultsWriter
 
 EVIL = "<img src=x onerror=alert(1)>"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.report.page.numbers import short
+from bai_gym.page.numbers import short
 from bai_gym.results.recording import Recording
 from bai_gym.statistics import FloatArray
 

@@ -15,11 +15,11 @@ from typing import Any
 
 from bai_gym.analysis.intervals import z_score
 from bai_gym.errors import MissingPackageError, ParameterError
-from bai_gym.report.page.bundle import bundle, read_asset
-from bai_gym.report.page.content import Content
-from bai_gym.report.page.data import to_json
-from bai_gym.report.page.episodes import facts, instance, pack
-from bai_gym.report.page.standings import Standings
+from bai_gym.page.bundle import bundle, read_asset
+from bai_gym.page.content import Content
+from bai_gym.page.data import to_json
+from bai_gym.page.episodes import facts, instance, pack
+from bai_gym.page.standings import Standings
 from bai_gym.results.recording import Recording
 
 __all__ = ["SIZE_LIMIT", "Page", "build_page"]

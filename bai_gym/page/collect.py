@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from bai_gym.report.page.content import Content, Group
+from bai_gym.page.content import Content, Group
 from bai_gym.results.reader import ResultTable
 from bai_gym.results.recording import Recording
 from bai_gym.results.result import Optima, Result

@@ -11,8 +11,8 @@ import numpy as np
 
 from bai_gym.analysis.intervals import Estimate
 from bai_gym.errors import ParameterError
-from bai_gym.report.page.content import Group
-from bai_gym.report.page.numbers import short
+from bai_gym.page.content import Group
+from bai_gym.page.numbers import short
 from bai_gym.report.runs import survival
 from bai_gym.results.aggregate import Aggregate, Profile, aggregate
 from bai_gym.results.comparison import Comparison, PullsAgainst, against_fewest

@@ -11,8 +11,8 @@ from bai_gym import compare
 from bai_gym.cli import console
 from bai_gym.cli.main import app
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
-from bai_gym.report.page import files
-from bai_gym.report.page.files import save_figures
+from bai_gym.page import files
+from bai_gym.page.files import save_figures
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ import yaml
 pytest.importorskip("mkdocs")
 pytestmark = pytest.mark.slow
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 WORDS = " ".join(["a line of code that is much too long for any window"] * 4)
 PAGE = f"""
 # A page
