@@ -7,7 +7,7 @@ __all__ = ["WING"]
 WING = Wing(
     commands={
         "leaderboard": Command(
-            "bai_gym.cli.leaderboard:app", "Check a submission to the leaderboard, or play all of them."
+            "bai_gym.leaderboard.commands:app", "Check a submission to the leaderboard, or play all of them."
         ),
         "report": Command("bai_gym.page.commands:report", "Turn folders of results into one web page."),
     },

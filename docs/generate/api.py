@@ -32,7 +32,7 @@ _MODULES: dict[str, str] = {
     "bai_gym.linear.designs": "optimal designs and their roundings",
     "bai_gym.linear.regression": "estimates from pulls and features",
     "bai_gym.correlated": "priors and posteriors of correlated arms",
-    "bai_gym.apart": "an agent in a process of its own",
+    "bai_gym.leaderboard.apart": "an agent in a process of its own",
     "bai_gym.results.result": "outcomes of single runs, and results",
     "bai_gym.results.comparison": "comparisons of agents on the same instances",
     "bai_gym.results.leaderboard": "leaderboards: ranks with confidence",

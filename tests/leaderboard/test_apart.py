@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from bai_gym import Comparison, compare
-from bai_gym.apart import Apart
 from bai_gym.errors import AgentError
+from bai_gym.leaderboard.apart import Apart
 
 SINGLE = """
 import os
@@ -53,7 +53,7 @@ def test_plays_as_the_agent_itself(tmp_path: Path) -> None:
 
     By itself, only the class, which the library does not know, gets shuffled arms.
     """
-    halving = Path(__file__).resolve().parents[1] / "leaderboard" / "numpy_halving.py"
+    halving = Path(__file__).resolve().parents[2] / "leaderboard" / "numpy_halving.py"
     for agent, keywords in (("SHVar", {"shuffle": False}), (f"{halving}:Halving", {})):
         with Apart(agent) as apart:
             there, here = play(apart, **keywords), play(agent, path="steps", **keywords)

@@ -32,7 +32,7 @@ def check(
 
     It is played as in the official run, and the exit code is 1 if it fails.
     """
-    from bai_gym.official import Submission, play, read_evaluation
+    from bai_gym.leaderboard.official import Submission, play, read_evaluation
     from bai_gym.report.tables import results_table
 
     what = read_evaluation(evaluation)
@@ -64,8 +64,8 @@ def run(
     """
     from bai_gym.cli.output import check_files, print_paths
     from bai_gym.common.seeding import check_seed
-    from bai_gym.official import draw_seed, play_all, read_evaluation, read_submissions
-    from bai_gym.report.official import leaderboard_page
+    from bai_gym.leaderboard.official import draw_seed, play_all, read_evaluation, read_submissions
+    from bai_gym.leaderboard.page import leaderboard_page
     from bai_gym.report.standings import leaderboards_table
     from bai_gym.results.writer import write_atomically
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 
 from bai_gym.analysis.intervals import Estimate
-from bai_gym.official import LEVEL, Official, Place
+from bai_gym.leaderboard.official import LEVEL, Official, Place
 from bai_gym.page.bundle import read_asset
 from bai_gym.results.layout import format_knowledge, with_interval
 

@@ -5,7 +5,7 @@ grants and one observation after another, and answers with actions. Requests are
 nothing is executed. So an agent cannot read the true means from its memory, or hang, and whatever its code does ends as
 an :class:`~bai_gym.errors.AgentError` of one line.
 
-This is no sandbox: the process may do all that its user may, see docs/untrusted-code.md.
+This is no sandbox: the process may do all that its user may, see docs/leaderboard/untrusted-code.md.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class _Process:
         self.rng: np.random.Generator | None = None  # of which the process has a copy
         path = os.pathsep.join(map(os.path.abspath, sys.path))
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "bai_gym.apart"],
+            [sys.executable, "-P", "-m", "bai_gym.leaderboard.apart"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": path},

@@ -5,7 +5,7 @@ import sys
 
 import bai_gym
 import bai_gym.errors
-from bai_gym.apart import Apart
+from bai_gym.leaderboard.apart import Apart
 
 PARTS = {
     "noisy": ("BAI-Gaussian64-v0", 2000),

@@ -1,6 +1,6 @@
 """The leaderboard: submissions played on a frozen evaluation, with a public seed and a fresh one, and their ranks.
 
-Submissions are code that has been read and merged. Each plays in a process of its own (:mod:`bai_gym.apart`), with the
+Submissions are code that has been read and merged. Each plays in a process of its own (:mod:`bai_gym.leaderboard.apart`), with the
 arms of every episode in a random order. Whoever knows a seed can compute the instances that it gives, so ranks come
 from the fresh seed, which is drawn when a run begins, and a submission that does far better with the public seed is
 pointed out.
@@ -26,10 +26,10 @@ from typing_extensions import override
 from bai_gym import api
 from bai_gym.analysis.intervals import Estimate
 from bai_gym.analysis.ranks import holm, random_signs, rank_intervals
-from bai_gym.apart import Apart
 from bai_gym.benchmark.sources import EnvSource
 from bai_gym.common.seeding import check_seed
 from bai_gym.errors import BaiGymError, DataError
+from bai_gym.leaderboard.apart import Apart
 from bai_gym.results.aggregate import aggregate
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.evaluations import collect

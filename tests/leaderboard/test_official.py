@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from bai_gym import Comparison, api
-from bai_gym.apart import Apart
 from bai_gym.cli import main
 from bai_gym.errors import BaiGymError
-from bai_gym.official import (
+from bai_gym.leaderboard.apart import Apart
+from bai_gym.leaderboard.official import (
     Evaluation,
     Official,
     Played,
@@ -30,11 +30,11 @@ from bai_gym.official import (
     read_submissions,
     recalls,
 )
+from bai_gym.leaderboard.page import RECALLS, leaderboard_page
 from bai_gym.problems import ProblemInfo
-from bai_gym.report.official import RECALLS, leaderboard_page
 from bai_gym.statistics import IntArray, Observation
 
-LEADERBOARD = Path(__file__).resolve().parents[1] / "leaderboard"
+LEADERBOARD = Path(__file__).resolve().parents[2] / "leaderboard"
 TASKS = (Task("BAI-Gaussian8-v0", 40), Task("BAI-Bernoulli10-v0", 60))
 SMALL = """
 public_seed = 1
@@ -251,7 +251,7 @@ def test_each_task_has_the_whole_time(tmp_path: Path, monkeypatch: pytest.Monkey
             left.append(self._process.left)
             super().reset(info, rng)
 
-    monkeypatch.setattr("bai_gym.official.Apart", Watched)
+    monkeypatch.setattr("bai_gym.leaderboard.official.Apart", Watched)
     played = play(Submission("One", "SH"), read_evaluation(written(tmp_path / "evaluation.toml", SMALL)), 3)
     assert not played.failure and left.count(60.0) == len(TASKS)
 
