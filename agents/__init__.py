@@ -8,10 +8,7 @@ from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
     from bai_gym.agents.base import Agent
-    from bai_gym.agents.correlated.gaussian_process import GaussianProcessAgent as GaussianProcessAgent
     from bai_gym.agents.sequential import SequentialAgent
-    from bai_gym.agents.training.language_model import LanguageModel as LanguageModel
-    from bai_gym.agents.training.sb3 import SB3Agent as SB3Agent
 
 __all__ = ["Agent", "SequentialAgent", "make", "names", "register"]
 

@@ -24,6 +24,7 @@ from typing_extensions import override
 
 from bai_gym.content.sources import files_of_import
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError, unknown_name
+from bai_gym.wings import hook
 
 __all__ = ["MODEL", "SUFFIX", "as_agent", "file_of", "load"]
 
@@ -63,9 +64,7 @@ def load(reference: str) -> Callable[..., Any]:
         AgentError: If the file cannot be run, or the name is that of something else.
     """
     if reference.endswith(MODEL):
-        from bai_gym.agents.training.sb3 import SB3Agent  # imports agents, which need the registry
-
-        return functools.partial(SB3Agent, path=reference)
+        return functools.partial(hook("model_agent"), path=reference)
     place, colon, name = reference.rpartition(":")
     if not colon:
         raise ParameterError(f"agent {reference!r} names a file without an agent: write {reference}:NAME")
@@ -87,9 +86,7 @@ def as_agent(value: Any) -> Any:
     """Return a trained model, which has ``predict`` and does not act, as an agent; all else as it is."""
     if inspect.isclass(value) or not callable(getattr(value, "predict", None)) or _acts(value):
         return value
-    from bai_gym.agents.training.sb3 import SB3Agent
-
-    return SB3Agent(model=value)
+    return hook("model_agent")(model=value)
 
 
 def _copy(reference: str, agent: Any, **parameters: Any) -> Any:

@@ -24,39 +24,24 @@ if TYPE_CHECKING:
     from bai_gym.agents.citations import cite
     from bai_gym.analysis.paired import PairedTest
     from bai_gym.api import compare, evaluate
-    from bai_gym.auditing import Audit, audit
-    from bai_gym.live.evidence import Identification
-    from bai_gym.live.identify import identify
-    from bai_gym.live.study import Study
-    from bai_gym.planning import Advice, BudgetPlan, Plans, advise, plan
     from bai_gym.results.aggregate import Aggregate, aggregate
     from bai_gym.results.comparison import Comparison
     from bai_gym.results.leaderboard import Leaderboard, leaderboards
     from bai_gym.results.result import Result
 
 __all__ = [
-    "Advice",
     "Aggregate",
-    "Audit",
-    "BudgetPlan",
     "Comparison",
-    "Identification",
     "Leaderboard",
     "PairedTest",
-    "Plans",
     "Result",
-    "Study",
     "__version__",
-    "advise",
     "agents",
     "aggregate",
-    "audit",
     "cite",
     "compare",
     "evaluate",
-    "identify",
     "leaderboards",
-    "plan",
     "report",
 ]
 

@@ -1,7 +1,8 @@
 """Wings: parts of the suite, and of other distributions, that the core finds by what they declare.
 
-A wing of the suite is a folder below ``bai_gym`` with a file ``wing.py`` that assigns ``WING``; without the folder the
-rest works as before. Another distribution offers one as an entry point of the group ``bai_gym.wings``::
+A wing of the suite is a folder below ``bai_gym`` with a file ``wing.py`` that assigns ``WING``; all of its files are in
+folders of its name, and without them the rest works as before. It imports the core, and those wings that it needs.
+Another distribution offers a wing as an entry point of the group ``bai_gym.wings``::
 
     [project.entry-points."bai_gym.wings"]
     mine = "mine.wing:WING"
@@ -22,15 +23,17 @@ from typing import Any
 
 from typing_extensions import override
 
+from bai_gym.errors import UnknownNameError
+
 __all__ = [
     *("ANY", "BINARY", "CAP", "FIXED_CONFIDENCE", "NAMED", "UNIT", "Command", "Entry", "References", "Registration"),
-    *("Wing", "gathered", "load_reference", "wings"),
+    *("Wing", "gathered", "hook", "load_reference", "wings"),
 ]
 
 ENTRY_POINTS = "bai_gym.wings"
 CAP = 1_000_000  # pulls at which an episode of fixed confidence is truncated
 FIXED_CONFIDENCE = {"fixed_confidence": True, "pull_cost": 1e-4}  # a cost, so that learners have a reason to stop
-NAMED = ("families", "groups", "agents", "tasks", "data", "commands")
+NAMED = ("families", "groups", "agents", "tasks", "data", "commands", "hooks")
 """What a wing adds by name, each of which only one wing has."""
 ANY, UNIT, BINARY = "any rewards", "rewards in [0, 1]", "rewards of 0 and 1"
 
@@ -124,13 +127,16 @@ class Wing:
     Attributes:
         families: By name, where the class or function is that makes a problem: ``"package.module:name"``.
         ids: Environments; those whose family is not there, as its wing is not, are left out.
-        groups: Headings of the packages that agents are in, such as ``{"structured": "Structured arms"}``.
+        groups: Headings of the packages that agents are in, such as ``{"linear": "Structured arms"}``.
         agents: Agents by name.
         tasks: By the name for ``gym.make(id, task=)``, where the :class:`bai_gym.tasks.Task` is; of the keywords ``m``,
             ``num_bandits``, ``epsilon`` and ``threshold`` it is given those that its constructor has.
         data: By name, where the :class:`bai_gym.data.DataSet` is.
         commands: Commands by name.
-        experiments: Where tuples of :class:`bai_gym.papers.Experiment` are.
+        experiments: Where tuples of experiments are, for ``bai-gym reproduce``.
+        catalogue: Where a function is that returns rows of the catalogue of listings, by kind.
+        hooks: Where what others call is, by the names that :func:`hook` is asked for.
+        needs: Names of the wings that it imports.
     """
 
     families: Mapping[str, str] = field(default_factory=dict)
@@ -141,6 +147,9 @@ class Wing:
     data: Mapping[str, str] = field(default_factory=dict)
     commands: Mapping[str, Command] = field(default_factory=dict)
     experiments: tuple[str, ...] = ()
+    catalogue: str | None = None
+    hooks: Mapping[str, str] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
 
 
 @cache
@@ -192,6 +201,22 @@ def gathered(kind: str) -> dict[str, Any]:
         kind: One of :data:`NAMED`.
     """
     return {name: thing for wing in wings().values() for name, thing in getattr(wing, kind).items()}
+
+
+def hook(name: str, otherwise: Any = None) -> Any:
+    """Return what a wing has for others under a name.
+
+    Args:
+        name: One of its ``hooks``.
+        otherwise: What is returned if no wing has it.
+
+    Raises:
+        UnknownNameError: If no wing has it, and nothing else is given.
+    """
+    place = gathered("hooks").get(name)
+    if place is None and otherwise is None:
+        raise UnknownNameError(f"{name!r} is of a wing that this copy lacks: install the whole of bai-gym")
+    return otherwise if place is None else load_reference(place)
 
 
 class References(Mapping[str, Any]):

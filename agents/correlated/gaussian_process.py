@@ -12,7 +12,8 @@ from typing_extensions import override
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.ranges import ORACLE
-from bai_gym.bandits import KERNELS, GaussianPrior
+from bai_gym.bandits import GaussianPrior
+from bai_gym.bandits.kernels import KERNELS
 from bai_gym.common.rewards import Rewards
 from bai_gym.common.validation import choice, real
 from bai_gym.correlated.posterior import GaussianPosterior

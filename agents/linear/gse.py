@@ -136,9 +136,9 @@ class GSELinFWG(GSE):
     """GSE with a linear model; pulls by the G-optimal design of Frank-Wolfe (FWG).
 
     The design is :func:`bai_gym.linear.designs.frank_wolfe`, from equal weights. The paper rounds it by the method of
-    Allen-Zhu et al. (2017), in whose place stands :func:`bai_gym.linear.designs.exchange_design`. It matters: Frank-Wolfe
-    leaves traces of weight on all arms, and a rounding that gives each of them a pull can have several times the
-    variance.
+    Allen-Zhu et al. (2017), in whose place stands :func:`bai_gym.linear.designs.exchange_design`. It matters:
+    Frank-Wolfe leaves traces of weight on all arms, and a rounding that gives each of them a pull can have several
+    times the variance.
 
     Paper: Azizi, Kveton and Ghavamzadeh (2022), Algorithms 1 and 2, GSE-Lin-FWG of section 8.
 
@@ -168,8 +168,8 @@ class GSELinFWG(GSE):
 class GSELinWynn(GSE):
     """GSE with a linear model; pulls by the G-optimal design of Wynn's algorithm.
 
-    The design is :func:`bai_gym.linear.designs.wynn`, from equal weights and with exact steps; the paper does not say when it
-    stops.
+    The design is :func:`bai_gym.linear.designs.wynn`, from equal weights and with exact steps; the paper does not say
+    when it stops.
 
     Paper: Azizi, Kveton and Ghavamzadeh (2022), Algorithm 1, GSE-Lin-Wynn of section 8, after Fedorov (1972).
 
@@ -203,8 +203,8 @@ class GSELinWynn(GSE):
 class GSELinGreedy(GSE):
     """GSE with a linear model; pulls in turn, each to make the largest variance least (G-allocation).
 
-    The rule is :func:`bai_gym.linear.designs.greedy_allocation`. A stage that has fewer pulls than dimensions starts from a
-    ridge of 1e-6 pulls of every arm, instead of one pull of each arm of a basis.
+    The rule is :func:`bai_gym.linear.designs.greedy_allocation`. A stage that has fewer pulls than dimensions starts
+    from a ridge of 1e-6 pulls of every arm, instead of one pull of each arm of a basis.
 
     Paper: Azizi, Kveton and Ghavamzadeh (2022), Algorithm 1, GSE-Lin-Greedy of section 8, after Soare, Lazaric and
     Munos (2014).

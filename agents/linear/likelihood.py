@@ -93,7 +93,7 @@ def bend(z: float, rate: float) -> float:
 
 
 def slopes(link: int, z: float, mean: float) -> tuple[float, float]:
-    """Return the first and minus the second derivative of the log-likelihood, see :mod:`bai_gym.linear.regression.links`."""
+    """Return the first and minus the second derivative of the likelihood (:mod:`bai_gym.linear.regression.links`)."""
     if link == 0:  # identity
         return mean - z, 1.0
     if link == 1:  # logit

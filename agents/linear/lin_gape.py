@@ -96,9 +96,9 @@ class LinGapE(SequentialAgent):
 
     After one pull of every arm: i has the largest x^T theta, where theta is the ridge regression of the rewards, with
     A = lam I + sum x x^T; j has the largest (x_j - x_i)^T theta + C_t ||x_j - x_i||, in the norm of A^-1. Of the arms k
-    in the design p for the difference of the two (:func:`bai_gym.linear.designs.contrast_weights`), that of least pulls / p_k
-    is pulled. Where i and j have equal features, it is the less pulled of the two. At the end i is recommended. The
-    test for stopping is left out, so delta only sets the width of the intervals.
+    in the design p for the difference of the two (:func:`bai_gym.linear.designs.contrast_weights`), that of least pulls
+    / p_k is pulled. Where i and j have equal features, it is the less pulled of the two. At the end i is recommended.
+    The test for stopping is left out, so delta only sets the width of the intervals.
 
     Designs take time: about 10 microseconds for 16 arms in 10 dimensions, 70 for 128 arms. Each pair of arms takes one
     in every run where it comes up, or one for all runs where these share their features.

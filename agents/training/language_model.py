@@ -23,9 +23,9 @@ class LanguageModel:
 
     Every prompt is complete: the rules, and pulls, mean and standard deviation of each arm; the model needs no memory.
     A reply may name several pulls ("pull 0 x5, 1 x2"), which are made without asking again; see
-    :class:`bai_gym.training.envs.text_encoding.TextEncoding` for what can be read. After a reply that cannot be read, the prompt
-    is repeated with a remark. If no attempt can be read, a random arm is pulled, or recommended: no credit for that.
-    The agent counts these cases, and results show the counts of all runs in their notes.
+    :class:`bai_gym.training.envs.text_encoding.TextEncoding` for what can be read. After a reply that cannot be read,
+    the prompt is repeated with a remark. If no attempt can be read, a random arm is pulled, or recommended: no credit
+    for that. The agent counts these cases, and results show the counts of all runs in their notes.
 
     It plays one episode after another. It is evaluated like any other agent, but results are reproducible only as far
     as the model's replies are.

@@ -10,6 +10,7 @@ from bai_gym.bandits import Bandit
 from bai_gym.common.rounds import Rounds
 from bai_gym.sampling import Start, start
 from bai_gym.statistics import Observation
+from bai_gym.wings import hook
 
 __all__ = [
     "Checkpoints",
@@ -44,6 +45,5 @@ def adapted(
     begin = delayed(pausing(begin, checkpoints, pause), rounds)
     if not getattr(agent, "uses_pairs", False):
         return begin
-    from bai_gym.paired.adapters import comparing  # of a wing
-
-    return comparing(begin, bandit)
+    start_on_pairs: Start = hook("compared")(begin, bandit)
+    return start_on_pairs

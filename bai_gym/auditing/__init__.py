@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from bai_gym.auditing.search import Plan
     from bai_gym.auditing.streams import Looks
 
-__all__ = ["GALLERY", "Audit", "GalleryRule", "Instance", "Looks", "Plan", "audit", "repeat"]
+__all__ = [
+    "Audit",
+    "GALLERY",
+    "GalleryRule",
+    "Instance",
+    "Looks",
+    "Plan",
+    "audit",
+    "repeat",
+]
 
 __getattr__, __dir__ = lazily(__name__)

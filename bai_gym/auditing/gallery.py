@@ -25,7 +25,7 @@ from bai_gym.auditing.streams import Looks, Rule
 from bai_gym.errors import unknown_name
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["GALLERY", "GalleryRule", "find_rule"]
+__all__ = ["GALLERY", "GalleryRule", "find_rule", "rows"]
 
 TINY = 1e-12  # the smallest variance of the rules with plug-in variances
 NORMAL = 1.0 / math.sqrt(2.0 * math.pi)
@@ -294,3 +294,13 @@ GALLERY: Mapping[str, GalleryRule] = MappingProxyType(
     }
 )
 """The rules, by name; read-only."""
+
+
+def rows() -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of listings: the audits, as an experiment, and the rules of the gallery."""
+    audits = {"id": "audit", "what": "Stopping rules, and what they promise", "source": "", "runs": 20_000}
+    rules = [
+        {"name": name, "what": rule.stops_when, "promise": rule.promise, "source": rule.source}
+        for name, rule in GALLERY.items()
+    ]
+    return {"experiments": [audits], "rules": rules}

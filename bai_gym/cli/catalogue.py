@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bai_gym.wings import gathered
+from bai_gym.wings import gathered, load_reference, wings
 
 __all__ = ["FILE", "catalogue", "collected", "needs", "plain"]
 
@@ -19,7 +19,7 @@ FILE = Path(__file__).with_name("catalogue.json")
 PAGES = Path(__file__).parents[2] / "docs" / "agents"  # of a checkout
 
 Catalogue = dict[str, list[dict[str, Any]]]
-"""The rows of ``"agents"``, of ``"experiments"``, and of ``"rules"``, the gallery of audits."""
+"""The rows of ``"agents"``, of ``"experiments"``, and of ``"rules"`` for stopping."""
 
 
 def catalogue() -> Catalogue:
@@ -32,21 +32,13 @@ def catalogue() -> Catalogue:
 def collected() -> Catalogue:
     """Return the same from the classes, and from their pages in a checkout, which takes a second."""
     from bai_gym.agents.registry import BUILT_IN
-    from bai_gym.auditing import GALLERY
-    from bai_gym.papers import EXPERIMENTS
 
     titles = _titles()
-    agents = [_agent(name, titles) for name in BUILT_IN]
-    experiments = [
-        {"id": e.id, "what": e.title, "source": e.source, "runs": None if e.instances else e.runs}
-        for e in EXPERIMENTS.values()
-    ]
-    audits = {"id": "audit", "what": "Stopping rules, and what they promise", "source": "", "runs": 20_000}
-    rules = [
-        {"name": name, "what": rule.stops_when, "promise": rule.promise, "source": rule.source}
-        for name, rule in GALLERY.items()
-    ]
-    return {"agents": agents, "experiments": [*experiments, audits], "rules": rules}
+    found: Catalogue = {"agents": [_agent(name, titles) for name in BUILT_IN], "experiments": [], "rules": []}
+    for place in (wing.catalogue for wing in wings().values() if wing.catalogue):
+        for kind, rows in load_reference(place)().items():
+            found[kind] += rows
+    return found
 
 
 def _agent(name: str, titles: Mapping[str, str]) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from bai_gym.wings import wings
+
 __all__ = ["lazily"]
 
 
@@ -23,32 +25,36 @@ def lazily(package: str, hint: str = "") -> tuple[Callable[[str], Any], Callable
         package: The package.
         hint: What the message about a name that does not exist ends with.
     """
-
-    @cache
-    def homes() -> dict[str, str]:
-        """Return the module of each name, from the source of the package."""
-        source = Path(str(sys.modules[package].__file__)).read_text(encoding="utf-8")
-        blocks = [node for node in ast.parse(source).body if isinstance(node, ast.If)]
-        statements = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
-        return {alias.name: str(node.module) for node in statements for alias in node.names}
+    file = Path(str(sys.modules[package].__file__))
 
     def find(name: str) -> Any:
-        if name not in homes():
-            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
-        home = homes()[name]
+        homes = _homes(file)
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{_elsewhere(name) or hint}")
+        home = homes[name]
         if home == package:
             return import_module(f"{package}.{name}")
-        try:
-            module, own = import_module(home), home.removeprefix(f"{package}.")
-        except ModuleNotFoundError as error:
-            if error.name is None or not f"{home}.".startswith(f"{error.name}."):
-                raise
-            raise AttributeError(f"module {package!r} has no {name!r}, as its wing is not here: no {home}") from None
-        if homes().get(own) == home:  # the import has made the module an attribute, in place of what has its name
+        module, own = import_module(home), home.removeprefix(f"{package}.")
+        if homes.get(own) == home:  # the import has made the module an attribute, in place of what has its name
             setattr(sys.modules[package], own, getattr(module, own))
         return getattr(module, name)
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *homes()})
+        return sorted({*vars(sys.modules[package]), *_homes(file)})
 
     return find, names
+
+
+@cache
+def _homes(file: Path) -> dict[str, str]:
+    """Return the module of each name, from the source of the package."""
+    blocks = [node for node in ast.parse(file.read_text(encoding="utf-8")).body if isinstance(node, ast.If)]
+    statements = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: str(node.module) for node in statements for alias in node.names}
+
+
+def _elsewhere(name: str) -> str:
+    """Return how to import a name that a wing has."""
+    faces = {wing: Path(__file__).parents[1] / wing / "__init__.py" for wing in wings()}
+    where = [wing for wing, file in faces.items() if file.exists() and f'"{name}"' in file.read_text(encoding="utf-8")]
+    return f"; from bai_gym.{where[0]} import {name}" if where else ""

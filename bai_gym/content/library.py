@@ -14,10 +14,8 @@ __all__ = ["library_digest", "library_folders", "own_versions"]
 PACKAGES = ("bai-gym", "numpy", "scipy", "scikit-learn", "numba")
 """Packages that affect the numbers."""
 
-LATER_PACKAGES = frozenset(
-    {"analysis", "api.py", "citations.py", "cli", "experiments", "live", "papers.bib", "report", "rerun.py", "training"}
-)
-"""Parts of the library that do not affect outcomes."""
+LATER = frozenset({"analysis", "api", "citations", "cli", "commands", "figures", "page", "papers", "report"})
+"""Parts of the library that do not affect outcomes: names of folders and files, also of those of wings."""
 
 
 @functools.cache
@@ -39,7 +37,7 @@ def library_digest() -> str:
     for package, folder in library_folders().items():
         for path in folder.rglob("*"):
             parts = path.relative_to(folder).parts
-            if parts[0] not in LATER_PACKAGES:
+            if not LATER & {part.partition(".")[0] for part in parts}:
                 files["/".join((package, *parts))] = path
     for name, path in sorted(files.items()):
         if path.is_file() and path.parent.name != "__pycache__":

@@ -6,8 +6,8 @@ from typing import Self
 
 from typing_extensions import override
 
+from bai_gym.bandits import GaussianPrior
 from bai_gym.bandits.base import Bandit
-from bai_gym.bandits.gaussian_prior import GaussianPrior
 from bai_gym.bandits.wrapped import WrappedBandit
 from bai_gym.errors import InstanceError
 from bai_gym.statistics import IntArray

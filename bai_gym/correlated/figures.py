@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bai_gym.analysis.intervals import normal, z_score
+from bai_gym.correlated.posterior import GaussianPosterior
 from bai_gym.errors import ParameterError
 from bai_gym.report.canvas import COLOURS, Caption, Drawing
 
-__all__ = ["posterior_plot"]
+__all__ = ["instance_posterior", "posterior_plot"]
 
 
 def posterior_plot(
@@ -87,3 +88,25 @@ def posterior_plot(
         )
 
     return drawing.save(path)
+
+
+def instance_posterior(problem: Any, pulls: int, rng: np.random.Generator, path: Path, *, title: str) -> Path:
+    """Draw the posterior of a function from a Gaussian process after some pulls of random arms."""
+    bandit = problem.draw(1, rng)
+    arms = rng.permutation(problem.num_arms)[:pulls]
+    rewards = bandit.pull(arms, rng)
+    points, at = problem.between(20)
+    posterior = GaussianPosterior(problem.prior_at(points), problem.noise_variance, draws=True)
+    for arm, reward in zip(arms, rewards, strict=True):
+        posterior.observe(at[[arm]], np.array([reward]))
+    return posterior_plot(
+        points[:, 0],
+        posterior.mean[0],
+        np.sqrt(posterior.variance[0]),
+        posterior.draw(rng)[0],
+        at,
+        bandit.means[0],
+        (problem.locations[arms, 0], rewards),
+        path,
+        title=title,
+    )

@@ -64,6 +64,7 @@ WING = Wing(
             f"({BAYESIAN}, section 6.2)",
         ),
     ),
+    groups={"correlated": "Bayesian"},
     agents={
         "BayesElim": Entry(".correlated.bayes_elim:BayesElim", spends_budget=False),
         "PI-BAI": Entry(".correlated.pi_bai:PIBAI"),
@@ -79,4 +80,5 @@ WING = Wing(
         "wine-quality": "bai_gym.correlated.data.published:WINE_QUALITY",
         "los-loop": "bai_gym.correlated.data.published:LOS_LOOP",
     },
+    hooks={"instance_posterior": "bai_gym.correlated.figures:instance_posterior"},
 )

@@ -1,29 +1,16 @@
-"""Data sets: their files, readers, and the data that environments need.
+"""Environments that real data back, or synthetic data of the same shape.
 
-``registry`` knows names, addresses, checksums, terms and citations; ``locate`` finds and fetches the files, none of
-which ship with the package. ``ratings`` reads MovieLens formats, ``completion`` fills the matrix of ratings and keeps
-it on disk, and ``synthetic`` makes ratings of the same shape without any data. ``csv_file`` reads columns of CSV files:
-for a user's log (``table``), for tables of features (``columns``: ``automobile`` and ``motor``), and for regression
-tables (``regression``). ``signals`` reads matrices time x sensors, and makes synthetic ones. ``item_response`` makes
-matrices of models x questions. ``matrix`` is a matrix of scores with missing cells: those of ``agentopt`` ship with the
-package, in the folder ``bundled``, while ``alpaca_eval`` and ``aslib`` read a user's copy. A name is loaded when it is
-first used.
+``ratings`` reads MovieLens formats, ``completion`` fills the matrix of ratings and keeps it on disk, and ``synthetic``
+makes ratings of the same shape without any data. ``automobile`` and ``motor`` read tables of features.
+``item_response`` makes matrices of models x questions. The matrices of ``agentopt`` ship with the package, in the
+folder ``bundled``, while ``alpaca_eval`` and ``aslib`` read a user's copy. ``published`` declares the data sets.
 """
-
-from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
-    from bai_gym.correlated.data.regression import REGRESSION_TABLES, RegressionTable, regression_table
-    from bai_gym.correlated.data.signals import Signals, read_signals, traffic_like
-    from bai_gym.data.columns import FeatureTable
-    from bai_gym.data.locate import Status, cache_directory, data_directory, fetch, find, require, status
-    from bai_gym.data.matrix import MISSING, ScoreMatrix
-    from bai_gym.data.registry import DataFile, DataSet, get, names
-    from bai_gym.data.table import ArmSamples, read_scores, read_table
     from bai_gym.datasets.agentopt import LLM_AGENTS, llm_agents
     from bai_gym.datasets.alpaca_eval import PREFERENCES, read_alpaca_eval
     from bai_gym.datasets.aslib import PENALTY, RUNTIMES, read_aslib
@@ -31,63 +18,61 @@ if TYPE_CHECKING:
     from bai_gym.datasets.completion import CompletedRatings, Factors, complete, completed, factorize
     from bai_gym.datasets.item_response import item_response_scores
     from bai_gym.datasets.motor import MOTOR_TARGETS, read_motor
+    from bai_gym.datasets.problems.matrices import (
+        alpaca_eval_problem,
+        aslib_problem,
+        llm_agents_problem,
+        matrix_problem,
+    )
+    from bai_gym.datasets.problems.movielens import MovieLensProblem, movielens_like_problem, movielens_problem
+    from bai_gym.datasets.problems.open_bandit import open_bandit_problem
+    from bai_gym.datasets.problems.rows import (
+        RowsProblem,
+        automobile_like_problem,
+        automobile_problem,
+        electric_motor_problem,
+    )
+    from bai_gym.datasets.problems.scores import ScoresProblem, llm_selection_like_problem, llm_selection_problem
     from bai_gym.datasets.ratings import Ratings, read_ratings
     from bai_gym.datasets.synthetic import movielens_like
 
 __all__ = [
-    # known data sets
-    "DataFile",
-    "DataSet",
-    "get",
-    "names",
-    # files
-    "Status",
-    "cache_directory",
-    "data_directory",
-    "fetch",
-    "find",
-    "require",
-    "status",
-    # ratings
     "CompletedRatings",
     "Factors",
-    "Ratings",
-    "complete",
-    "completed",
-    "factorize",
-    "movielens_like",
-    "read_ratings",
-    # rows with features
-    "MOTOR_TARGETS",
-    "PRICE",
-    "FeatureTable",
-    "automobile_like",
-    "read_automobile",
-    "read_motor",
-    # tables for regression
-    "REGRESSION_TABLES",
-    "RegressionTable",
-    "regression_table",
-    # signals of sensors
-    "Signals",
-    "read_signals",
-    "traffic_like",
-    # synthetic scores of models on questions
-    "item_response_scores",
-    # published scores of arms on items
     "LLM_AGENTS",
-    "MISSING",
+    "MOTOR_TARGETS",
+    "MovieLensProblem",
     "PENALTY",
     "PREFERENCES",
+    "PRICE",
     "RUNTIMES",
-    "ScoreMatrix",
+    "Ratings",
+    "RowsProblem",
+    "ScoresProblem",
+    "alpaca_eval_problem",
+    "aslib_problem",
+    "automobile_like",
+    "automobile_like_problem",
+    "automobile_problem",
+    "complete",
+    "completed",
+    "electric_motor_problem",
+    "factorize",
+    "item_response_scores",
     "llm_agents",
+    "llm_agents_problem",
+    "llm_selection_like_problem",
+    "llm_selection_problem",
+    "matrix_problem",
+    "movielens_like",
+    "movielens_like_problem",
+    "movielens_problem",
+    "open_bandit_problem",
     "read_alpaca_eval",
     "read_aslib",
-    # the user's own log, or matrix of scores
-    "ArmSamples",
-    "read_scores",
-    "read_table",
+    "read_automobile",
+    "read_motor",
+    "read_ratings",
 ]
 
 __getattr__, __dir__ = lazily(__name__)

@@ -132,4 +132,5 @@ WING = Wing(
         "open-bandit-men": "bai_gym.datasets.published:OPEN_BANDIT_MEN",
         "open-bandit-women": "bai_gym.datasets.published:OPEN_BANDIT_WOMEN",
     },
+    needs=("paired",),
 )

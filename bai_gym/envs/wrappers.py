@@ -15,6 +15,7 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import EpisodeSpec, make_episode
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.problems import Problem
+from bai_gym.wings import hook
 
 __all__ = ["make_env", "make_vec_env", "wrapped"]
 
@@ -57,8 +58,4 @@ def wrapped(env: BestArmEnv | BestArmVectorEnv) -> Any:
     """Return the environment in the wrapper that its specification needs, if any."""
     if env.episode_spec.rounds.late:
         return LateRewardsBatch(env) if isinstance(env, BestArmVectorEnv) else LateRewards(env)
-    if env.episode_spec.pairs:
-        from bai_gym.paired.envs import Differences, DifferencesBatch  # of a wing
-
-        return DifferencesBatch(env) if isinstance(env, BestArmVectorEnv) else Differences(env)
-    return env
+    return hook("differences")(env) if env.episode_spec.pairs else env

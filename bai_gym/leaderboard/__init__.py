@@ -1,1 +1,1 @@
-"""Leaderboard."""
+"""The leaderboard: submissions, each played in a process of its own."""

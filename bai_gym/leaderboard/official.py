@@ -1,9 +1,9 @@
 """The leaderboard: submissions played on a frozen evaluation, with a public seed and a fresh one, and their ranks.
 
-Submissions are code that has been read and merged. Each plays in a process of its own (:mod:`bai_gym.leaderboard.apart`), with the
-arms of every episode in a random order. Whoever knows a seed can compute the instances that it gives, so ranks come
-from the fresh seed, which is drawn when a run begins, and a submission that does far better with the public seed is
-pointed out.
+Submissions are code that has been read and merged. Each plays in a process of its own
+(:mod:`bai_gym.leaderboard.apart`), with the arms of every episode in a random order. Whoever knows a seed can compute
+the instances that it gives, so ranks come from the fresh seed, which is drawn when a run begins, and a submission that
+does far better with the public seed is pointed out.
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ WING = Wing(
             rewards="binary",
         ),
     ),
-    groups={"structured": "Structured arms"},
+    groups={"linear": "Structured arms"},
     agents={
         "UCB-GLM": Entry(".linear.ucb_glm:UCBGLM", rewards=UNIT),
         "GSE-Lin": Entry(".linear.gse:GSELin", spends_budget=False),
@@ -193,4 +193,5 @@ WING = Wing(
         "XY-adaptive": Entry(".linear.xy_adaptive:XYAdaptive"),
         "XY-oracle": Entry(".linear.linear_rounds:XYOracle"),
     },
+    hooks={"linear_bound": "bai_gym.linear.theory.lower_bounds:linear_bound"},
 )

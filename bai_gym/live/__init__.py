@@ -9,9 +9,19 @@ database (``storage`` opens either), so that a killed experiment can resume, and
 study; ``overview`` reads it from outside.
 """
 
+from bai_gym.live.bandits import FunctionBandit
 from bai_gym.live.estimates import Pull
 from bai_gym.live.evidence import Identification
 from bai_gym.live.identify import identify
+from bai_gym.live.problems import function_problem
 from bai_gym.live.study import PendingPull, Study
 
-__all__ = ["Identification", "PendingPull", "Pull", "Study", "identify"]
+__all__ = [
+    "FunctionBandit",
+    "Identification",
+    "PendingPull",
+    "Pull",
+    "Study",
+    "function_problem",
+    "identify",
+]

@@ -41,9 +41,9 @@ def function_problem(
     makes its pulls sequentially.
 
     Args:
-        pull: A function of the arm, or one function for each arm, see :func:`bai_gym.live.identify`. Without a parameter
-            ``rng`` it must be deterministic for equal seeds to give equal episodes. None: a demonstration, throws at
-            four angles with noisy speed; the reward is their distance in metres.
+        pull: A function of the arm, or one function for each arm, see :func:`bai_gym.live.identify`. Without a
+            parameter ``rng`` it must be deterministic for equal seeds to give equal episodes. None: a demonstration,
+            throws at four angles with noisy speed; the reward is their distance in metres.
         num_arms: K; may be left out with one function for each arm.
         features: ``(K, d)`` numbers that describe the arms, for agents that use them.
         timeout: Time limit of a pull in seconds.

@@ -1,8 +1,8 @@
 """A study: an experiment whose pulls the user makes, handed out by ``ask`` and reported to ``tell``.
 
 The interface is ask and tell, as in Optuna (Akiba et al., 2019, "Optuna: A Next-generation Hyperparameter Optimization
-Framework"); here an agent of best-arm identification decides what to try. :func:`bai_gym.live.identify` is a study whose
-pulls are calls of a function.
+Framework"); here an agent of best-arm identification decides what to try. :func:`bai_gym.live.identify` is a study
+whose pulls are calls of a function.
 """
 
 from __future__ import annotations
@@ -104,9 +104,9 @@ class Study:
         arm_column: Column of ``earlier`` that names the arm.
         reward_column: Column of ``earlier`` with the reward.
         rewards: The kind of rewards, for agents whose statistics depend on it: ``"binary"``, ``"bounded(low, high)"``,
-            ``"counts"`` or ``"real"``, see :class:`bai_gym.common.rewards.Rewards`. Others are refused by ``tell``. None: what
-            the earlier results show (binary if all are 0 or 1, ``"bounded(0, 1)"`` if all are between); without any,
-            real.
+            ``"counts"`` or ``"real"``, see :class:`bai_gym.common.rewards.Rewards`. Others are refused by ``tell``.
+            None: what the earlier results show (binary if all are 0 or 1, ``"bounded(0, 1)"`` if all are between);
+            without any, real.
         items: Questions, instances or seeds that all arms are played on, at least 1, of any type: the j-th pull of
             every arm carries item j of one order, in which ``seed`` shuffles them. No arm is played on an item twice.
             So a budget above one pull of each arm on each item is refused, and a study whose agent asks for an arm

@@ -22,4 +22,5 @@ WING = Wing(
         "decide": Command("bai_gym.live.commands.decide:decide", "Decide by a log that you have."),
         "study": Command("bai_gym.live.commands.study:study", "Show a running study."),
     },
+    needs=("paired",),
 )

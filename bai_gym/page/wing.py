@@ -1,4 +1,4 @@
-"""The report page, and the leaderboard."""
+"""The web page of results."""
 
 from bai_gym.wings import Command, Wing
 
@@ -6,9 +6,6 @@ __all__ = ["WING"]
 
 WING = Wing(
     commands={
-        "leaderboard": Command(
-            "bai_gym.leaderboard.commands:app", "Check a submission to the leaderboard, or play all of them."
-        ),
         "report": Command("bai_gym.page.commands:report", "Turn folders of results into one web page."),
     },
 )

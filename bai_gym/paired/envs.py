@@ -16,7 +16,7 @@ from bai_gym.envs.vector import BestArmVectorEnv, Step
 from bai_gym.paired.bandits.differences import PairStatistics
 from bai_gym.statistics import FloatArray, IntArray, Observation
 
-__all__ = ["Differences", "DifferencesBatch"]
+__all__ = ["Differences", "DifferencesBatch", "with_differences"]
 
 
 class _ComparedArms(WrappedBandit):
@@ -147,3 +147,8 @@ class DifferencesBatch(BatchWrapper):
         for place, row in enumerate(np.flatnonzero(info.get("_final_obs", False))):
             info["final_obs"][row] |= {key: array[place] for key, array in self._arms.ended.items()}
         return self._with(observation, self._arms.shown()), rewards, terminated, truncated, info
+
+
+def with_differences(env: BestArmEnv | BestArmVectorEnv) -> Differences | DifferencesBatch:
+    """Return an environment, or a batch of them, in the wrapper that shows differences."""
+    return DifferencesBatch(env) if isinstance(env, BestArmVectorEnv) else Differences(env)

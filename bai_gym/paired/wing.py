@@ -47,4 +47,10 @@ WING = Wing(
         "FRace": Entry(".paired.rank_race:FRace"),
         "WilcoxonRace": Entry(".paired.wilcoxon_race:WilcoxonRace"),
     },
+    hooks={
+        "compared": "bai_gym.paired.adapters:comparing",
+        "differences": "bai_gym.paired.envs:with_differences",
+        "paired_arms": "bai_gym.paired.bandits.gaussian:PairedGaussianBandit",
+        "paired_problem": "bai_gym.paired.problems:paired_problem",
+    },
 )

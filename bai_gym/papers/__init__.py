@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from bai_gym.errors import unknown_name
 from bai_gym.papers import (
@@ -27,7 +28,7 @@ from bai_gym.papers import (
 from bai_gym.papers.model import Claim, Experiment, Judged, Panel, Setting, judge
 from bai_gym.wings import load_reference, wings
 
-__all__ = ["EXPERIMENTS", "Claim", "Experiment", "Judged", "Panel", "Setting", "find", "judge"]
+__all__ = ["EXPERIMENTS", "Claim", "Experiment", "Judged", "Panel", "Setting", "find", "judge", "rows"]
 
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
     {
@@ -68,3 +69,12 @@ def find(name: str) -> Experiment:
     if name not in EXPERIMENTS:
         raise unknown_name("experiment", name, EXPERIMENTS, "`bai-gym list experiments` shows all")
     return EXPERIMENTS[name]
+
+
+def rows() -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of listings."""
+    found = [
+        {"id": e.id, "what": e.title, "source": e.source, "runs": None if e.instances else e.runs}
+        for e in EXPERIMENTS.values()
+    ]
+    return {"experiments": found}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -47,6 +47,7 @@ from bai_gym.report.runs import arms_plot, regret_boxes
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.tasks import BestArm
+from bai_gym.wings import hook
 
 __all__ = ["reproduce"]
 
@@ -102,9 +103,7 @@ def reproduce(
         chosen = experiment.runs if runs is None else runs
         _reproduce(experiment, chosen, seed, workers, out / experiment.id, bounds, settle, record)
     if AUDIT in figures:
-        from bai_gym.auditing.commands.audits import reproduce_audits
-
-        reproduce_audits(out / AUDIT, runs, seed, workers)
+        hook("reproduce_audits")(out / AUDIT, runs, seed, workers)
 
 
 def _reproduce(
@@ -266,43 +265,14 @@ def _draw_runs(panel: Panel, comparison: Comparison, path: Path, title: str) -> 
 def _draw_instances(experiment: Experiment, panel: Panel, seed: int, path: Path) -> None:
     setting = panel.settings[0]
     problem = EnvSource(setting.env, dict(setting.keywords)).problem
-    if hasattr(problem, "prior_at"):  # functions drawn from a Gaussian process, of a wing
-        _draw_posterior(problem, setting.budget, panel.title, seed, path)
+    if hasattr(problem, "prior_at"):  # functions drawn from a Gaussian process
+        rng, pulls = generator(seed, "instances", 0), setting.budget
+        print_paths(draw(lambda: hook("instance_posterior")(problem, pulls, rng, path, title=panel.title)))
         return
     bandit = problem.draw(experiment.instances, generator(seed, "instances", 0))
     best = np.flatnonzero(bandit.means[0] == bandit.means[0].max())
     OUT.print(f"{panel.title}: best arm of the first run {best[0]} (counted from 0)", soft_wrap=True)
     print_paths(draw(lambda: instance_plot(bandit.means, bandit.variances, path, title=panel.title)))
-
-
-def _draw_posterior(problem: Any, pulls: int, title: str, seed: int, path: Path) -> None:
-    """Draw the posterior of a function after some pulls of random arms."""
-    from bai_gym.correlated import GaussianPosterior
-    from bai_gym.correlated.figures import posterior_plot
-
-    rng = generator(seed, "instances", 0)
-    bandit = problem.draw(1, rng)
-    arms = rng.permutation(problem.num_arms)[:pulls]
-    rewards = bandit.pull(arms, rng)
-    points, at = problem.between(20)
-    posterior = GaussianPosterior(problem.prior_at(points), problem.noise_variance, draws=True)
-    for arm, reward in zip(arms, rewards, strict=True):
-        posterior.observe(at[[arm]], np.array([reward]))
-    print_paths(
-        draw(
-            lambda: posterior_plot(
-                points[:, 0],
-                posterior.mean[0],
-                np.sqrt(posterior.variance[0]),
-                posterior.draw(rng)[0],
-                at,
-                bandit.means[0],
-                (problem.locations[arms, 0], rewards),
-                path,
-                title=title,
-            )
-        )
-    )
 
 
 def _lines(judged: Judged, runs: int) -> list[str]:

@@ -1,7 +1,8 @@
 """Which of some language-model agents is best, with a share of the calls that brute force takes?
 
 The environments are four matrices of real scores (AgentOpt). Brute force asks every agent every question. Budgets are
-shares of its calls; questions are independent for each arm, or common to all. ``docs/datasets/savings.md`` has the results.
+shares of its calls; questions are independent for each arm, or common to all. ``docs/datasets/savings.md`` has the
+results.
 """
 
 from __future__ import annotations

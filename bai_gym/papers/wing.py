@@ -8,4 +8,5 @@ WING = Wing(
     commands={
         "reproduce": Command("bai_gym.papers.commands:reproduce", "Repeat a figure of a paper, and judge its claims."),
     },
+    catalogue="bai_gym.papers:rows",
 )

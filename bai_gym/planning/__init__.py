@@ -1,7 +1,22 @@
 """Before an experiment: how large a budget it needs, and which agent to use."""
 
-from bai_gym.planning.advice import Advice, advise
-from bai_gym.planning.budget import BudgetPlan, Plans, plan
-from bai_gym.planning.goals import Goal, Measurement
+from typing import TYPE_CHECKING
 
-__all__ = ["Advice", "BudgetPlan", "Goal", "Measurement", "Plans", "advise", "plan"]
+from bai_gym.common.lazy import lazily
+
+if TYPE_CHECKING:
+    from bai_gym.planning.advice import Advice, advise
+    from bai_gym.planning.budget import BudgetPlan, Plans, plan
+    from bai_gym.planning.goals import Goal, Measurement
+
+__all__ = [
+    "Advice",
+    "BudgetPlan",
+    "Goal",
+    "Measurement",
+    "Plans",
+    "advise",
+    "plan",
+]
+
+__getattr__, __dir__ = lazily(__name__)

@@ -141,13 +141,13 @@ def advise(
 ) -> Advice:
     """Compare the registered agents that need no oracle knowledge on instances like the user's.
 
-    The environment says what is known, as in :func:`bai_gym.planning.plan`: ``BAI-Pilot-v0`` reads a log, from which agents
-    start, ``BAI-Bernoulli10-v0`` with ``num_arms=`` stands for conversion rates of which nothing is known. A first
-    round of 200 runs, and a second one of a quarter of ``runs``, drop agents that are significantly worse than the best
-    one. Of the others, the ``finalists`` that did best play ``runs`` runs, which choose one. The numbers and tests
-    reported are of as many fresh runs of all finalists that are left, and of ``Uniform``. Where pulls cost differently,
-    agents that take no account of costs are left out, and those with a parameter ``costs`` are played with ``"sqrt"``,
-    too.
+    The environment says what is known, as in :func:`bai_gym.planning.plan`: ``BAI-Pilot-v0`` reads a log, from which
+    agents start, ``BAI-Bernoulli10-v0`` with ``num_arms=`` stands for conversion rates of which nothing is known. A
+    first round of 200 runs, and a second one of a quarter of ``runs``, drop agents that are significantly worse than
+    the best one. Of the others, the ``finalists`` that did best play ``runs`` runs, which choose one. The numbers and
+    tests reported are of as many fresh runs of all finalists that are left, and of ``Uniform``. Where pulls cost
+    differently, agents that take no account of costs are left out, and those with a parameter ``costs`` are played with
+    ``"sqrt"``, too.
 
     Args:
         env: A registered id, or an environment object.

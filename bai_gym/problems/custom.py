@@ -25,6 +25,7 @@ from bai_gym.common.validation import choice, flag
 from bai_gym.data import ArmSamples, ScoreMatrix, read_table
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems.base import FixedProblem
+from bai_gym.wings import hook
 
 __all__ = ["custom_problem", "table_problem"]
 
@@ -52,8 +53,7 @@ def custom_problem(
             variances 0.25 where they are Gaussian, and correlation 0.5 where they are paired).
         variances: ``(K,)`` variances of Gaussian arms, or one number for all. None: 1, or those of ``covariance``.
         distribution: ``"gaussian"``, or ``"bernoulli"``, where the means determine the variances.
-        paired: Whether the j-th pull of every arm is played on the same item, see
-            :class:`bai_gym.paired.PairedGaussianBandit`; Gaussian arms only.
+        paired: Whether the j-th pull of every arm is played on the same item; Gaussian arms only.
         correlation: Of the rewards of every two paired arms on an item; or a ``(K, K)`` correlation matrix.
         covariance: ``(K, K)`` covariance matrix of paired arms, in place of ``variances`` and ``correlation``.
 
@@ -81,9 +81,7 @@ def custom_problem(
     if distribution == "bernoulli":
         bandit: Bandit = BernoulliBandit(means)
     elif paired:
-        from bai_gym.paired.bandits.gaussian import PairedGaussianBandit  # of a wing
-
-        bandit = PairedGaussianBandit(means, variances, correlation=correlation, covariance=covariance)
+        bandit = hook("paired_arms")(means, variances, correlation=correlation, covariance=covariance)
     else:
         bandit = GaussianBandit(means, 1.0 if variances is None else variances)
     return FixedProblem(bandit, notes)
@@ -120,10 +118,9 @@ def table_problem(
         replace: Whether a row, or an item, may come again (default). False: only after all others of its arm, see
             :class:`bai_gym.bandits.FiniteBandit`.
         rewards: The kind of rewards, ``"binary"``, ``"bounded(low, high)"``, ``"counts"`` or ``"real"``, see
-            :class:`bai_gym.common.rewards.Rewards`. None: binary if all in the file are 0 or 1, ``"bounded(0, 1)"`` if all are
-            between, else real.
-        paired: Whether the j-th pull of every arm returns its reward on the same item, see
-            :class:`bai_gym.paired.PairedFiniteBandit`.
+            :class:`bai_gym.common.rewards.Rewards`. None: binary if all in the file are 0 or 1, ``"bounded(0, 1)"`` if
+            all are between, else real.
+        paired: Whether the j-th pull of every arm returns its reward on the same item.
         item_column: The column that names the item, with ``paired=True`` only; each arm has one row for an item.
         cost_column: The column that says what a row has cost, above 0. The mean over the rows of an arm is the cost of
             a pull of it, and budgets are money. None: ``costs=`` of the environment says so, or pulls have no costs.
@@ -165,9 +162,8 @@ def table_problem(
         if paired:
             name = Path(path).name if isinstance(path, str | Path) else "the data frame"
             matrix = ScoreMatrix.of(samples, name, kind)
-            from bai_gym.paired.problems import paired_problem  # of a wing
-
-            return _priced(paired_problem(matrix, missing or "items", replace=flag(replace, "replace")), costs)
+            problem = hook("paired_problem")(matrix, missing or "items", replace=flag(replace, "replace"))
+            return _priced(problem, costs)
         if samples.dropped:
             notes = (f"rows of {Path(path).name} without an arm or a reward, left out: {samples.dropped:,}",)
     elif missing not in (None, "error") or any(

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
-    from bai_gym.correlated.figures import posterior_plot
     from bai_gym.report.aggregates import aggregate_table
     from bai_gym.report.figures import error_curves, instance_plot
     from bai_gym.report.rivals import pulls_table, rivals_table
@@ -23,7 +22,6 @@ __all__ = [
     "instance_plot",
     "leaderboards_table",
     "performance_profiles",
-    "posterior_plot",
     "pulls_table",
     "regret_boxes",
     "results_table",

@@ -6,9 +6,6 @@ need not be arms. Every task has an accuracy epsilon: a recommendation is correc
 epsilon.
 """
 
-from importlib import import_module
-from typing import Any
-
 from bai_gym.tasks.arm import BestArm
 from bai_gym.tasks.base import Task
 from bai_gym.tasks.each import BestOfEach
@@ -17,10 +14,3 @@ from bai_gym.tasks.naming import TASKS, make_task
 from bai_gym.tasks.sets import Thresholding, TopM
 
 __all__ = ["TASKS", "BestArm", "BestOfEach", "GoodArm", "Task", "Thresholding", "TopM", "make_task"]
-
-
-def __getattr__(name: str) -> Any:
-    """Return a task of the linear wing, :class:`bai_gym.linear.tasks.BestCandidate`."""
-    if name != "BestCandidate":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module("bai_gym.linear.tasks").BestCandidate

@@ -2,10 +2,9 @@
 
 Best arm and top m: :mod:`bai_gym.theory.complexity`; thresholding: :mod:`bai_gym.theory.thresholding`; bounds, with a
 table of them by agent: :mod:`bai_gym.theory.bounds`; the lower bound for fixed confidence:
-:mod:`bai_gym.theory.characteristic_time`, with a linear model :mod:`bai_gym.linear.theory.characteristic_time`; ranking and selection:
-:mod:`bai_gym.theory.selection`. The optimal value on small Bernoulli bandits: :mod:`bai_gym.theory.bayes_optimal`, in
-stages :mod:`bai_gym.theory.stages`. The error exponent of two Bernoulli arms with fixed shares:
-:mod:`bai_gym.theory.two_arms`.
+:mod:`bai_gym.theory.characteristic_time`; ranking and selection: :mod:`bai_gym.theory.selection`. The optimal value on
+small Bernoulli bandits: :mod:`bai_gym.theory.bayes_optimal`, in stages :mod:`bai_gym.theory.stages`. The error exponent
+of two Bernoulli arms with fixed shares: :mod:`bai_gym.theory.two_arms`.
 """
 
 from typing import TYPE_CHECKING
@@ -13,8 +12,6 @@ from typing import TYPE_CHECKING
 from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
-    from bai_gym.linear.theory.bounds import bayesgap_bound, gse_glm_bound, gse_linear_bound, od_linbai_bound
-    from bai_gym.linear.theory.characteristic_time import LinearTime, linear_characteristic_time
     from bai_gym.theory.bayes_optimal import BayesSolution, optimal_value, solve_bayes
     from bai_gym.theory.bounds import (
         BOUNDS,
@@ -53,12 +50,7 @@ if TYPE_CHECKING:
         ugape_complexity,
         ugape_v_complexity,
     )
-    from bai_gym.theory.selection import (
-        bechhofer_constant,
-        bechhofer_pulls,
-        nelson_matejcik_constant,
-        rinott_constant,
-    )
+    from bai_gym.theory.selection import bechhofer_constant, bechhofer_pulls, nelson_matejcik_constant, rinott_constant
     from bai_gym.theory.stages import staged_value
     from bai_gym.theory.thresholding import (
         threshold_gaps,
@@ -71,14 +63,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BOUNDS",
-    "CONFIDENCE_BOUNDS",
-    "THRESHOLD_BOUNDS",
     "BayesSolution",
     "Bound",
-    "LinearTime",
+    "CONFIDENCE_BOUNDS",
+    "THRESHOLD_BOUNDS",
     "apt_bound",
     "augucb_bound",
-    "bayesgap_bound",
     "bechhofer_constant",
     "bechhofer_pulls",
     "bernoulli_kl",
@@ -92,11 +82,7 @@ __all__ = [
     "gape_v_bound",
     "gape_v_complexity",
     "gaps",
-    "gse_glm_bound",
-    "gse_linear_bound",
-    "linear_characteristic_time",
     "nelson_matejcik_constant",
-    "od_linbai_bound",
     "optimal_value",
     "optimal_weights",
     "reward_bound",
@@ -112,8 +98,8 @@ __all__ = [
     "threshold_h2",
     "threshold_sigma_h1",
     "threshold_sigma_h2",
-    "two_arm_exponent",
     "top_gaps",
+    "two_arm_exponent",
     "ucb_e_bound",
     "ucbev_bound",
     "ugape_complexity",

@@ -1,19 +1,18 @@
-"""Training agents with stable-baselines3; the only package that imports it, and PyTorch, at import time."""
+"""Training agents with stable-baselines3; of this package alone modules import it, and PyTorch, at their top."""
 
+from typing import TYPE_CHECKING, Any
+
+from bai_gym.common.lazy import lazily
 from bai_gym.errors import MissingPackageError
 
-try:
-    import stable_baselines3  # noqa: F401  # and torch with it
-except ImportError as error:
-    raise MissingPackageError('training needs stable-baselines3 and torch; pip install "bai-gym[learn]"') from error
-
-from bai_gym.training.imitation import imitate
-from bai_gym.training.in_context import InContextRecipe, train_in_context
-from bai_gym.training.learning import Trained, train
-from bai_gym.training.policy import ArmPolicy, NormalisedFeatures, export
-from bai_gym.training.recipe import Recipe, recipe_for
-from bai_gym.training.tracking import weights_and_biases
-from bai_gym.training.vec_env import SB3VecEnv
+if TYPE_CHECKING:
+    from bai_gym.training.imitation import imitate
+    from bai_gym.training.in_context import InContextRecipe, train_in_context
+    from bai_gym.training.learning import Trained, train
+    from bai_gym.training.policy import ArmPolicy, NormalisedFeatures, export
+    from bai_gym.training.recipe import Recipe, recipe_for
+    from bai_gym.training.tracking import weights_and_biases
+    from bai_gym.training.vec_env import SB3VecEnv
 
 __all__ = [
     "ArmPolicy",
@@ -29,3 +28,12 @@ __all__ = [
     "train_in_context",
     "weights_and_biases",
 ]
+
+_find, __dir__ = lazily(__name__)
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        return _find(name)
+    except ModuleNotFoundError as error:
+        raise MissingPackageError('training needs stable-baselines3 and torch; pip install "bai-gym[learn]"') from error

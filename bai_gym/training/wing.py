@@ -5,7 +5,7 @@ from bai_gym.wings import BINARY, Command, Entry, Wing
 __all__ = ["WING"]
 
 WING = Wing(
-    groups={"learned": "Learned"},
+    groups={"training": "Learned"},
     agents={
         "Learned": Entry(".training.agent:Learned", own=True),
         "Universal": Entry(".training.universal:Universal", own=True),
@@ -15,4 +15,5 @@ WING = Wing(
     commands={
         "train": Command("bai_gym.training.commands:app", "Train an agent, then compare it with analytic ones."),
     },
+    hooks={"model_agent": "bai_gym.agents.training.sb3:SB3Agent"},
 )

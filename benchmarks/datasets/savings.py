@@ -1,4 +1,5 @@
-"""Which share of the calls, or of the dollars, finds the best language-model agent? The tables of docs/datasets/savings.md.
+"""Which share of the calls, or of the dollars, finds the best language-model agent? The tables of
+docs/datasets/savings.md.
 
     python benchmarks/datasets/savings.py                   # budgets in calls; the same command resumes
     python benchmarks/datasets/savings.py --money           # budgets in dollars

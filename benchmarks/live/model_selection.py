@@ -1,4 +1,5 @@
-"""How often does a search find the grid's best candidate, with how many fits? The tables of docs/live/model-selection.md.
+"""How often does a search find the grid's best candidate, with how many fits? The tables of
+docs/live/model-selection.md.
 
     python benchmarks/live/model_selection.py           # all data sets; the same command resumes
     python benchmarks/live/model_selection.py --runs 5  # a first look

@@ -15,11 +15,11 @@ def _is_there(module: str) -> bool:
 
 
 _MODULES: dict[str, str] = {
-    "bai_gym": "evaluate, compare, plan, advise, audit, identify, Study, leaderboards, aggregate, cite",
+    "bai_gym": "evaluate, compare, leaderboards, aggregate, cite",
     "bai_gym.agents": "base classes for your own agents; agents by name",
     "bai_gym.envs.scalar": "one episode at a time",
     "bai_gym.envs.vector": "a batch of episodes",
-    "bai_gym.training.arrays": "blocks of pulls in PyTorch, differentiable in the counts; a batch of episodes of tensors",
+    "bai_gym.training.arrays": "blocks of pulls in PyTorch, differentiable in the counts; batches of episodes",
     "bai_gym.envs.spaces": "observations and actions",
     "bai_gym.tasks": "tasks, and when a recommendation is correct",
     "bai_gym.problems": "distributions of instances; what an agent receives at reset",

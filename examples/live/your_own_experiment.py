@@ -1,7 +1,7 @@
 """Which of five fertilisers grows the most, with 60 pots? A real experiment, without Gymnasium.
 
-`bai_gym.live.identify` calls your function for one pot after the other. Here it simulates a pot; yours would measure one,
-or train a model, or run a benchmark. The journal keeps every pot on disk: after a power cut, the same call goes on
+`bai_gym.live.identify` calls your function for one pot after the other. Here it simulates a pot; yours would measure
+one, or train a model, or run a benchmark. The journal keeps every pot on disk: after a power cut, the same call goes on
 where it stopped.
 """
 

@@ -86,8 +86,8 @@ def traffic_problem(
 
     Args:
         data: ``"like"`` (default): 2,520 synthetic signals of 357 sensors, see
-            :func:`bai_gym.correlated.traffic_like`; the paper's own data were never published. ``"los-loop"``: speeds of
-            207 sensors in Los Angeles, working days from 6 to 11, from the data directory.
+            :func:`bai_gym.correlated.traffic_like`; the paper's own data were never published. ``"los-loop"``: speeds
+            of 207 sensors in Los Angeles, working days from 6 to 11, from the data directory.
         path: Instead, a matrix time x sensors of your own, see :func:`bai_gym.correlated.read_signals`; all rows count.
         header: Whether a CSV file at ``path`` begins with names; None finds out.
         signals_seed: Seed of the synthetic signals, at least 0; None: 0.

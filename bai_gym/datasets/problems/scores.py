@@ -136,8 +136,8 @@ def llm_selection_problem(
             models have a score for, ``"arms"`` the models that have a score for all questions, ``"zero"`` counts a
             missing score as 0, and ``"error"`` rejects the file.
         rewards: The kind of the scores, ``"binary"``, ``"bounded(low, high)"``, ``"counts"`` or ``"real"``, see
-            :class:`bai_gym.common.rewards.Rewards`. None: binary if all in the file are 0 or 1, ``"bounded(0, 1)"`` if all are
-            between, else real.
+            :class:`bai_gym.common.rewards.Rewards`. None: binary if all in the file are 0 or 1, ``"bounded(0, 1)"`` if
+            all are between, else real.
         paired: Whether all arms read the rows in the same random order.
 
     Raises:

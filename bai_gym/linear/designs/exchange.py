@@ -32,10 +32,11 @@ def exchange_design(
     """Return integer numbers of pulls near a design: an efficient rounding, improved by exchanges of pulls.
 
     A rounding that uses only the weights gives every arm with weight a pull: with few
-    pulls, traces of weight on many arms use them up. Here the starting point is :func:`bai_gym.linear.designs.round_design`;
-    then the pull of one arm is given to another one, each time the pair that makes det V grow most, until the growth is
-    small. Of the allocations on the way the one of least largest variance is returned: never worse than the start, so
-    its factor holds, where there are as many pulls as arms with weight.
+    pulls, traces of weight on many arms use them up. Here the starting point is
+    :func:`bai_gym.linear.designs.round_design`; then the pull of one arm is given to another one, each time the pair
+    that makes det V grow most, until the growth is small. Of the allocations on the way the one of least largest
+    variance is returned: never worse than the start, so its factor holds, where there are as many pulls as arms with
+    weight.
 
     It stands in for the rounding of Allen-Zhu, Li, Singh and Wang (2017), whose guarantee does not depend on the number
     of arms with weight, and which also exchanges pulls.

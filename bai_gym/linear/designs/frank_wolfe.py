@@ -188,7 +188,8 @@ def frank_wolfe(
         InstanceError: If features of active arms are NaN or infinite, or have the wrong shape.
         ParameterError: If another argument is malformed.
 
-    Source: Azizi, Kveton and Ghavamzadeh (2022), Algorithm 2; its rounding: :func:`bai_gym.linear.designs.round_design`.
+    Source: Azizi, Kveton and Ghavamzadeh (2022), Algorithm 2; its rounding:
+    :func:`bai_gym.linear.designs.round_design`.
     """
     exact = choice(search, ("exact", "grid"), "search") == "exact"
     choice(start, ("uniform", "basis"), "start")

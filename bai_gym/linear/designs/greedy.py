@@ -35,8 +35,8 @@ def greedy_allocation(
     experiments. There is no rounding, and no guarantee: no single pull helps where several arms attain the maximum, and
     the allocation stays away from the optimum. With 64 Gaussian arms in 10 dimensions and 300 pulls its largest
     variance is 70 % above that of the optimal design; with ``criterion="D"`` it is 2 % above, and so it is for
-    :func:`bai_gym.linear.designs.g_optimal` with :func:`bai_gym.linear.designs.round_design`. A pull costs K^2 operations for each
-    instance.
+    :func:`bai_gym.linear.designs.g_optimal` with :func:`bai_gym.linear.designs.round_design`. A pull costs K^2
+    operations for each instance.
 
     Args:
         features: ``(..., K, d)`` features of the arms, of any rank.

@@ -91,8 +91,8 @@ def minimax_design(features: ArrayLike, directions: ArrayLike, *, tolerance: flo
 def pair_design(features: ArrayLike, candidates: ArrayLike, *, tolerance: float = 1e-2) -> MinimaxDesign:
     """Return the design under which the largest variance of a difference of two candidates is smallest: an XY-design.
 
-    Unlike :func:`bai_gym.linear.designs.xy_optimal` it is for one instance, and takes candidates that are no arms; and it
-    looks for the pairs that matter, so that there may be tens of thousands of arms.
+    Unlike :func:`bai_gym.linear.designs.xy_optimal` it is for one instance, and takes candidates that are no arms; and
+    it looks for the pairs that matter, so that there may be tens of thousands of arms.
 
     Args:
         features: ``(K, d)`` features of the arms, all of which may be pulled.

@@ -45,8 +45,8 @@ def round_design(
       n w / (n w - 1) for the least positive weight w, where n w > 1, and can be infinite otherwise.
 
     Algorithm 2 of Azizi et al. (2022) names the rounding of Allen-Zhu et al. (2017), whose guarantee does not depend on
-    s; it is not here. With s <= r (r + 1) / 2 arms (see :func:`bai_gym.linear.designs.reduce_support`) and budgets well above
-    that, the factors above are near 1 as well.
+    s; it is not here. With s <= r (r + 1) / 2 arms (see :func:`bai_gym.linear.designs.reduce_support`) and budgets well
+    above that, the factors above are near 1 as well.
 
     Args:
         weights: ``(..., K)`` design: at least 0, with sum 1.

@@ -32,8 +32,9 @@ def basis_design(features: ArrayLike, active: ArrayLike | None = None) -> FloatA
         InstanceError: If features of active arms are NaN or infinite, or have the wrong shape.
         ParameterError: If the mask is malformed or empty.
 
-    Source: QR with column pivoting (Businger and Golub 1965), in the coordinates of :func:`bai_gym.linear.designs.project`, so
-    that units do not matter; its determinant: Civril and Magdon-Ismail (2009).
+    Source: QR with column pivoting (Businger and Golub 1965), in the coordinates of
+    :func:`bai_gym.linear.designs.project`, so that units do not matter; its determinant: Civril and Magdon-Ismail
+    (2009).
     """
     x, mask, outer = instances(features, active)
     space = span(x, mask)

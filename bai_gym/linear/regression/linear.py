@@ -21,8 +21,8 @@ def least_squares(features: ArrayLike, pulls: ArrayLike, means: ArrayLike) -> Fl
 
     V is the sum of x x^T over all pulls. Where it is singular, the estimate is the shortest least-squares solution: it
     has no component beyond the span of the arms that were pulled. The rank is decided as in
-    :func:`bai_gym.linear.designs.project`, for features times the root of pulls, whose condition number is the root of V's:
-    singular values up to 1e-10 x (the largest one) x max(arms with pulls, d) count as 0.
+    :func:`bai_gym.linear.designs.project`, for features times the root of pulls, whose condition number is the root of
+    V's: singular values up to 1e-10 x (the largest one) x max(arms with pulls, d) count as 0.
 
     Args:
         features: ``(..., K, d)`` features x of the arms, of any rank.

@@ -1,9 +1,9 @@
 """A search for the best hyperparameters in place of scikit-learn's ``GridSearchCV``, with a part of its fits.
 
-Candidates are the arms, and splits of the data (and seeds) the items of a :class:`bai_gym.live.Study`: the j-th fit of every
-candidate is on the same split, so candidates are compared on common ones, and none is fitted twice on one split. An
-agent decides how many splits each candidate gets. ``HalvingGridSearchCV`` saves fits by smaller training sets, on which
-another candidate may be best; here every fit has the size that it has in ``GridSearchCV``.
+Candidates are the arms, and splits of the data (and seeds) the items of a :class:`bai_gym.live.Study`: the j-th fit of
+every candidate is on the same split, so candidates are compared on common ones, and none is fitted twice on one split.
+An agent decides how many splits each candidate gets. ``HalvingGridSearchCV`` saves fits by smaller training sets, on
+which another candidate may be best; here every fit has the size that it has in ``GridSearchCV``.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class BAISearchCV(BaseSearchCV):
             least two candidates.
         budget: Fits in the search, without the final one: their number, at least 1; or a share of the fits of
             ``GridSearchCV``, above 0 and at most 1, as float. None: half of these, but at least two for each candidate.
-        agent: A name, a class or an instance, as for :func:`bai_gym.live.identify`. Default: successive rejects that plan
-            for the number of splits.
+        agent: A name, a class or an instance, as for :func:`bai_gym.live.identify`. Default: successive rejects that
+            plan for the number of splits.
         scoring: As for ``GridSearchCV``. Larger scores are better. With several scores the agent sees that which
             ``refit`` names.
         n_jobs: Fits at a time; None: 1. Agents that play by blocks (SR, SH) give the same result for any number. A
@@ -103,8 +103,8 @@ class BAISearchCV(BaseSearchCV):
 
     Attributes:
         cv_results_: As in ``GridSearchCV``, with ``n_fits``, the number of splits on which each candidate was fitted.
-        identification_: The evidence, a :class:`bai_gym.live.Identification` whose arms are the candidates in the order of
-            ``cv_results_["params"]``.
+        identification_: The evidence, a :class:`bai_gym.live.Identification` whose arms are the candidates in the order
+            of ``cv_results_["params"]``.
         best_estimator_: The recommended candidate fitted on all data; as all below, see ``GridSearchCV``.
         best_score_: Its mean score.
         best_params_: Its parameters.

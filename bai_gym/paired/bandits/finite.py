@@ -69,7 +69,8 @@ class PairedFiniteBandit(PairedBandit):
         matrix: ``(n, M)`` score of M candidates on n items.
         candidates: ``(N, K)`` which candidates are the arms of each instance.
         replace: Whether items are drawn with replacement.
-        kind: The kind of the rewards; None: that which the matrix shows, see :meth:`bai_gym.common.rewards.Rewards.read`.
+        kind: The kind of the rewards; None: that which the matrix shows, see
+        :meth:`bai_gym.common.rewards.Rewards.read`.
 
     Attributes:
         variances: ``(N, K)`` variances of a single reward (divisor: n).

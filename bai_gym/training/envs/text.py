@@ -25,8 +25,8 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
     An observation is the rules (with the kind of rewards) and the state of the episode: pulls, mean and standard
     deviation of each arm, its name, features and cost where it has some, and the pulls or money left. An action is a
     text such as ``"pull arm 3"``, ``"pull 1 x5, 3 x2"`` or ``"recommend arm 5"``, see
-    :class:`bai_gym.training.envs.text_encoding.TextEncoding`. An action that names several pulls makes them all, and returns the
-    sum of their rewards.
+    :class:`bai_gym.training.envs.text_encoding.TextEncoding`. An action that names several pulls makes them all, and
+    returns the sum of their rewards.
 
     An action that cannot be read never fails: a random arm is pulled, or recommended, in its place, the next
     observation says so, and ``info["unreadable"]`` counts such actions in the episode.

@@ -1,0 +1,14 @@
+"""The leaderboard, and agents in processes of their own."""
+
+from bai_gym.wings import Command, Wing
+
+__all__ = ["WING"]
+
+WING = Wing(
+    commands={
+        "leaderboard": Command(
+            "bai_gym.leaderboard.commands:app", "Check a submission to the leaderboard, or play all of them."
+        ),
+    },
+    needs=("page",),
+)
