@@ -1,11 +1,11 @@
-"""Copy the repository without the files of wings, and check that the rest works there.
+"""Copy the repository without some wings, and check that the rest works there.
 
     .venv-test/bin/python .ci/without.py linear training
     .venv-test/bin/python .ci/without.py all --only commands --only docs
 
-Which files a wing has is listed in pyproject.toml, [tool.bai-gym.wings]; "all" are all of them. The checks: the rest is
-imported, makes its agents and environments and plays; `bai-gym list`, `show` and the demo of the Makefile run; the
-documentation is built; the fast tests pass. The copy is printed, and kept if a check fails, or with --keep.
+A wing is the folders of its name, wherever they are; those that need it go with it; "all" are all wings. The checks:
+the rest is imported, makes its agents and environments and plays; `bai-gym list`, `show` and the demo of the Makefile
+run; the documentation is built; the fast tests pass. The copy is printed, and kept if a check fails, or with --keep.
 """
 
 import argparse
@@ -18,8 +18,9 @@ import subprocess
 import sys
 import tempfile
 import tokenize
-import tomllib
 from pathlib import Path
+
+from bai_gym.wings import wings as found_wings
 
 ROOT = Path(__file__).resolve().parents[1]
 # An editable installation offers the folders of this checkout that the copy lacks.
@@ -36,7 +37,7 @@ def failed(name):
     raise ImportError(name)
 
 for module in pkgutil.walk_packages(bai_gym.__path__, "bai_gym.", onerror=failed):
-    if not module.name.endswith(("executor.worker", "__main__")):  # the body of another process
+    if not module.name.endswith(("parallel.worker", "__main__")):  # the body of another process
         try:
             importlib.import_module(module.name)
         except ImportError as error:
@@ -62,21 +63,20 @@ SCOPES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 
-def tables() -> dict[str, list[str]]:
-    """Return the files and folders of each wing."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    return settings["tool"]["bai-gym"]["wings"]
+def with_needing(names: list[str]) -> set[str]:
+    """Return wings, and those that need one of them."""
+    needing = {name for name, wing in found_wings().items() if {*wing.needs} & {*names}} - {*names}
+    return with_needing([*names, *needing]) if needing else {*names}
 
 
-def copied(target: Path, wings: list[str]) -> None:
-    """Copy the files that git knows or would add, without those of the given wings."""
+def copied(target: Path, gone: set[str]) -> None:
+    """Copy the files that git knows or would add, but for folders of the given names."""
     listing = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    gone = {path for wing in wings for path in tables()[wing]}
     for name in listing.stdout.splitlines():
         path = Path(name)
-        if not gone & {name, *map(Path.as_posix, path.parents)} and (ROOT / path).is_file():
+        if not gone & {*path.parent.parts} and (ROOT / path).is_file():
             (target / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / path, target / path)
     (target / "bai_gym" / "agents").symlink_to("../agents")
@@ -121,15 +121,17 @@ def main() -> None:
     """Run the checks one after another."""
     checks = ("imports", "commands", "docs", "tests")
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("wings", nargs="+", choices=["all", *tables()], metavar="WING", help=", ".join(tables()))
+    names = [path.parent.name for path in sorted((ROOT / "bai_gym").glob("*/wing.py"))]
+    parser.add_argument("wings", nargs="+", choices=["all", *names], metavar="WING", help=", ".join(names))
     parser.add_argument("--only", action="append", choices=checks, help="this check; may be repeated")
     parser.add_argument("--keep", action="store_true", help="keep the copy")
     given = parser.parse_args()
-    wings = list(tables()) if "all" in given.wings else given.wings
+    wings = sorted(with_needing(names if "all" in given.wings else given.wings))
     folder = Path(tempfile.mkdtemp(prefix="bai-gym-without-"))
-    copied(folder, wings)
+    copied(folder, {*wings})
     print(f"{folder}: without {', '.join(wings)}, {of_library(folder):,} of {of_library(ROOT):,} lines of code")
     environ = {**os.environ, "PYTHONPATH": str(folder), "NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    environ["BAI_GYM_WITHOUT"] = " ".join(wings)
     for check in given.only or checks:
         for arguments in commands(check, folder):
             done = subprocess.run(

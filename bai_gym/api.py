@@ -287,8 +287,8 @@ def evaluate(
         agent: A name (``"SHAdaVar"``, ``"SHAdaVar(delta=0.1)"``), a reference to a file or a module
             (``"mine.py:Thirds"``, ``"package.module:Thirds"``), a class, or an instance; anything that has
             ``act(observation)``, or ``allocate(observation)`` and ``recommend(observation)``. Or a model that was
-            trained with stable-baselines3 or sb3-contrib, as it is, or the file of one (``"model.zip"``): see
-            :class:`bai_gym.agents.training.SB3Agent`. Its oracle knowledge is the prior, on which it was trained.
+            trained with stable-baselines3 or sb3-contrib, as it is, or the file of one (``"model.zip"``). Its oracle
+            knowledge is the prior, on which it was trained.
         env: A registered id, or an environment object, as ``gym.make`` returns it.
         budget: Pulls per episode, over all arms, or money where they have costs; None: the environment's.
         runs: Independent episodes, at least 1.

@@ -62,7 +62,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path, content in _pages(everything, written):
         files.append(File.generated(config, path, content=content, inclusion=InclusionLevel.INCLUDED))
     _fill_navigation(config.nav, everything)
-    if not is_whole(ROOT):
+    if not is_whole():
         config.nav = without_dead_pages(config.nav, files.src_uris.__contains__)
     return files
 
@@ -71,7 +71,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Draw formulas, and of dead links keep the text; in the whole site, which has all wings, they are errors."""
     markdown = typeset(markdown)
     folder = posixpath.dirname(page.file.src_uri)
-    if is_whole(ROOT):
+    if is_whole():
         return markdown
     return without_dead_links(markdown, lambda path: posixpath.normpath(posixpath.join(folder, path)) in files.src_uris)
 

@@ -1,6 +1,7 @@
-"""Six layers: a module imports from its own layer and from those below it, never from one above.
+"""Six layers: a module of the core imports from its own layer and from those below it, never from one above.
 
-Neither packages nor modules import each other in a circle.
+Wings import the core, themselves, and the wings that they need; the core does not know their modules. Neither packages
+nor modules import each other in a circle.
 
 All import statements count: at the top of a module, within functions, and under ``if TYPE_CHECKING``. Names in strings,
 as in entry points, do not.
@@ -9,10 +10,10 @@ as in entry points, do not.
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -20,96 +21,44 @@ from pathlib import Path
 
 import pytest
 
-from bai_gym.content.library import LATER_PACKAGES
+from bai_gym.content.library import LATER
+from bai_gym.wings import wings
 
 ROOT = Path(__file__).resolve().parents[1]
+WINGS = {name: wing for name, wing in wings().items() if name != "bai_gym"}
 
 # From the lowest to the highest. A package is a folder or a file under bai_gym/; `agents` is the folder agents/, and
-# `__init__` the front page of the library.
+# `__init__` the front page of the library. Wings are above all of them.
 LAYERS: dict[str, frozenset[str]] = {
-    "core": frozenset(
-        {"analysis", "budget", "content", "errors", "lazy", "parallel", "rewards", "rounds", "seeding"}
-        | {"statistics", "validation", "wings"}
-    ),
-    "models": frozenset(
-        {"bandits", "datasets", "designs", "gaussian_process", "linear", "problems"} | {"regression", "tasks", "theory"}
-    ),
-    "envs": frozenset({"arrays", "envs"}),
+    "core": frozenset({"analysis", "common", "content", "errors", "parallel", "statistics", "wings"}),
+    "models": frozenset({"bandits", "data", "problems", "tasks", "theory"}),
+    "envs": frozenset({"envs"}),
     "agents": frozenset({"adapters", "agents", "sampling"}),
     "benchmark": frozenset({"benchmark", "results"}),
-    "interface": frozenset(
-        {
-            "__init__",
-            "__main__",
-            "api",
-            "apart",
-            "auditing",
-            "cli",
-            "experiments",
-            "live",
-            "official",
-            "offline",
-            "paired",
-            "planning",
-            "progress",
-            "report",
-            "rerun",
-            "training",
-            "tuning",
-            "wing",
-        }
-    ),
+    "interface": frozenset({"__init__", "__main__", "api", "cli", "report", "wing"}),
 }
 HEIGHT = {package: height for height, packages in enumerate(LAYERS.values()) for package in packages}
 
 
 # What packages import within their layer.
 BESIDE: dict[str, set[str]] = {
-    "analysis": {"errors", "rewards", "seeding", "statistics", "validation"},
-    "budget": {"errors", "statistics", "validation"},
-    "parallel": {"content", "errors", "validation"},
-    "rewards": {"errors", "statistics", "validation"},
-    "seeding": {"validation"},
-    "validation": {"errors"},
-    "bandits": {"gaussian_process"},
-    "linear": {"bandits", "tasks", "theory"},
-    "regression": {"designs"},
-    "theory": {"designs"},
-    "arrays": {"envs"},
-    "problems": {"bandits", "datasets", "gaussian_process", "linear", "tasks", "theory"},
+    "analysis": {"common", "errors", "statistics"},
+    "common": {"errors", "statistics", "wings"},
+    "parallel": {"common", "content", "errors"},
+    "wings": {"errors"},
+    "problems": {"bandits", "data", "tasks", "theory"},
     "adapters": {"sampling"},
     "agents": {"adapters", "sampling"},
     "benchmark": {"results"},
-    "api": {"progress", "rerun"},
-    "auditing": {"api", "progress"},
-    "apart": {"api"},
-    "experiments": {"wing"},
-    "live": {"api"},
-    "offline": {"api"},
-    "official": {"api", "apart"},
-    "training": {"api"},
-    "tuning": {"api", "live"},
-    "planning": {"api", "rerun"},
-    "report": {"auditing", "official", "planning"},
-    "cli": {
-        "api",
-        "auditing",
-        "experiments",
-        "live",
-        "official",
-        "planning",
-        "progress",
-        "report",
-        "rerun",
-        "training",
-    },
-    "__init__": {"api", "auditing", "live", "planning", "report"},
+    "api": {"report"},
+    "cli": {"api", "report"},
+    "__init__": {"api", "report"},
     "__main__": {"cli"},
 }
 
 # Packages that do not import each other although their layers could: agents are handed to the runner, which takes
 # anything with the methods of an agent.
-APART = {("benchmark", "agents"), ("experiments", "agents"), ("results", "agents")}
+APART = {("benchmark", "agents"), ("results", "agents")}
 
 # Optional or slow to import: within functions only, so that `import bai_gym` is light and works without the extras.
 HEAVY = {
@@ -132,9 +81,8 @@ HEAVY = {
     "wandb",
 }
 
-# The only places that may import a heavy package at the top of their modules; nothing outside may import one of them at
-# its top in turn.
-HEAVY_PACKAGES = ("arrays", "training", "tuning")
+# The only packages whose modules may import a heavy package at their top, or one of each other that does.
+HEAVY_PACKAGES = ("bai_gym.live.tuning.", "bai_gym.training.")
 
 
 @dataclass(frozen=True)
@@ -201,58 +149,37 @@ def imports_of(module: str) -> tuple[Import, ...]:
     return tuple(imports(path.read_text(encoding="utf-8"), package, frozenset(modules())))
 
 
+def wing_of(module: str) -> str | None:
+    """Return the wing that a module belongs to."""
+    top = module.removeprefix("bai_gym.").removeprefix("agents.").partition(".")[0]
+    return top if top in WINGS else None
+
+
 def may_import(here: str, other: str) -> bool:
-    """Return whether a package may import another one, or itself."""
+    """Return whether a package of the core may import another one, or itself."""
     if here == other or (HEIGHT[here] == HEIGHT[other] and other in BESIDE.get(here, set())):
         return True
     return HEIGHT[other] < HEIGHT[here] and (here, other) not in APART
 
 
-def uphill(module: str, found: Iterable[Import]) -> list[str]:
-    """Return one sentence for each import in ``found`` that ``module`` may not make."""
-    here = package_of(module)
-    ours = [item for item in found if item.name.split(".")[0] == "bai_gym"]
-    return [
-        f"{module}, line {item.line}: {here} may not import {item.name}"
-        for item in ours
-        if not may_import(here, package_of(item.name))
-    ]
-
-
-def heavy(module: str, found: Iterable[Import]) -> list[str]:
-    """Return one sentence for each heavy import in ``found`` that runs when ``module`` is imported."""
-    if package_of(module) in HEAVY_PACKAGES:
-        return []
-
-    def is_heavy(name: str) -> bool:
-        ours = f"{name}.".startswith(tuple(f"bai_gym.{heavy}." for heavy in HEAVY_PACKAGES))
-        return ours or any(f"{name}.".startswith(f"{package}.") for package in HEAVY)
-
-    return [
-        f"{module}, line {item.line}: import {item.name} within the function that needs it"
-        for item in found
-        if item.eager and is_heavy(item.name)
-    ]
+def allowed(module: str, other: str) -> bool:
+    """Return whether a module may import another one of the library."""
+    own, its = wing_of(module), wing_of(other)
+    if own is None and its is None:
+        return may_import(package_of(module), package_of(other))
+    return its is None or its == own or (own is not None and its in WINGS[own].needs)
 
 
 @cache
-def wings() -> dict[str, list[str]]:
-    """Return the files and folders of each wing, see ``pyproject.toml``."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    tables: dict[str, list[str]] = settings["tool"]["bai-gym"]["wings"]
-    return tables
+def heavy(module: str) -> frozenset[str]:
+    """Return the heavy packages that are imported with a module."""
+    found = {item.name for item in imports_of(module) if item.eager}
+    own = {package for package in HEAVY if any(f"{name}.".startswith(f"{package}.") for name in found)}
+    return frozenset(own).union(*(heavy(name) for name in found if name in modules() and name != module))
 
 
-def wings_of(module: str) -> set[str]:
-    """Return the wings that a module belongs to: it needs all of them."""
-    path = modules()[module].relative_to(ROOT)
-    places = {path.as_posix(), *map(Path.as_posix, path.parents)}
-    return {wing for wing, paths in wings().items() if places & set(paths)}
-
-
-def test_every_package_is_in_a_layer(is_whole: bool) -> None:
-    found = {package_of(module) for module in modules()}
-    assert found == set(HEIGHT) if is_whole else found <= set(HEIGHT)
+def test_every_package_of_the_core_is_in_a_layer() -> None:
+    assert {package_of(module) for module in modules() if wing_of(module) is None} == set(HEIGHT)
 
 
 def circle(graph: Mapping[str, set[str]]) -> str:
@@ -264,13 +191,16 @@ def circle(graph: Mapping[str, set[str]]) -> str:
     return ""
 
 
-def test_packages_do_not_import_each_other_in_circles() -> None:
+def test_packages_and_wings_do_not_import_each_other_in_circles() -> None:
     graph: dict[str, set[str]] = {}
     for module in modules():
-        graph.setdefault(package_of(module), set()).update(
-            package_of(item.name) for item in imports_of(module) if item.name.split(".")[0] == "bai_gym"
+        graph.setdefault(wing_of(module) or package_of(module), set()).update(
+            wing_of(item.name) or package_of(item.name)
+            for item in imports_of(module)
+            if item.name.split(".")[0] == "bai_gym"
         )
     assert circle(graph) == ""
+    assert {need for wing in WINGS.values() for need in wing.needs} <= set(graph)
 
 
 def test_modules_do_not_import_each_other_in_circles() -> None:
@@ -279,22 +209,37 @@ def test_modules_do_not_import_each_other_in_circles() -> None:
     assert circle(graph) == ""
 
 
-def test_imports_run_downhill() -> None:
-    assert [line for module in modules() for line in uphill(module, imports_of(module))] == []
-
-
-def test_nothing_imports_a_wing_at_its_top_that_it_does_not_belong_to() -> None:
+def test_imports_run_downhill_and_a_wing_is_imported_where_it_is_needed() -> None:
     wrong = [
-        f"{module}, line {item.line}: {item.name} is of a wing"
+        f"{module}, line {item.line}: may not import {item.name}"
         for module in modules()
         for item in imports_of(module)
-        if item.eager and item.name in modules() and not wings_of(item.name) <= wings_of(module)
+        if item.name.split(".")[0] == "bai_gym" and not allowed(module, item.name)
     ]
     assert wrong == []
 
 
+def test_the_core_names_no_module_of_a_wing() -> None:
+    """Not in strings and docstrings either."""
+    named = re.compile(rf"\bbai_gym\.(agents\.)?({'|'.join(WINGS)})\b")
+    core = {module: path for module, path in modules().items() if wing_of(module) is None}
+    assert [module for module, path in core.items() if WINGS and named.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_programs_that_import_a_wing_are_in_its_folders() -> None:
+    """Tests and examples: what imports a wing at its top, or one that needs it."""
+    wrong = []
+    for path in (path for top in ("tests", "examples", "benchmarks") for path in (ROOT / top).rglob("*.py")):
+        own = WINGS.keys() & {*path.relative_to(ROOT).parts[:-1]}
+        theirs = {None, *own, *(need for name in own for need in WINGS[name].needs)}
+        for item in imports(path.read_text(encoding="utf-8"), "", frozenset(modules())):
+            if item.eager and item.name.startswith("bai_gym.") and wing_of(item.name) not in theirs:
+                wrong.append(f"{path.relative_to(ROOT)}, line {item.line}: {item.name}")
+    assert wrong == []
+
+
 def test_heavy_packages_are_imported_where_they_are_used() -> None:
-    assert [line for module in modules() for line in heavy(module, imports_of(module))] == []
+    assert [module for module in modules() if heavy(module) and not module.startswith(HEAVY_PACKAGES)] == []
 
 
 def test_importing_is_light(tmp_path: Path) -> None:
@@ -330,4 +275,4 @@ def test_commands_that_compute_nothing_load_nothing(words: str, tmp_path: Path) 
 def test_results_depend_on_all_that_agents_play_with() -> None:
     """Of what lies below the interface, the digest of the library leaves out none that plays."""
     below = {name for layer in ("models", "envs", "agents", "benchmark") for name in LAYERS[layer]}
-    assert not below & {name.removesuffix(".py") for name in LATER_PACKAGES}
+    assert not below & LATER

@@ -2,7 +2,7 @@
 
 The agent's plan becomes a plan of one block per round. Where the agent decides before some rewards have arrived, their
 pulls count, with rewards at the mean of those of the arm that have arrived: the hallucinated observations of Desautels,
-Krause and Burdick (2014), as in :mod:`bai_gym.live.dispatcher`. When the rewards arrive they replace the assumed
+Krause and Burdick (2014). When the rewards arrive they replace the assumed
 ones: in the statistics that the agent reads, and in the state of its rule. Only rewards that have arrived end an
 episode.
 

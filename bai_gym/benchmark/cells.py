@@ -124,7 +124,7 @@ class Cell:
         if not env.problem.known:
             raise ParameterError(
                 f"{env.label} is a real experiment with unknown true means, so agents cannot be compared by their "
-                "errors; use bai_gym.live.identify to find its best arm"
+                "errors; `identify` finds its best arm"
             )
         choice(path, PATHS, "path")
         traits = Traits.of(prototype)

@@ -1,7 +1,6 @@
 """The known data sets: sources, checksums, terms and citations.
 
-Nothing of them ships with the package. ``bai_gym.data.locate`` finds and fetches them. (What ships is in the folder
-``bundled``, see ``bai_gym.datasets.agentopt``.) Wings declare them as ``data``.
+Nothing of them ships with the package; ``bai_gym.data.locate`` finds and fetches them. Wings declare them as ``data``.
 """
 
 from __future__ import annotations

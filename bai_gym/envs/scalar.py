@@ -80,8 +80,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
     and ``variances`` of shape (K,), and ``remaining`` of shape (1,). Where arms have features, as in the linear
     environments, also ``features`` of shape (K, d), the same throughout an episode.
 
-    With ``batch_size``, ``delay`` or ``pairs`` the environment comes in a wrapper, which adds to the observation:
-    :class:`bai_gym.envs.late.LateRewards` or :class:`bai_gym.paired.envs.Differences`.
+    With ``batch_size``, ``delay`` (:class:`bai_gym.envs.late.LateRewards`) or ``pairs`` the environment comes in a
+    wrapper, which adds to the observation.
 
     ## Rewards
     0 for every pull, or minus ``pull_cost`` with fixed confidence (times the arm's cost, where arms have costs). For

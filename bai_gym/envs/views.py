@@ -19,7 +19,7 @@ class View:
     """What wrappers change about the observations of an episode; by default nothing.
 
     Attributes:
-        pairs: Whether differences of paired arms are observed, see :class:`bai_gym.paired.envs.Differences`.
+        pairs: Whether differences of paired arms are observed.
         rounds: When the rewards of pulls arrive, see :class:`bai_gym.envs.late.LateRewards`.
     """
 

@@ -59,8 +59,7 @@ class Problem(ABC):
         known: Whether the true means are known, so that a recommendation can be judged.
         earlier: ``(1, K)`` statistics of rewards of the same arms that were observed before the episode and that agents
             start from, see :func:`bai_gym.benchmark.protocol.Traits`; None: there are none.
-        task: What ``task="best-arm"`` means, where it is not the best arm, see
-            :class:`bai_gym.linear.tasks.BestCandidate`.
+        task: What ``task="best-arm"`` means, where it is not the best arm.
         costs: Costs of a pull of each arm that the data have; those of the environment take their place. None: the data
             have none.
         paired: See :class:`bai_gym.bandits.Bandit`.

@@ -3,7 +3,7 @@
 Two loops execute plans: :func:`run`, where outcomes are computed at once, and :func:`execute`, a generator, where they
 need something from outside. Where rewards come from is the business of the ``play`` that they receive: exact blocks
 (:mod:`bai_gym.benchmark.blocks`), one pull per step (:mod:`bai_gym.sampling.stepper`) or several pulls outstanding at a
-time (:mod:`bai_gym.live.dispatcher`).
+time, in a real experiment.
 
 A generator ``play`` that yields requests itself makes another plan of a plan, an *adapter*: :mod:`bai_gym.adapters` has
 those of rewards that arrive late and of checkpoints. An adapter takes a :data:`Start` and returns one, so that adapters

@@ -27,6 +27,7 @@ import numpy as np
 import bai_gym
 from bai_gym.api import make_cells
 from bai_gym.errors import BaiGymError
+from bai_gym.live import Study
 from bai_gym.live.overview import Overview
 from bai_gym.results.reader import read_outcomes, read_recordings, read_results
 from bai_gym.results.writer import ResultsWriter
@@ -134,10 +135,10 @@ def logged(path: Path, **place: Any) -> Place:
     arguments: dict[str, Any] = {"agent": "TTTS", "items": [f"question {number}" for number in range(40)], **place}
 
     def resumed() -> Any:
-        with bai_gym.live.Study(["red", "green", "blue"], 60, **arguments) as study:
+        with Study(["red", "green", "blue"], 60, **arguments) as study:
             return [study.log, study.outstanding]
 
-    with bai_gym.live.Study(["red", "green", "blue"], 60, **arguments) as study:
+    with Study(["red", "green", "blue"], 60, **arguments) as study:
         study.optimize(lambda pull: len(pull.name) + 0.1 * (pull.number % 7), pulls=30)
         study.ask()
     (shown,) = place.values()

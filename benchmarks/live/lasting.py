@@ -1,7 +1,7 @@
 """How often do intervals at all times miss the mean of any arm, or of the recommended one? A table of docs/mixtures.md.
 
-    python benchmarks/live/lasting.py              # 2,000 runs, 1,000 pulls of each of 2, 20 and 200 arms: three
-    minutes python benchmarks/live/lasting.py --runs 200   # a first look
+    python benchmarks/live/lasting.py              # 2,000 runs, 1,000 pulls of each of 2, 20 and 200 arms: 3 minutes
+    python benchmarks/live/lasting.py --runs 200   # a first look
 
 All arms have the same mean, and take turns. The recommended arm is that of largest mean. One looks once, at the end, or
 after every pull. In brackets: intervals that hold for each arm alone with probability 95 %, not for all.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-import bai_gym
+from bai_gym.live import Study
 
 SALES = {"present page": 0.10, "large button": 0.14, "video": 0.08, "short text": 0.22}  # unknown to the agent
 VISITORS = 40  # per day
@@ -34,7 +34,7 @@ if __name__ == "__main__":
         log, journal, report = Path(folder, "log.csv"), Path(folder, "journal.jsonl"), Path(folder, "report.html")
         write_log(log)
         while not ended:
-            with bai_gym.live.Study(
+            with Study(
                 SALES,  # the names of the arms
                 budget=400,
                 agent="TTTS",  # by the posterior for rewards of 0 and 1

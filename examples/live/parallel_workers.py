@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import bai_gym
+from bai_gym.live import identify
 
 THROUGHPUT = {"1 thread": 2.2, "2 threads": 3.6, "4 threads": 5.0, "8 threads": 3.8, "16 threads": 3.0}  # unknown
 
@@ -23,11 +23,11 @@ def simulate(setting, rng):
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         arguments = {"arms": THROUGHPUT, "budget": 60, "agent": "SH", "seed": 3}
-        found = bai_gym.live.identify(simulate, parallel=4, journal=Path(folder, "runs.jsonl"), **arguments)
-        alone = bai_gym.live.identify(simulate, **arguments)
+        found = identify(simulate, parallel=4, journal=Path(folder, "runs.jsonl"), **arguments)
+        alone = identify(simulate, **arguments)
         print(found)
         print("one worker finds the same:", alone.log == found.log and alone.recommendation == found.recommendation)
 
         # An agent of fixed confidence stops as soon as it is sure, or at the budget.
-        sure = bai_gym.live.identify(simulate, arms=THROUGHPUT, budget=600, agent="LUCB(sigma=0.5)", parallel=4)
+        sure = identify(simulate, arms=THROUGHPUT, budget=600, agent="LUCB(sigma=0.5)", parallel=4)
         print(f"{sure.agent} recommends {sure.name} after {len(sure.log)} of {sure.budget} pulls")

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-import bai_gym
+from bai_gym.live import identify
 
 X, Y = load_breast_cancer(return_X_y=True)  # 569 tumours, 30 features; comes with scikit-learn
 MODELS = {
@@ -38,9 +38,7 @@ def accuracy(name, rng):
 
 
 if __name__ == "__main__":
-    found = bai_gym.live.identify(
-        accuracy, arms=list(MODELS), budget=160, agent="SR", rewards="bounded(0, 1)", parallel=2, seed=0
-    )
+    found = identify(accuracy, arms=list(MODELS), budget=160, agent="SR", rewards="bounded(0, 1)", parallel=2, seed=0)
     print(found)
     lead, low, high = found.lead
     second = found.names[found.runner_up]

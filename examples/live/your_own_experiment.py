@@ -8,7 +8,7 @@ where it stopped.
 import tempfile
 from pathlib import Path
 
-import bai_gym
+from bai_gym.live import identify
 
 GROWTH = [21.0, 24.0, 23.0, 25.5, 19.0]  # centimetres on average, unknown to the agent
 
@@ -23,7 +23,7 @@ def pot(fertiliser, rng):
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         journal = Path(folder, "pots.jsonl")
-        found = bai_gym.live.identify(
+        found = identify(
             pot,
             num_arms=5,
             budget=60,

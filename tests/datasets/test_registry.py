@@ -2,13 +2,13 @@ import re
 
 import pytest
 
-from bai_gym import datasets
+from bai_gym import data
 from bai_gym.errors import UnknownNameError
 
 
-@pytest.mark.each("name", datasets.names())
+@pytest.mark.each("name", data.names())
 def test_every_entry_is_complete(name: str) -> None:
-    entry = datasets.get(name)
+    entry = data.get(name)
     assert entry.name == name and entry.title and entry.licence and entry.terms and entry.citation
     assert entry.page.startswith("https://")
     assert (entry.archive is None) == (entry.archive_sha256 is None)
@@ -23,4 +23,4 @@ def test_every_entry_is_complete(name: str) -> None:
 
 def test_an_unknown_name_suggests_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match=r"unknown data set 'movielens1m'\. Did you mean movielens-1m\?"):
-        datasets.get("movielens1m")
+        data.get("movielens1m")

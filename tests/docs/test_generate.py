@@ -15,12 +15,13 @@ import pytest
 pytest.importorskip("mkdocs")
 pytest.importorskip("griffe")
 
+CAMPAIGNS = pytest.importorskip("bai_gym.datasets.problems.open_bandit").CAMPAIGNS
+
 import gymnasium as gym  # noqa: E402
 
 from bai_gym import agents  # noqa: E402
 from bai_gym.agents.registry import find  # noqa: E402
 from bai_gym.bandits import BernoulliBandit  # noqa: E402
-from bai_gym.datasets.problems.open_bandit import CAMPAIGNS  # noqa: E402
 from bai_gym.envs.registration import IDS  # noqa: E402
 from bai_gym.errors import BaiGymError  # noqa: E402
 from bai_gym.problems import FAMILIES, BernoulliPriorProblem, FixedProblem, build  # noqa: E402

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from bai_gym import datasets
+from bai_gym.data import find
 from bai_gym.envs.registration import IDS
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import KEYWORDS
@@ -39,13 +39,13 @@ every_id = pytest.mark.each("entry", IDS, ids=lambda entry: str(entry.id))
 def stand_ins(request: pytest.FixtureRequest, small_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the data of an id are missing, and a small made-up file can stand in for them, let it."""
     entry = request.node.callspec.params.get("entry") if hasattr(request.node, "callspec") else None
-    if entry is not None and entry.data != "movielens-1m" and datasets.find(entry.data) is None:
+    if entry is not None and entry.data != "movielens-1m" and find(entry.data) is None:
         monkeypatch.setenv("BAI_GYM_DATA", str(small_data))
 
 
 def make(entry: Registration, **keywords: Any) -> gym.Env[Any, Any]:
     """Make the environment, or skip where its data are missing."""
-    if entry.data is not None and datasets.find(entry.data) is None:
+    if entry.data is not None and find(entry.data) is None:
         pytest.skip(f"the data set {entry.data} is not here: set BAI_GYM_DATA to the folder that has it")
     return gym.make(entry.id, **keywords)
 

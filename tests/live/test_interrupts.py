@@ -12,12 +12,13 @@ import time
 import pytest
 
 IDENTIFY = """
+from bai_gym.live import identify
 import os, random, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # commands in the background ignore it
 import bai_gym, bai_gym.live.identify
 print("ready", flush=True)
 try:
-    bai_gym.live.identify(lambda arm: random.random(), arms=3, budget=10**7, agent=sys.argv[1])
+    identify(lambda arm: random.random(), arms=3, budget=10**7, agent=sys.argv[1])
 except KeyboardInterrupt:
     os._exit(33)
 """

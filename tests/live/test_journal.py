@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import bai_gym
 from bai_gym.errors import OutputError, ParameterError
+from bai_gym.live import Study
 from bai_gym.live.entries import Entry
 from bai_gym.live.journal import Journal, read_journal
 
@@ -239,7 +239,7 @@ def test_places_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
             reopened(Path(place))
     for wrong in (5, b"x"):
         with pytest.raises(ParameterError, match="journal must be the path"):
-            bai_gym.live.Study(3, 12, journal=wrong)  # type: ignore[arg-type]
+            Study(3, 12, journal=wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")

@@ -115,7 +115,7 @@ def test_wrong_arguments_are_refused(keywords: dict[str, Any], kind: type[BaiGym
 
 
 def test_agents_cannot_be_compared_without_the_truth() -> None:
-    with pytest.raises(ParameterError, match="with unknown true means.*use bai_gym.live.identify"):
+    with pytest.raises(ParameterError, match="with unknown true means.*`identify` finds"):
         bai_gym.evaluate("SR", "BAI-Function-v0", runs=2)
 
 

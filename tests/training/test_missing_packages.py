@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-MODULES = ("bai_gym.training", "bai_gym.training.vec_env", "bai_gym.training.arrays")
+NAMES = ("bai_gym.training import train", "bai_gym.training import SB3VecEnv", "bai_gym.training.arrays import pull")
 TRAINING = 'training needs stable-baselines3 and torch; pip install "bai-gym[learn]"'
 ARRAYS = 'bai_gym.training.arrays needs torch; pip install "bai-gym[learn]"'
 
@@ -18,12 +18,12 @@ ARRAYS = 'bai_gym.training.arrays needs torch; pip install "bai-gym[learn]"'
 )
 def test_a_missing_package_names_the_extra(package: str, expected: list[str]) -> None:
     code = f"""if True:
-        import importlib, sys
+        import sys
         sys.modules[{package!r}] = None  # as if it were not installed
         from bai_gym.errors import MissingPackageError
-        for module in {MODULES!r}:
+        for name in {NAMES!r}:
             try:
-                importlib.import_module(module)
+                exec(f"from {{name}}")
             except MissingPackageError as error:
                 print(error)
     """

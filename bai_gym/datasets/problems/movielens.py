@@ -14,7 +14,8 @@ from typing_extensions import override
 from bai_gym.bandits import EmpiricalBandit, SampleTable
 from bai_gym.common.validation import choice, flag
 from bai_gym.data import require
-from bai_gym.datasets import CompletedRatings, completed, movielens_like
+from bai_gym.datasets.completion import CompletedRatings, completed
+from bai_gym.datasets.synthetic import movielens_like
 from bai_gym.errors import DataError
 from bai_gym.problems.base import Problem, arm_count
 from bai_gym.problems.heterogeneous import draw_moments

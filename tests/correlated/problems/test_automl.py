@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 
-from bai_gym import datasets
 from bai_gym.correlated import AutoMLProblem, RegressionTable, automl_problem, regression_table
+from bai_gym.correlated.data import regression
 from bai_gym.correlated.problems.automl import MODELS, problem, similarity, training
 from bai_gym.correlated.problems.automl.cache import cached_scores, folder_of
 from bai_gym.correlated.problems.automl.training import split_scores
@@ -233,7 +233,7 @@ def test_wine_is_read_from_the_data_directory(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("BAI_GYM_DATA", str(tmp_path))
     with pytest.raises(MissingDataError, match="'wine-quality' is not in .*bai-gym data fetch wine-quality"):
         automl_problem("wine-quality")
-    names = ";".join(f'"{name}"' for name in datasets.regression._WINE_COLUMNS)
+    names = ";".join(f'"{name}"' for name in regression._WINE_COLUMNS)
     (tmp_path / "wine-quality").mkdir()
     for kind, quality in (("red", 5), ("white", 7)):
         rows = "".join(";".join(map(str, [*range(row, row + 11), quality])) + "\n" for row in range(3))

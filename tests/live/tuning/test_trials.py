@@ -14,7 +14,7 @@ from bai_gym.errors import MissingPackageError, ParameterError
 
 optuna = pytest.importorskip("optuna")
 
-from bai_gym.live import BAIPruner, identify_trial  # noqa: E402
+from bai_gym.live.tuning import BAIPruner, identify_trial  # noqa: E402
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 

@@ -1,6 +1,6 @@
 """What the universal agent owes to its features, families, stages and networks: short trainings without one of them.
 
-Usage: python benchmarks/ablations.py [--steps 400] [--runs 10000] [--out results/ablations]; the same command resumes.
+Usage: python benchmarks/training/ablations.py [--steps 400] [--runs 10000] [--out results/ablations] (repeat: resume).
 """
 
 from __future__ import annotations

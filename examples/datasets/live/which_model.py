@@ -9,6 +9,7 @@ from collections import Counter
 
 import bai_gym
 from bai_gym.datasets import llm_agents
+from bai_gym.live import identify
 
 DOLLARS = 10.0
 MATRIX = llm_agents("bfcl").complete()
@@ -26,7 +27,7 @@ def ask(model, question):
 
 
 if __name__ == "__main__":
-    found = bai_gym.live.identify(
+    found = identify(
         ask,
         arms=list(PRICES),
         items=range(QUESTIONS),

@@ -1,11 +1,11 @@
 """How many pulls do agents of fixed confidence take, with each proved threshold? The tables of docs/mixtures.md.
 How often do they err?
 
-    python benchmarks/stopping.py                     # four instances, four agents, delta = 0.1
-    python benchmarks/stopping.py --delta 0.01
-    python benchmarks/stopping.py --ids               # all environments of fixed confidence for the best arm, T3C
-    python benchmarks/stopping.py --errors --runs 10000  # 20 random instances of each class of rewards
-    python benchmarks/stopping.py --defaults --runs 100  # all agents that have a delta, on 20 instances of real rewards
+    python benchmarks/auditing/stopping.py                     # four instances, four agents, delta = 0.1
+    python benchmarks/auditing/stopping.py --delta 0.01
+    python benchmarks/auditing/stopping.py --ids               # all environments of fixed confidence, T3C
+    python benchmarks/auditing/stopping.py --errors --runs 10000  # 20 random instances of each class of rewards
+    python benchmarks/auditing/stopping.py --defaults --runs 100  # all agents with a delta, 20 instances
 
 A cell has the mean pulls, how many times the lower bound kl(delta, 1 - delta) T* that is, and the wrong runs where
 there are any. ``--defaults`` ends with exit code 1 where an agent, with no parameter but delta, errs significantly more
