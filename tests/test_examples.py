@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 
 FOLDER = Path(__file__).resolve().parents[1] / "examples"
-EXAMPLES = sorted([*FOLDER.glob("*.py"), *FOLDER.glob("*.ipynb")])
-# Those of the lessons are run by tests/lessons/.
-NOTEBOOKS = sorted([*FOLDER.glob("*.ipynb"), *FOLDER.glob("lessons/*.ipynb")])
+# Those of the lessons are run by tests/lessons/, and the assignment by tests/leaderboard/.
+NOTEBOOKS = [path for path in sorted(FOLDER.rglob("*.ipynb")) if "assignment" not in path.parts]
+EXAMPLES = [
+    path for path in sorted([*FOLDER.rglob("*.py"), *NOTEBOOKS]) if not {"lessons", "assignment"} & {*path.parts}
+]
 NEEDED = ("matplotlib", "stable_baselines3", "tensorboard")  # of the extras, where an example mentions them
 
 

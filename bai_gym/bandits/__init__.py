@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from bai_gym.bandits.finite import FiniteBandit, FinitePopulations
     from bai_gym.bandits.gaussian import GaussianBandit
     from bai_gym.bandits.gaussian_prior import GaussianPrior
+    from bai_gym.bandits.kernels import KERNELS, kernel_matrix
     from bai_gym.bandits.poisson import PoissonBandit
 
 __all__ = [
+    "KERNELS",
     "ArrangedBandit",
     "Bandit",
     "BernoulliBandit",
@@ -31,6 +33,7 @@ __all__ = [
     "GaussianPrior",
     "PoissonBandit",
     "SampleTable",
+    "kernel_matrix",
 ]
 
 __getattr__, __dir__ = lazily(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -43,15 +44,16 @@ def notebook_page(file: Path) -> tuple[str, dict[str, bytes]]:
                 parts.append(f"![What the cell above draws]({name})")
     title, *rest = "\n\n".join(parts).partition("\n")
     both = [file, *imported_files(file)]
-    links = " and ".join(f"[{one.name}]({one.name}){{ download }}" for one in both)
+    links = " and ".join(f"[{one.name}]({os.path.relpath(one, file.parent)}){{ download }}" for one in both)
     download = f"Download {links}{', into one folder' if both[1:] else ''}, to run it and to do the exercises.{colab}"
     return "".join((title, "\n\n", download, "\n", *rest, "\n")), figures
 
 
 def imported_files(file: Path) -> list[Path]:
-    """Return the modules beside a notebook that it imports."""
+    """Return the modules beside a notebook, or in a folder above, that it imports."""
     names = re.findall(r'^ *"import (\w+)(?:\\n)?",?$', file.read_text(encoding="utf-8"), re.MULTILINE)
-    return [module for module in (file.with_name(f"{name}.py") for name in names) if module.exists()]
+    found = (folder / f"{name}.py" for name in names for folder in file.parents[:3])
+    return [module for module in found if module.exists()]
 
 
 def _printed(output: dict[str, Any]) -> str:

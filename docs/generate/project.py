@@ -77,8 +77,9 @@ def outside_page(file: Path) -> str:
 
 def example_files(root: Path) -> list[Path]:
     """Return the examples: programs, notebooks and lessons."""
-    folder = root / EXAMPLES
-    return sorted([*folder.glob("*.py"), *folder.glob("*.ipynb"), *folder.glob("lessons/*.ipynb")])
+    programs = [file for file in (root / EXAMPLES).rglob("*.py") if "lessons" not in file.parts]
+    files = [*programs, *(root / EXAMPLES).rglob("*.ipynb")]
+    return sorted(file for file in files if not {"assignment", ".ipynb_checkpoints"} & {*file.parts})
 
 
 def examples_text(root: Path) -> str:
@@ -96,7 +97,11 @@ def examples_text(root: Path) -> str:
     for file in files:
         if file.suffix == ".py":
             code = file.read_text(encoding="utf-8")
-            parts += [f"## {_title(file)}", f"`examples/{file.name}`", f'```{{.python title="{file.name}"}}\n{code}```']
+            parts += [
+                f"## {_title(file)}",
+                f"`{file.relative_to(root).as_posix()}`",
+                f'```{{.python title="{file.name}"}}\n{code}```',
+            ]
     return "\n\n".join(parts) + "\n"
 
 

@@ -12,9 +12,10 @@ pytest.importorskip("mkdocs")
 
 from generate.colab import CELLS, repository, with_colab  # noqa: E402
 from generate.notebooks import imported_files, notebook_page  # noqa: E402
+from generate.project import example_files  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = sorted([*(ROOT / "examples").glob("*.ipynb"), *(ROOT / "examples" / "lessons").glob("*.ipynb")])
+NOTEBOOKS = [file for file in example_files(ROOT) if file.suffix == ".ipynb"]
 ADDRESS = "https://github.com/someone/bai-gym"
 
 
@@ -44,10 +45,11 @@ def test_with_an_address_every_notebook_begins_with_badge_and_installation(tmp_p
         opened = f"https://colab.research.google.com/github/someone/bai-gym/blob/main/{place}"
         assert (badge["id"], install["id"]) == CELLS and "".join(badge["source"]).endswith(f"({opened})")
         assert with_colab(made, ADDRESS, place) == made and with_colab(made, None, place) == text, place
-        copy = tmp_path / file.name
+        copy = tmp_path / place
+        copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(made, encoding="utf-8")
         for module in imported_files(file):
-            shutil.copy(module, tmp_path)
+            shutil.copy(module, tmp_path / module.parent.relative_to(ROOT))
         page, _ = notebook_page(copy)
         assert f"Or [open it in Colab]({opened})." in page and "google.colab" not in page and "badge.svg" not in page
         assert page.replace(f" Or [open it in Colab]({opened}).", "") == notebook_page(file)[0]

@@ -213,7 +213,7 @@ def test_links_of_files_from_outside(tmp_path: Path) -> None:
     )
     assert outside_page(file) == "[a](architecture.md#x) [b](contributing.md) c [d](https://e.org/f) [g](#h)\ni"
     lessons = outside_page(Path(__file__).resolve().parents[2] / LESSONS / "README.md")
-    assert "](1_first_episode.md)" in lessons and "](assignment" not in lessons  # what is handed out is no page
+    assert "](1_first_episode.md)" in lessons and "assignment.ipynb)" not in lessons  # what is handed out is no page
 
 
 def test_formulas_are_drawn_in_the_text_and_code_stays() -> None:

@@ -22,6 +22,9 @@ pytest.importorskip("mkdocs")
 pytest.importorskip("mkdocstrings")
 from filelock import FileLock  # noqa: E402 (comes with virtualenv, and so with pre-commit)
 
+from generate.notebooks import imported_files  # noqa: E402
+from generate.project import example_files  # noqa: E402
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -231,18 +234,18 @@ def test_no_formula_is_left_as_tex(pages: dict[str, Page]) -> None:
 
 
 def test_lessons_are_pages_from_which_the_notebooks_are_downloaded(site: Path, pages: dict[str, Page]) -> None:
-    for notebook in [*(ROOT / "examples").glob("*.ipynb"), *(ROOT / "examples" / "lessons").glob("*.ipynb")]:
+    for notebook in (file for file in example_files(ROOT) if file.suffix == ".ipynb"):
         place = notebook.relative_to(ROOT)
         page = pages[place.with_suffix(".html").as_posix()]
-        modules = re.findall(r'^ *"import (\w+)\\n"', notebook.read_text(encoding="utf-8"), re.MULTILINE)
-        needed = [notebook, *(file for name in modules if (file := notebook.with_name(f"{name}.py")).exists())]
-        assert (notebook.parent.name == "lessons") == (len(needed) == 2)  # all lessons need their checks
+        needed = [notebook, *imported_files(notebook)]
+        assert ("lessons" in place.parts) == (len(needed) == 2)  # all lessons need their checks
         for file in needed:
-            assert file.name in page.links, file
+            assert os.path.relpath(file, notebook.parent) in page.links, file
             assert (site / file.relative_to(ROOT)).read_bytes() == file.read_bytes()
         assert page.code and page.images, place
-        if place.parent.name == "lessons":
-            assert f"{place.stem}.html" in pages["examples/lessons/index.html"].links
+        if "lessons" in place.parts:
+            link = place.relative_to("examples/lessons").with_suffix(".html").as_posix()
+            assert link in pages["examples/lessons/index.html"].links
             assert any(section.startswith("exercise-1") for section in page.sections), place
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ASSIGNMENT = Path(__file__).resolve().parents[2] / "examples" / "lessons" / "assignment"
+ASSIGNMENT = Path(__file__).resolve().parents[2] / "examples" / "leaderboard" / "assignment"
 MINE = """
 import os, time
 import numpy as np

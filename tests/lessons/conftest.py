@@ -38,9 +38,3 @@ def checks() -> Iterator[ModuleType]:
 def put_in() -> Iterator[ModuleType]:
     with importable(LESSONS / "solutions", "put_in") as (module,):
         yield module
-
-
-@pytest.fixture(scope="session")
-def grade() -> Iterator[ModuleType]:
-    with importable(LESSONS / "assignment", "grade") as (module,):
-        yield module

@@ -16,7 +16,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 LESSONS = Path(__file__).resolve().parents[2] / "examples" / "lessons"
-SOLUTIONS = sorted(path for path in (LESSONS / "solutions").glob("[1-7]_*.py"))
+SOLUTIONS = sorted(path for path in (LESSONS / "solutions").rglob("[1-7]_*.py"))
 
 
 def right(name: str) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-FILE = Path(__file__).parents[2] / "benchmarks" / "gse_overspending.py"
+FILE = Path(__file__).parents[2] / "benchmarks" / "linear" / "gse_overspending.py"
 RUNS = 1_000
 
 

@@ -18,7 +18,7 @@ MARK = re.compile(r"^# %% (\S+)\n", re.MULTILINE)
 
 def solutions(lesson: str) -> dict[str, str]:
     """Return the solutions of a lesson, such as `"2_sequential_halving"`: cell id -> code."""
-    _, *parts = MARK.split((FOLDER / f"{lesson}.py").read_text(encoding="utf-8"))
+    _, *parts = MARK.split(next(FOLDER.rglob(f"{lesson}.py")).read_text(encoding="utf-8"))
     return {name: code.strip("\n") for name, code in zip(parts[::2], parts[1::2], strict=True)}
 
 
