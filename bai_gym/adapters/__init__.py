@@ -1,4 +1,4 @@
-"""Adapters, from plans to plans: each is the room of an ability that neither agents nor sources of rewards know of."""
+"""Adapters, from plans to plans: abilities that neither agents nor sources of rewards know of."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

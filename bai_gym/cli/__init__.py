@@ -1,4 +1,4 @@
-"""The command line, ``bai-gym``; :mod:`bai_gym.cli.main` lists its commands."""
+"""The command line, ``bai-gym``; ``main`` lists its commands."""
 
 from bai_gym.cli.main import main
 

@@ -1,1 +1,1 @@
-"""What outcomes depend on, as digests: parameters, source files, and the library itself with the versions below it."""
+"""What outcomes depend on, as digests: parameters, source files, the library and what it uses."""

@@ -1,4 +1,4 @@
-"""Gaussian models of correlated arms: a prior over K means, and its posterior after pulls, for N runs at a time."""
+"""Arms with a known normal prior, such as Gaussian processes, and its posterior after pulls."""
 
 from typing import TYPE_CHECKING
 

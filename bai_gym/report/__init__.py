@@ -1,4 +1,4 @@
-"""Tables, figures and web pages from results; a name is loaded when it is first used."""
+"""Tables and figures of results."""
 
 from typing import TYPE_CHECKING
 

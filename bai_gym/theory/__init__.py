@@ -1,4 +1,4 @@
-"""Complexity measures of instances, also the oracle knowledge of some agents, and bounds on error probabilities.
+"""Complexities of instances, which some agents know as oracles, bounds on errors, and exact optima.
 
 Best arm and top m: :mod:`bai_gym.theory.complexity`; thresholding: :mod:`bai_gym.theory.thresholding`; bounds, with a
 table of them by agent: :mod:`bai_gym.theory.bounds`; the lower bound for fixed confidence:

@@ -1,4 +1,4 @@
-"""Training agents with stable-baselines3; of this package alone modules import it, and PyTorch, at their top."""
+"""Training agents by imitation and reinforcement learning, PyTorch batches, episodes as text."""
 
 from typing import TYPE_CHECKING, Any
 

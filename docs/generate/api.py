@@ -17,6 +17,10 @@ def _is_there(module: str) -> bool:
 _MODULES: dict[str, str] = {
     "bai_gym": "evaluate, compare, leaderboards, aggregate, cite",
     "bai_gym.agents": "base classes for your own agents; agents by name",
+    "bai_gym.agents.training": "agents by language models, and by models of stable-baselines3",
+    "bai_gym.agents.correlated": "base class of agents with a kernel",
+    "bai_gym.planning": "before an experiment: plan, advise",
+    "bai_gym.live": "real experiments: identify, Study",
     "bai_gym.envs.scalar": "one episode at a time",
     "bai_gym.envs.vector": "a batch of episodes",
     "bai_gym.training.arrays": "blocks of pulls in PyTorch, differentiable in the counts; batches of episodes",
@@ -29,6 +33,8 @@ _MODULES: dict[str, str] = {
     "bai_gym.statistics": "pulls, means and variances",
     "bai_gym.auditing": "stopping rules: a gallery, and audits of what they promise",
     "bai_gym.theory": "complexities, bounds, and exact optima",
+    "bai_gym.linear": "linear and logistic bandits",
+    "bai_gym.paired": "arms that are played on the same items",
     "bai_gym.linear.designs": "optimal designs and their roundings",
     "bai_gym.linear.regression": "estimates from pulls and features",
     "bai_gym.correlated": "priors and posteriors of correlated arms",
@@ -50,7 +56,8 @@ _MODULES: dict[str, str] = {
     "bai_gym.report.rivals": "tables of one agent against all others",
     "bai_gym.report.scores": "figures of scores over environments",
     "bai_gym.report.runs": "figures of regrets, pulls and recommendations",
-    "bai_gym.datasets": "data files, and the tables read from them",
+    "bai_gym.data": "data files, and the tables read from them",
+    "bai_gym.datasets": "real data, and synthetic data of the same shape",
     "bai_gym.training": "imitation and reinforcement learning; stable-baselines3",
     "bai_gym.training.universal": "training of the universal agent",
     "bai_gym.live.tuning": "hyperparameters: a search for scikit-learn, and bridges to Optuna",
@@ -61,7 +68,9 @@ MODULES = {module: what for module, what in _MODULES.items() if _is_there(module
 
 _DIRECTIVES = {
     # Modules of the same name hide the function identify from whoever reads files.
-    "bai_gym": """::: bai_gym
+    "bai_gym.live": """::: bai_gym.live
+    options:
+      members: [Identification, Study]
 
 ::: bai_gym.live.identify
 
@@ -84,7 +93,7 @@ _DIRECTIVES = {
     # Every agent has a page of its own, with its parameters.
     "bai_gym.agents": """::: bai_gym.agents
     options:
-      members: [Agent, SequentialAgent, GaussianProcessAgent, SB3Agent, make, names, register]""",
+      members: [Agent, SequentialAgent, make, names, register]""",
 }
 
 

@@ -97,11 +97,8 @@ def examples_text(root: Path) -> str:
     for file in files:
         if file.suffix == ".py":
             code = file.read_text(encoding="utf-8")
-            parts += [
-                f"## {_title(file)}",
-                f"`{file.relative_to(root).as_posix()}`",
-                f'```{{.python title="{file.name}"}}\n{code}```',
-            ]
+            place = file.relative_to(root).as_posix()
+            parts += [f"## {_title(file)}", f"`{place}`", f'```{{.python title="{file.name}"}}\n{code}```']
     return "\n\n".join(parts) + "\n"
 
 

@@ -38,6 +38,7 @@ from generate.pictures import picture  # noqa: E402
 from generate.players import verdicts  # noqa: E402
 from generate.project import LESSONS, outside_page  # noqa: E402
 from generate.rules import plain_rule  # noqa: E402
+from generate.tree import BLOCK, PAGE, tree  # noqa: E402
 
 
 class Documented:
@@ -264,3 +265,9 @@ def test_pages_show_every_rule_of_a_module() -> None:
         for rule in (value for value in vars(sys.modules[module]).values() if isinstance(value, Rule)):
             for function in (rule.index, rule.choose, rule.refresh, rule.stops):
                 assert function is None or function.__name__ in text, (module, function)
+
+
+def test_the_picture_of_the_library_is_that_of_its_folders() -> None:
+    found = BLOCK.search(PAGE.read_text(encoding="utf-8"))
+    assert found is not None and found[0] == tree(), "run `python -m generate.tree` in docs/"
+    assert tree().count("\n") < 50  # a screen
