@@ -26,7 +26,6 @@ from bai_gym.benchmark.sources import AgentSource, EnvSource
 from bai_gym.common.budget import check_budget
 from bai_gym.common.progress import progress_bars
 from bai_gym.common.seeding import check_seed
-from bai_gym.common.validation import flag
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError, unknown_name
 from bai_gym.parallel import Workers, check_executor
@@ -35,6 +34,7 @@ from bai_gym.results.comparison import Comparison
 from bai_gym.results.reader import gather
 from bai_gym.results.result import Result
 from bai_gym.results.writer import RESULTS, ResultsWriter, check_replaceable
+from bai_gym.validation import flag
 
 __all__ = ["agent_source", "compare", "evaluate", "make_cells"]
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.common.validation import REWARD, ROWS, array, choice, flag, integer, probability, real, reward
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, InstanceError, ParameterError
+from bai_gym.validation import REWARD, ROWS, array, choice, flag, integer, probability, real, reward
 
 HUGE = 10**400
 MASKED = np.ma.array([1.0, 2.0], mask=[1, 0])

@@ -15,10 +15,10 @@ from typing_extensions import override
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import first_block
 from bai_gym.agents.tools.choosing import best_mean, shuffled_arms, whole_counts
-from bai_gym.common.validation import choice, integer, real
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.validation import choice, integer, real
 
 __all__ = ["RHO", "Belief", "believe", "best_shares", "correctness", "surest_shares", "value"]
 

@@ -13,10 +13,10 @@ from typing_extensions import override
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_mean
 from bai_gym.agents.tools.scanning import arm_of_largest
-from bai_gym.common.validation import choice
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, State
 from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.validation import choice
 
 __all__ = ["RUE", "predict"]
 

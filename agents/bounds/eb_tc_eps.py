@@ -10,11 +10,11 @@ from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.scanning import arm_of_largest
-from bai_gym.common.validation import probability, real
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import check_memory
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, State, Vector
+from bai_gym.validation import probability, real
 
 __all__ = ["EBTCEps"]
 

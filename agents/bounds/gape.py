@@ -17,12 +17,12 @@ from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.ranges import ORACLE, bound_or_oracle, reward_bounds
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.agents.tools.widths import WidthState, width
-from bai_gym.common.validation import real
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, BestOfEach
 from bai_gym.theory import gape_complexity, gape_v_complexity
+from bai_gym.validation import real
 
 __all__ = ["AGapE", "AGapEV", "GapE", "GapEV"]
 

@@ -18,11 +18,11 @@ from bai_gym.agents.tools.variances import (
     variance_choice,
     variance_estimate,
 )
-from bai_gym.common.validation import choice
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Outcome, PerArm, Rule
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import choice
 
 __all__ = ["GNA", "NAAIPW"]
 

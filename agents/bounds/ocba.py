@@ -18,10 +18,10 @@ from bai_gym.agents.tools.variances import (
     variance_choice,
     variance_estimate,
 )
-from bai_gym.common.validation import integer
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, Sequential, total
 from bai_gym.statistics import ROUNDING
+from bai_gym.validation import integer
 
 __all__ = ["OCBA", "OCBAPCS"]
 

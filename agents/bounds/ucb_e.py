@@ -12,12 +12,12 @@ from typing_extensions import override
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.ranges import ORACLE, range_choice, range_of, reward_bounds
 from bai_gym.agents.tools.rejects import phase_ends
-from bai_gym.common.validation import real
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, Episode, PerArm, Rule, State, Vector
 from bai_gym.statistics import ROUNDING, FloatArray
 from bai_gym.theory import best_arm_h1
+from bai_gym.validation import real
 
 __all__ = ["UCBE", "AdaptiveUCBE"]
 

@@ -25,11 +25,11 @@ from bai_gym.agents.tools.ranges import (
 )
 from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, rivals, smallest
 from bai_gym.agents.tools.widths import IntervalState, WidthState, interval_width, pool_unknown, width
-from bai_gym.common.validation import choice, integer, probability, real
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule, Vector
 from bai_gym.statistics import FloatArray
 from bai_gym.theory import ugape_complexity, ugape_v_complexity
+from bai_gym.validation import choice, integer, probability, real
 
 __all__ = ["AUGapEb", "AUGapEbV", "UGapEb", "UGapEbV", "UGapEc", "UGapEcV"]
 

@@ -12,10 +12,10 @@ from typing_extensions import override
 
 from bai_gym.agents.correlated.gaussian_process import GaussianProcessAgent
 from bai_gym.agents.correlated.improvement import log_improvement
-from bai_gym.common.validation import probability, real
 from bai_gym.correlated.posterior import GaussianPosterior
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import probability, real
 
 __all__ = ["EI", "GPTS", "GPUCB", "PI", "BayesUCB"]
 

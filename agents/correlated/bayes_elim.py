@@ -13,9 +13,9 @@ from bai_gym.agents.correlated.normal_prior import PriorAgent, shrunk_means
 from bai_gym.agents.elimination.shvar import greedy_counts
 from bai_gym.agents.tools.halving import FORGETS, all_samples, every_arm, num_stages, survivors
 from bai_gym.agents.tools.spending import shares
-from bai_gym.common.validation import choice
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
+from bai_gym.validation import choice
 
 __all__ = ["BayesElim"]
 

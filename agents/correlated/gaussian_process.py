@@ -15,12 +15,12 @@ from bai_gym.agents.tools.ranges import ORACLE
 from bai_gym.bandits import GaussianPrior
 from bai_gym.bandits.kernels import KERNELS
 from bai_gym.common.rewards import Rewards
-from bai_gym.common.validation import choice, real
 from bai_gym.correlated.posterior import GaussianPosterior
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation
+from bai_gym.validation import choice, real
 
 __all__ = ["GaussianProcessAgent"]
 

@@ -11,10 +11,10 @@ from typing_extensions import override
 from bai_gym.agents.correlated.gaussian_process import GaussianProcessAgent
 from bai_gym.agents.correlated.improvement import log_improvement
 from bai_gym.agents.tools.choosing import keep_best
-from bai_gym.common.validation import integer
 from bai_gym.correlated.posterior import GaussianPosterior
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import integer
 
 __all__ = ["KG", "log_expected_rise"]
 

@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 from typing_extensions import override
 
+from bai_gym import validation
 from bai_gym.agents.base import Agent
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.ranges import ORACLE
 from bai_gym.bandits import GaussianPrior
-from bai_gym.common import validation
 from bai_gym.common.rewards import Rewards
-from bai_gym.common.validation import ROWS, real
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.validation import ROWS, real
 
 __all__ = ["PriorAgent", "independent", "posterior_covariance", "posterior_means", "shrunk_means"]
 

@@ -19,11 +19,11 @@ from bai_gym.agents.correlated.normal_prior import PriorAgent, independent, post
 from bai_gym.agents.correlated.warm_up import SAMPLERS, warm_up
 from bai_gym.agents.tools.choosing import largest_remainders
 from bai_gym.bandits import GaussianPrior
-from bai_gym.common.validation import choice, integer, real
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import choice, integer, real
 
 __all__ = ["PIBAI", "best_weights", "error_bound"]
 

@@ -13,10 +13,10 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import few_pulls
 from bai_gym.agents.tools.choosing import best_remaining, largest
 from bai_gym.agents.tools.halving import all_samples, num_stages
-from bai_gym.common.validation import integer
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Statistics
+from bai_gym.validation import integer
 
 __all__ = ["AdvanceFirstHalving", "BatchHalving", "target_pulls"]
 

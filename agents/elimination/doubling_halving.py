@@ -11,10 +11,10 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import first_block
 from bai_gym.agents.tools.choosing import best_mean, keep_best, shuffled_arms, spread_evenly
 from bai_gym.agents.tools.halving import num_stages
-from bai_gym.common.validation import choice
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.validation import choice
 
 __all__ = ["DoublingHalving"]
 

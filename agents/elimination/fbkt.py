@@ -15,10 +15,10 @@ from bai_gym.agents.sequential import first_block
 from bai_gym.agents.tools.choosing import best_mean, keep_best, shuffled_arms
 from bai_gym.agents.tools.halving import FORGETS, num_stages
 from bai_gym.bandits import Bandit
-from bai_gym.common.validation import choice, integer
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import Statistics
+from bai_gym.validation import choice, integer
 
 __all__ = ["FBKT", "round_shares"]
 

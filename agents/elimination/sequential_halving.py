@@ -12,9 +12,9 @@ from bai_gym.agents.sequential import few_pulls
 from bai_gym.agents.tools.choosing import pulls_of_an_arm
 from bai_gym.agents.tools.halving import HalvingAgent, all_samples, candidates, every_arm, num_stages
 from bai_gym.agents.tools.spending import buys, check_split, shares
-from bai_gym.common.validation import choice
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
+from bai_gym.validation import choice
 
 __all__ = ["SequentialHalving", "SequentialHalvingReuse"]
 

@@ -22,9 +22,9 @@ from bai_gym.agents.tools.variances import (
     variance_choice,
     variance_estimate,
 )
-from bai_gym.common.validation import probability
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, Block, Episode, Rule, Sequential
+from bai_gym.validation import probability
 
 __all__ = ["SHAdaVar", "SHAdaVarReuse"]
 

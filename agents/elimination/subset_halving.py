@@ -12,9 +12,9 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import random_subset, spread_evenly
 from bai_gym.agents.tools.halving import FORGETS, num_stages, observed_means, survivors
 from bai_gym.agents.tools.spending import shares
-from bai_gym.common.validation import integer
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
+from bai_gym.validation import integer
 
 __all__ = ["SubsetHalving", "largest_subset"]
 

@@ -13,10 +13,10 @@ from bai_gym.agents.sequential import few_pulls
 from bai_gym.agents.tools.choosing import keep_best, pulls_of_an_arm
 from bai_gym.agents.tools.halving import candidates, every_arm
 from bai_gym.agents.tools.rejects import Schedule
-from bai_gym.common.validation import choice
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, exact_sums
+from bai_gym.validation import choice
 
 __all__ = ["SuccessiveRejects"]
 

@@ -13,11 +13,11 @@ from bai_gym.agents.sequential import in_random_order
 from bai_gym.agents.tools.choosing import best_recommendation, pulls_of_an_arm
 from bai_gym.agents.tools.halving import every_arm
 from bai_gym.agents.tools.spending import buys, check_split, shares
-from bai_gym.common.validation import choice
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Observation, Statistics
 from bai_gym.tasks import TASKS, Task
+from bai_gym.validation import choice
 
 __all__ = ["Uniform"]
 

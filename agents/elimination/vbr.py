@@ -20,10 +20,10 @@ from bai_gym.agents.tools.variances import (
     variance_choice,
     variance_estimate,
 )
-from bai_gym.common.validation import choice, real
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, Episode, Outcome, PerArm, Rule, Vector
 from bai_gym.statistics import IntArray, Statistics
+from bai_gym.validation import choice, real
 
 __all__ = ["VBR"]
 

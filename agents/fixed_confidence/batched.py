@@ -25,12 +25,12 @@ from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.divergences import inside, variance_of
 from bai_gym.agents.tools.posteriors import pool_variances
 from bai_gym.agents.tools.scanning import active_arm_of_smallest, arm_of_largest
-from bai_gym.common.validation import choice
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Outcome, PerArm, Rule
 from bai_gym.statistics import IntArray
 from bai_gym.theory.proportions import optimal_proportions
+from bai_gym.validation import choice
 
 __all__ = ["OptBBAI", "TriBBAI"]
 

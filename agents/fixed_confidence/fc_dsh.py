@@ -23,11 +23,11 @@ from bai_gym.agents.tools.halving import num_stages
 from bai_gym.agents.tools.mixtures import student_width
 from bai_gym.agents.tools.scanning import active_arm_of_smallest, drop_smallest
 from bai_gym.agents.tools.variances import average_variance, floored
-from bai_gym.common.validation import flag, real
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Outcome, PerArm, Rule
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import flag, real
 
 __all__ = ["FCDSH"]
 

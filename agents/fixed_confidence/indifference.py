@@ -28,12 +28,12 @@ from bai_gym.agents.tools.variances import (
     variance_estimate,
 )
 from bai_gym.bandits import Bandit
-from bai_gym.common.validation import integer, probability, real
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Outcome, PerArm, Rule, Sequential, Vector
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics
 from bai_gym.theory import rinott_constant
+from bai_gym.validation import integer, probability, real
 
 __all__ = ["KN", "Rinott"]
 

@@ -36,11 +36,11 @@ from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence, varianc
 from bai_gym.agents.tools.posteriors import Posteriors, another_arm_of_largest_draw, arm_of_largest_draw
 from bai_gym.agents.tools.scanning import arm_of_largest, largest
 from bai_gym.agents.tools.variances import is_flat
-from bai_gym.common.validation import choice, integer, probability
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule
 from bai_gym.theory.deviations import inverse_h
+from bai_gym.validation import choice, integer, probability
 
 __all__ = ["EBTC", "EBTCI", "T3C", "TTEI", "TTTSGLR", "TTUCB"]
 

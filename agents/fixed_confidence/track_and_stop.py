@@ -19,10 +19,10 @@ from bai_gym.agents.fixed_confidence.stopping import (
 from bai_gym.agents.tools.divergences import inside, variance_of
 from bai_gym.agents.tools.scanning import arm_of_largest, largest
 from bai_gym.agents.tools.spending import PricedState, affordable, prices
-from bai_gym.common.validation import choice, real
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, Sequential
 from bai_gym.theory.proportions import optimal_proportions
+from bai_gym.validation import choice, real
 
 __all__ = ["TrackAndStop"]
 

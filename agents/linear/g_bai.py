@@ -11,12 +11,12 @@ from typing_extensions import override
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.linear.inverse_propensity import balanced_design, best_arms, coordinates_of, draw_arms
 from bai_gym.agents.linear.linear_models import candidate_combinations, design_weights, in_parts
-from bai_gym.common.validation import integer
 from bai_gym.linear.designs import DifferenceDesign, minimax_design, pair_design, xy_optimal
 from bai_gym.linear.tasks import BestCandidate
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm
+from bai_gym.validation import integer
 
 __all__ = ["GBAI", "XYBAI"]
 

@@ -21,12 +21,12 @@ from bai_gym.agents.linear.linear_models import (
 from bai_gym.agents.tools.choosing import shuffled_arms, spread_evenly
 from bai_gym.agents.tools.halving import all_samples, num_stages, survivors
 from bai_gym.agents.tools.spending import shares
-from bai_gym.common.validation import choice, integer, real
 from bai_gym.linear.bandits.linear import check_link
 from bai_gym.linear.designs import frank_wolfe, wynn
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.validation import choice, integer, real
 
 __all__ = ["GSE", "GSELin", "GSELinFWG", "GSELinGreedy", "GSELinWynn", "GSELog", "GSELogFWG"]
 

@@ -15,11 +15,11 @@ from bai_gym.agents.linear.lockstep import grouped
 from bai_gym.agents.linear.set_designs import BoolArray, SetDesigns, num_halvings
 from bai_gym.agents.tools.choosing import keep_best, shuffled_arms
 from bai_gym.agents.tools.halving import num_stages
-from bai_gym.common.validation import integer
 from bai_gym.linear.designs import g_optimal, project
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.validation import integer
 
 __all__ = ["MixedDesignAgent", "balanced_design", "best_arms", "coordinates_of", "draw_arms"]
 

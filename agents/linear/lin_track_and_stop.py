@@ -13,10 +13,10 @@ from bai_gym.agents.linear.least_squares import is_separated, log_det
 from bai_gym.agents.linear.linear_confidence import LinearConfidenceAgent
 from bai_gym.agents.linear.linear_games import GameState, closest_rival, has_equal, invert_design, set_slopes
 from bai_gym.agents.tools.scanning import arm_of_largest
-from bai_gym.common.validation import integer, real
 from bai_gym.linear.designs import basis_design
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule
+from bai_gym.validation import integer, real
 
 __all__ = ["LinTrackAndStop"]
 

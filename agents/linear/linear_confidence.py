@@ -18,11 +18,11 @@ from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.ranges import ORACLE, dependence_note, deviation_or_oracle
 from bai_gym.bandits import Bandit
 from bai_gym.common.rewards import Rewards
-from bai_gym.common.validation import choice, probability, real
 from bai_gym.errors import AgentError
 from bai_gym.linear.designs import project
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
+from bai_gym.validation import choice, probability, real
 
 __all__ = ["LinearConfidenceAgent", "best_estimate", "check_best_arm", "linear_notes"]
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from bai_gym.agents.tools.ranges import ORACLE
 from bai_gym.bandits.features import check_features
-from bai_gym.common.validation import real
 from bai_gym.errors import AgentError, InstanceError, ParameterError
 from bai_gym.linear.designs import Design, DifferenceDesign, exchange_design, greedy_allocation, round_design
 from bai_gym.linear.regression import generalized_linear, least_squares
@@ -19,6 +18,7 @@ from bai_gym.linear.tasks import BestCandidate
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import Task
+from bai_gym.validation import real
 
 __all__ = [
     "DESIGN_ROUNDINGS",

@@ -26,7 +26,6 @@ from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.ranges import ORACLE, deviation_or_oracle
 from bai_gym.bandits import Bandit
 from bai_gym.common.rewards import Rewards
-from bai_gym.common.validation import choice, integer, probability
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.linear.designs import MinimaxDesign, minimax_design, pair_design, round_design
 from bai_gym.linear.tasks import BestCandidate
@@ -34,6 +33,7 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, State, States
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm
+from bai_gym.validation import choice, integer, probability
 
 __all__ = ["RAGE", "XYOracle", "XYStatic"]
 

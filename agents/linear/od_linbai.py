@@ -15,11 +15,11 @@ from bai_gym.agents.linear.linear_models import ORDERS, in_parts, linear_values,
 from bai_gym.agents.linear.lockstep import grouped, in_lockstep
 from bai_gym.agents.tools.choosing import keep_best, shuffled_arms
 from bai_gym.agents.tools.halving import num_stages
-from bai_gym.common.validation import choice
 from bai_gym.linear.designs import ceil_allocation, g_optimal, project, reduce_support, round_design
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Request
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
+from bai_gym.validation import choice
 
 __all__ = ["ODLinBAI"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.linear.inverse_propensity import MixedDesignAgent
-from bai_gym.common.validation import integer
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import integer
 
 __all__ = ["P1Peace", "P1RAGE"]
 

@@ -16,11 +16,11 @@ from bai_gym.agents.linear.lockstep import grouped, in_lockstep
 from bai_gym.agents.linear.set_designs import SLACK, BoolArray, longest_prefix, num_halvings
 from bai_gym.agents.tools.choosing import keep_best, shuffled_arms
 from bai_gym.agents.tools.halving import num_stages
-from bai_gym.common.validation import choice, integer
 from bai_gym.linear.designs import round_design, xy_optimal
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import choice, integer
 
 __all__ = ["MixedPeace", "PeaceRho"]
 

@@ -17,12 +17,12 @@ from bai_gym.agents.linear.ridge_fit import Ridge
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import most_pulled
 from bai_gym.agents.tools.scanning import arm_of_nearly_largest
-from bai_gym.common.validation import choice, integer, real
 from bai_gym.linear.regression import LINK_NAMES, generalized_linear
 from bai_gym.linear.regression.links import LINKS
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import WAIT, Episode, PerArm, Rule, Sequential, States
 from bai_gym.statistics import ROUNDING, IntArray, Observation, Statistics
+from bai_gym.validation import choice, integer, real
 
 __all__ = ["UCBGLM"]
 

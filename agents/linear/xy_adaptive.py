@@ -14,11 +14,11 @@ from bai_gym.agents.linear.linear_rounds import SAME, LinearRoundsAgent, LinearR
 from bai_gym.agents.tools.choosing import SLACK, largest
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.bandits import Bandit
-from bai_gym.common.validation import choice, real
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, States, Vector
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm
+from bai_gym.validation import choice, real
 
 __all__ = ["XYAdaptive"]
 

@@ -20,10 +20,10 @@ from bai_gym.agents.tools.variances import (
     variance_choice,
     variance_estimate,
 )
-from bai_gym.common.validation import integer, real
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, Sequential, Vector, larger
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import integer, real
 
 __all__ = ["PairedOCBA"]
 

@@ -11,10 +11,10 @@ from typing_extensions import override
 
 from bai_gym.agents.paired.rank_tests import friedman_worse, signed_rank
 from bai_gym.agents.paired.rounds import BoolArray, History, RaceAgent
-from bai_gym.common.validation import choice, integer, probability
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import States
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import choice, integer, probability
 
 __all__ = ["FRace"]
 

@@ -12,10 +12,10 @@ from typing_extensions import override
 from bai_gym.agents.fixed_confidence.indifference import IndifferenceAgent
 from bai_gym.agents.tools.scanning import pull_in_turn
 from bai_gym.bandits import Bandit
-from bai_gym.common.validation import choice
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Rule, Sequential, State
 from bai_gym.theory import nelson_matejcik_constant
+from bai_gym.validation import choice
 
 __all__ = ["NM"]
 

@@ -12,10 +12,10 @@ from bai_gym.agents.paired.rank_tests import signed_rank
 from bai_gym.agents.paired.rounds import History, QueueAgent, RoundState
 from bai_gym.agents.tools.batches import are_looks
 from bai_gym.agents.tools.choosing import best_mean, shuffled_arms
-from bai_gym.common.validation import integer, probability
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Outcome, PerArm, States
 from bai_gym.statistics import IntArray, Statistics
+from bai_gym.validation import integer, probability
 
 __all__ = ["WilcoxonRace"]
 

@@ -12,13 +12,13 @@ from typing_extensions import override
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.ranges import length_of
 from bai_gym.common.rewards import Rewards
-from bai_gym.common.validation import choice, real
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Rule, State
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Thresholding
 from bai_gym.theory import threshold_h1, threshold_sigma_h1
+from bai_gym.validation import choice, real
 
 __all__ = ["APT", "LSA", "ThresholdUCBE", "ThresholdUCBEV"]
 

@@ -11,10 +11,10 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.common.validation import choice, real
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, STOP, Episode, Rule, State, arm_of_largest_index, set_index
 from bai_gym.tasks import Thresholding
+from bai_gym.validation import choice, real
 
 __all__ = ["AugUCB"]
 

@@ -13,11 +13,11 @@ from bai_gym.agents.sequential import first_block
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, spread_evenly
 from bai_gym.agents.tools.rejects import phase_lengths
 from bai_gym.agents.tools.scanning import pull_in_turn
-from bai_gym.common.validation import choice
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, STOP, Block, Episode, Rule, Sequential, State, Vector
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Thresholding
+from bai_gym.validation import choice
 
 __all__ = ["CSAR", "csar_lengths"]
 

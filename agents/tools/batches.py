@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.common.validation import integer
 from bai_gym.sampling import Episode, State, States
 from bai_gym.statistics import IntArray
+from bai_gym.validation import integer
 
 __all__ = ["BatchState", "are_looks", "batch_size_of", "is_look"]
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.common.validation import choice
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import TieRule
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
+from bai_gym.validation import choice
 
 __all__ = [
     "SLACK",

@@ -10,9 +10,9 @@ from typing_extensions import override
 
 from bai_gym.agents.base import Agent
 from bai_gym.agents.tools.choosing import keep_best
-from bai_gym.common.validation import choice
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.validation import choice
 
 __all__ = [
     "FORGETS",

@@ -9,10 +9,10 @@ import numpy as np
 
 from bai_gym.bandits import Bandit
 from bai_gym.common.rewards import Rewards
-from bai_gym.common.validation import probability, real
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import ROUNDING, FloatArray
+from bai_gym.validation import probability, real
 
 __all__ = [
     "ORACLE",

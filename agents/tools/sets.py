@@ -20,10 +20,10 @@ from bai_gym.agents.tools.batches import BatchState, batch_size_of
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms
 from bai_gym.agents.tools.ranges import range_assumptions, range_of
 from bai_gym.bandits import Bandit
-from bai_gym.common.validation import choice
 from bai_gym.sampling import TO_FIRST, Engine, Episode, PerArm, Vector
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks import BestArm, BestOfEach, TopM
+from bai_gym.validation import choice
 
 __all__ = ["SetAgent", "SetState", "keep", "prefers", "rivals", "smallest"]
 

@@ -10,9 +10,9 @@ import numpy as np
 from bai_gym.agents.base import Agent
 from bai_gym.agents.tools.choosing import spread_evenly
 from bai_gym.common.budget import TOLERANCE
-from bai_gym.common.validation import choice
 from bai_gym.sampling import STOP, Episode, PerArm, State
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
+from bai_gym.validation import choice
 
 __all__ = ["SPLITS", "PricedState", "affordable", "bought_counts", "buys", "check_split", "prices", "shares"]
 

@@ -20,9 +20,9 @@ import numpy as np
 
 from bai_gym.bandits import Bandit
 from bai_gym.common.rewards import Rewards
-from bai_gym.common.validation import choice
 from bai_gym.sampling import Episode, State, larger, total
 from bai_gym.statistics import FloatArray, Statistics
+from bai_gym.validation import choice
 
 __all__ = [
     "VarianceState",

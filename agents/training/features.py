@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, cast, get_args
 
-from bai_gym.common.validation import choice
+from bai_gym.validation import choice
 
 __all__ = ["ARM_FEATURES", "REWARDS", "STATE_FEATURES", "Features", "Rewards", "check_rewards", "features"]
 

@@ -22,11 +22,11 @@ from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, wh
 from bai_gym.agents.training.features import check_rewards
 from bai_gym.agents.training.network import SHAPES, ArmNetwork, Shapes, damaged, load_weights, save_weights, short_label
 from bai_gym.agents.training.playing import find_weights, preferred, pull_one_by_one
-from bai_gym.common.validation import choice
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.validation import choice
 
 __all__ = ["DPT", "FOLDER", "ICPE", "InContextNetworks"]
 

@@ -8,12 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from bai_gym.common.validation import flag, integer
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import Observation
 from bai_gym.training.envs.text_encoding import Reply, TextEncoding, UnreadableReplyError
+from bai_gym.validation import flag, integer
 
 __all__ = ["LanguageModel"]
 

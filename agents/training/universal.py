@@ -25,10 +25,10 @@ from bai_gym.agents.tools.choosing import (
 from bai_gym.agents.training.contenders import ARM_FEATURES, STATE_FEATURES, WEIGHT, View, binary_moments, moments, view
 from bai_gym.agents.training.features import REWARDS
 from bai_gym.agents.training.network import Shapes, load_weights, relu, short_label
-from bai_gym.common.validation import integer
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.validation import integer
 
 __all__ = ["FLOOR", "FORMAT", "SHAPES", "Networks", "Universal", "logits", "stage_sizes", "two_valued"]
 

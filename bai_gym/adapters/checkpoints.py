@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.common.validation import integer
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.parallel import check_memory
 from bai_gym.sampling.plans import Plan, Start, execute
 from bai_gym.sampling.requests import Part, checked, parts_of
 from bai_gym.statistics import Observation
+from bai_gym.validation import integer
 
 __all__ = ["Checkpoints", "checkpoint_grid", "checkpoints_of", "pausing"]
 

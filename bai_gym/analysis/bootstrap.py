@@ -25,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.common.seeding import generator
-from bai_gym.common.validation import integer
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import integer
 
 __all__ = ["check_samples", "resample"]
 

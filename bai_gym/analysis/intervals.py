@@ -27,9 +27,9 @@ import numpy.typing as npt
 from scipy.special import bdtr, betainccinv, betaincinv, ndtri, stdtrit
 from typing_extensions import override
 
-from bai_gym.common.validation import integer
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import integer
 
 __all__ = [
     "Estimate",

@@ -11,9 +11,9 @@ from typing_extensions import override
 from bai_gym.bandits.base import Bandit, check_num_arms
 from bai_gym.bandits.draws import Draws
 from bai_gym.common.rewards import REAL, Rewards
-from bai_gym.common.validation import LARGEST, REWARD
 from bai_gym.errors import InstanceError
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics, exact_means
+from bai_gym.validation import LARGEST, REWARD
 
 __all__ = ["EmpiricalBandit", "SampleTable", "centred_moments"]
 

@@ -7,12 +7,12 @@ from typing import Self
 import numpy as np
 from typing_extensions import override
 
+from bai_gym import validation
 from bai_gym.bandits.base import Bandit, check_num_arms
 from bai_gym.bandits.wrapped import WrappedBandit
-from bai_gym.common import validation
-from bai_gym.common.validation import ROWS
 from bai_gym.errors import InstanceError
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import ROWS
 
 __all__ = ["FeatureBandit", "check_features"]
 

@@ -10,9 +10,9 @@ from typing_extensions import override
 
 from bai_gym.bandits.base import Bandit, check_means
 from bai_gym.bandits.draws import Draws
-from bai_gym.common.validation import LARGEST
 from bai_gym.errors import InstanceError
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
+from bai_gym.validation import LARGEST
 
 __all__ = ["GaussianBandit"]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from bai_gym import validation
 from bai_gym.bandits.kernels import kernel_matrix
-from bai_gym.common import validation
-from bai_gym.common.validation import ROWS, real
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import ROWS, real
 
 __all__ = ["GaussianPrior"]
 

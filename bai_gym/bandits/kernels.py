@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.common.validation import real
 from bai_gym.errors import ParameterError, unknown_name
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import real
 
 __all__ = ["KERNELS", "SMOOTHNESS", "check_kernel", "kernel_matrix"]
 

@@ -15,13 +15,13 @@ from bai_gym.benchmark.protocol import Traits, confidence, describe, knowledge, 
 from bai_gym.benchmark.sources import AgentSource, EnvSource
 from bai_gym.common.budget import Costs
 from bai_gym.common.seeding import generator
-from bai_gym.common.validation import choice
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import BaiGymError, ParameterError
 from bai_gym.problems import FixedProblem, ProblemInfo
 from bai_gym.problems.numbering import Numbering
 from bai_gym.results.writer import CHUNK_RUNS, CellKey
 from bai_gym.statistics import Statistics
+from bai_gym.validation import choice
 
 __all__ = ["CHUNK_BYTES", "Cell"]
 

@@ -19,7 +19,6 @@ from bai_gym.benchmark.protocol import Traits, knowledge, reset
 from bai_gym.benchmark.rollout import play_single_steps
 from bai_gym.benchmark.runner import OnChunk
 from bai_gym.common.seeding import generator
-from bai_gym.common.validation import integer
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.wrappers import make_env
 from bai_gym.errors import ParameterError
@@ -29,6 +28,7 @@ from bai_gym.results.recording import Recording, Stage
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.sampling import Stepper
 from bai_gym.statistics import FloatArray, IntArray, Observation
+from bai_gym.validation import integer
 
 __all__ = ["Actor", "check_record", "record_cells"]
 

@@ -13,7 +13,6 @@ import numpy as np
 from bai_gym.benchmark.cells import CHUNK_BYTES, Cell
 from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.facts import facts
-from bai_gym.common.validation import flag, integer
 from bai_gym.errors import AgentError, ClusterError, ParameterError
 from bai_gym.parallel import (
     Workers,
@@ -29,6 +28,7 @@ from bai_gym.results.result import Runs, summarize
 from bai_gym.results.writer import CHUNK_RUNS, ResultsWriter
 from bai_gym.sampling import Rule
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import flag, integer
 
 __all__ = ["OnChunk", "check_cells", "check_runs", "play_shard", "reuse_in_steps", "run_cells"]
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from bai_gym.common.validation import literal
 from bai_gym.errors import ParameterError
+from bai_gym.validation import literal
 
 __all__ = [
     "AMOUNT",

@@ -1,1 +1,1 @@
-"""What all other folders use: checks of arguments, random streams, kinds of rewards, budgets, rounds."""
+"""What all other folders use: random streams, kinds of rewards, budgets, rounds, lazy imports, progress."""

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from bai_gym.common.validation import array, integer, real
 from bai_gym.errors import AgentError, BudgetError, ParameterError
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation
+from bai_gym.validation import array, integer, real
 
 __all__ = ["PULLS", "TOLERANCE", "Budget", "Costs", "Money", "check_budget", "check_costs", "common_cost", "pulls_for"]
 

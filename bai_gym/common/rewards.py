@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from bai_gym.common.validation import choice, real
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import choice, real
 
 __all__ = ["BINARY", "COUNTS", "OTHER_KIND", "REAL", "UNIT", "Rewards"]
 

@@ -10,7 +10,7 @@ import hashlib
 
 import numpy as np
 
-from bai_gym.common.validation import integer
+from bai_gym.validation import integer
 
 __all__ = ["check_seed", "generator"]
 

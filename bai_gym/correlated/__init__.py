@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
+    from bai_gym.agents.correlated.gaussian_process import GaussianProcessAgent
     from bai_gym.correlated.bandits import PriorBandit
-    from bai_gym.correlated.data.regression import REGRESSION_TABLES, RegressionTable, regression_table
+    from bai_gym.correlated.data.regression import RegressionTable, regression_table
     from bai_gym.correlated.data.signals import Signals, read_signals, traffic_like
-    from bai_gym.correlated.figures import posterior_plot
     from bai_gym.correlated.posterior import GaussianPosterior
     from bai_gym.correlated.problems.automl import AutoMLProblem, automl_problem
     from bai_gym.correlated.problems.gaussian_process import GaussianProcessProblem
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 __all__ = [
     "AutoMLProblem",
     "GaussianPosterior",
+    "GaussianProcessAgent",
     "GaussianProcessProblem",
     "PriorBandit",
     "PriorProblem",
-    "REGRESSION_TABLES",
     "RegressionTable",
     "Signals",
     "TrafficProblem",
@@ -34,7 +34,6 @@ __all__ = [
     "gaussian_prior_problem",
     "hierarchical_prior_problem",
     "linear_prior_problem",
-    "posterior_plot",
     "read_signals",
     "regression_table",
     "traffic_like",

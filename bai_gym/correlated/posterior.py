@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.bandits.gaussian_prior import GaussianPrior
-from bai_gym.common.validation import array
 from bai_gym.correlated.forms import Form, RowForm, WeightForm
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import array
 
 __all__ = ["GaussianPosterior"]
 

@@ -11,9 +11,9 @@ from typing import Self
 
 import numpy as np
 
-from bai_gym.common.validation import file_path
 from bai_gym.errors import DataError, MissingDataError
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import file_path
 
 __all__ = ["FeatureTable", "identify"]
 

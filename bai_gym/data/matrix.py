@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bai_gym.common.rewards import Rewards
-from bai_gym.common.validation import choice
 from bai_gym.data.table import ArmSamples
 from bai_gym.errors import DataError
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import choice
 
 __all__ = ["MISSING", "ScoreMatrix"]
 

@@ -13,61 +13,34 @@ from bai_gym.common.lazy import lazily
 if TYPE_CHECKING:
     from bai_gym.datasets.agentopt import LLM_AGENTS, llm_agents
     from bai_gym.datasets.alpaca_eval import PREFERENCES, read_alpaca_eval
-    from bai_gym.datasets.aslib import PENALTY, RUNTIMES, read_aslib
-    from bai_gym.datasets.automobile import PRICE, automobile_like, read_automobile
-    from bai_gym.datasets.completion import CompletedRatings, Factors, complete, completed, factorize
+    from bai_gym.datasets.aslib import RUNTIMES, read_aslib
+    from bai_gym.datasets.automobile import automobile_like, read_automobile
+    from bai_gym.datasets.completion import CompletedRatings, complete, completed, factorize
     from bai_gym.datasets.item_response import item_response_scores
     from bai_gym.datasets.motor import MOTOR_TARGETS, read_motor
-    from bai_gym.datasets.problems.matrices import (
-        alpaca_eval_problem,
-        aslib_problem,
-        llm_agents_problem,
-        matrix_problem,
-    )
-    from bai_gym.datasets.problems.movielens import MovieLensProblem, movielens_like_problem, movielens_problem
-    from bai_gym.datasets.problems.open_bandit import open_bandit_problem
-    from bai_gym.datasets.problems.rows import (
-        RowsProblem,
-        automobile_like_problem,
-        automobile_problem,
-        electric_motor_problem,
-    )
-    from bai_gym.datasets.problems.scores import ScoresProblem, llm_selection_like_problem, llm_selection_problem
+    from bai_gym.datasets.problems.movielens import MovieLensProblem
+    from bai_gym.datasets.problems.rows import RowsProblem
+    from bai_gym.datasets.problems.scores import ScoresProblem
     from bai_gym.datasets.ratings import Ratings, read_ratings
     from bai_gym.datasets.synthetic import movielens_like
 
 __all__ = [
     "CompletedRatings",
-    "Factors",
     "LLM_AGENTS",
     "MOTOR_TARGETS",
     "MovieLensProblem",
-    "PENALTY",
     "PREFERENCES",
-    "PRICE",
     "RUNTIMES",
     "Ratings",
     "RowsProblem",
     "ScoresProblem",
-    "alpaca_eval_problem",
-    "aslib_problem",
     "automobile_like",
-    "automobile_like_problem",
-    "automobile_problem",
     "complete",
     "completed",
-    "electric_motor_problem",
     "factorize",
     "item_response_scores",
     "llm_agents",
-    "llm_agents_problem",
-    "llm_selection_like_problem",
-    "llm_selection_problem",
-    "matrix_problem",
     "movielens_like",
-    "movielens_like_problem",
-    "movielens_problem",
-    "open_bandit_problem",
     "read_alpaca_eval",
     "read_aslib",
     "read_automobile",

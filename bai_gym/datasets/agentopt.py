@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow.csv as pacsv
 
 from bai_gym.common.rewards import Rewards
-from bai_gym.common.validation import choice
 from bai_gym.data.matrix import ScoreMatrix
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import choice
 
 __all__ = ["LLM_AGENTS", "llm_agents"]
 

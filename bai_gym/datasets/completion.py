@@ -30,11 +30,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bai_gym.common.validation import integer, real
 from bai_gym.data.files import replace_file
 from bai_gym.data.locate import cache_directory
 from bai_gym.datasets.ratings import Ratings, read_ratings
 from bai_gym.errors import DataError, MissingDataError
+from bai_gym.validation import integer, real
 
 __all__ = ["CompletedRatings", "Factors", "complete", "completed", "factorize"]
 

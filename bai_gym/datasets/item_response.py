@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from bai_gym.common.seeding import check_seed
-from bai_gym.common.validation import integer
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import check_memory
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import integer
 
 __all__ = ["item_response_scores"]
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from bai_gym.bandits import Bandit
 from bai_gym.common.budget import Budget, Costs, check_budget, check_costs
-from bai_gym.common.validation import choice, flag, real
 from bai_gym.envs.views import View
 from bai_gym.errors import ParameterError, UnknownKeywordError
 from bai_gym.problems import Problem, ProblemInfo, build
 from bai_gym.problems.numbering import Numbering
 from bai_gym.tasks import Task, make_task
+from bai_gym.validation import choice, flag, real
 
 __all__ = ["KEYWORDS", "EpisodeSpec", "RewardKind", "make_episode", "make_problem"]
 

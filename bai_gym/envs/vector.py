@@ -13,7 +13,6 @@ from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
 from bai_gym.common.seeding import check_seed
-from bai_gym.common.validation import integer
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.episodes import Episodes
 from bai_gym.envs.spaces import action_space
@@ -23,6 +22,7 @@ from bai_gym.parallel import check_memory
 from bai_gym.problems import Problem, ProblemInfo
 from bai_gym.problems.base import ARM_BYTES
 from bai_gym.statistics import FloatArray, IntArray, Observation
+from bai_gym.validation import integer
 
 __all__ = ["BestArmVectorEnv"]
 

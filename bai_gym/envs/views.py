@@ -7,9 +7,9 @@ from typing import Any, Self
 
 from bai_gym.common.budget import Costs
 from bai_gym.common.rounds import AT_ONCE, Rounds
-from bai_gym.common.validation import flag, integer
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem
+from bai_gym.validation import flag, integer
 
 __all__ = ["View"]
 

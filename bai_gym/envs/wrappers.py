@@ -56,6 +56,8 @@ def make_vec_env(
 
 def wrapped(env: BestArmEnv | BestArmVectorEnv) -> Any:
     """Return the environment in the wrapper that its specification needs, if any."""
-    if env.episode_spec.rounds.late:
-        return LateRewardsBatch(env) if isinstance(env, BestArmVectorEnv) else LateRewards(env)
-    return hook("differences")(env) if env.episode_spec.pairs else env
+    spec = env.episode_spec
+    if not (spec.rounds.late or spec.pairs):
+        return env
+    one, batch = (LateRewards, LateRewardsBatch) if spec.rounds.late else hook("differences")
+    return batch(env) if isinstance(env, BestArmVectorEnv) else one(env)

@@ -9,10 +9,10 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.bandits.arranged import rotated
-from bai_gym.common.validation import array
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 from bai_gym.tasks.base import Task, shortfall
+from bai_gym.validation import array
 
 __all__ = ["BestCandidate"]
 

@@ -13,7 +13,6 @@ from bai_gym.live.bandits import FunctionBandit
 from bai_gym.live.estimates import Pull
 from bai_gym.live.evidence import Identification
 from bai_gym.live.identify import identify
-from bai_gym.live.problems import function_problem
 from bai_gym.live.study import PendingPull, Study
 
 __all__ = [
@@ -22,6 +21,5 @@ __all__ = [
     "PendingPull",
     "Pull",
     "Study",
-    "function_problem",
     "identify",
 ]

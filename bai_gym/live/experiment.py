@@ -23,7 +23,6 @@ from bai_gym.benchmark.protocol import (
 from bai_gym.benchmark.sources import AgentSource
 from bai_gym.common.rewards import REAL, Rewards
 from bai_gym.common.seeding import generator
-from bai_gym.common.validation import integer, members
 from bai_gym.data import read_table
 from bai_gym.errors import AgentError, DataError, InstanceError, ParameterError
 from bai_gym.live.estimates import statistics_of
@@ -33,6 +32,7 @@ from bai_gym.live.journal import is_journal
 from bai_gym.live.overview import Overview
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, Statistics
+from bai_gym.validation import integer, members
 
 __all__ = ["Experiment", "check_arms", "check_matrix", "check_names", "kind_of"]
 

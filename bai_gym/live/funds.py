@@ -13,10 +13,10 @@ from typing_extensions import override
 
 from bai_gym.benchmark.protocol import Traits
 from bai_gym.common.budget import TOLERANCE, Costs, check_budget, check_costs, common_cost
-from bai_gym.common.validation import real
 from bai_gym.errors import BudgetError
 from bai_gym.live.items import Items
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import real
 
 __all__ = ["Funds"]
 

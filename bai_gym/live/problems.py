@@ -13,7 +13,7 @@ from bai_gym.bandits import Bandit, FeatureBandit
 from bai_gym.common.rewards import REAL, Rewards
 from bai_gym.errors import ParameterError
 from bai_gym.live.bandits import FunctionBandit
-from bai_gym.live.executor import Executor
+from bai_gym.live.executor.executor import Executor
 from bai_gym.problems.base import FixedProblem
 
 __all__ = ["function_problem"]

@@ -21,8 +21,6 @@ import numpy as np
 from bai_gym.api import agent_source
 from bai_gym.common.rewards import Rewards
 from bai_gym.common.seeding import check_seed
-from bai_gym.common.validation import LARGEST, flag, integer, real
-from bai_gym.common.validation import reward as check_reward
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 from bai_gym.live.entries import Entry, Overtaken
 from bai_gym.live.estimates import Pull, statistics_of
@@ -32,6 +30,8 @@ from bai_gym.live.funds import Funds
 from bai_gym.live.items import Items
 from bai_gym.live.replay import State
 from bai_gym.live.storage import open_log
+from bai_gym.validation import LARGEST, flag, integer, real
+from bai_gym.validation import reward as check_reward
 
 __all__ = ["PendingPull", "Study"]
 

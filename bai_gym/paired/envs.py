@@ -16,7 +16,7 @@ from bai_gym.envs.vector import BestArmVectorEnv, Step
 from bai_gym.paired.bandits.differences import PairStatistics
 from bai_gym.statistics import FloatArray, IntArray, Observation
 
-__all__ = ["Differences", "DifferencesBatch", "with_differences"]
+__all__ = ["Differences", "DifferencesBatch", "WRAPPERS"]
 
 
 class _ComparedArms(WrappedBandit):
@@ -149,6 +149,5 @@ class DifferencesBatch(BatchWrapper):
         return self._with(observation, self._arms.shown()), rewards, terminated, truncated, info
 
 
-def with_differences(env: BestArmEnv | BestArmVectorEnv) -> Differences | DifferencesBatch:
-    """Return an environment, or a batch of them, in the wrapper that shows differences."""
-    return DifferencesBatch(env) if isinstance(env, BestArmVectorEnv) else Differences(env)
+WRAPPERS = (Differences, DifferencesBatch)
+"""Of an environment, and of a batch of episodes."""

@@ -49,7 +49,7 @@ WING = Wing(
     },
     hooks={
         "compared": "bai_gym.paired.adapters:comparing",
-        "differences": "bai_gym.paired.envs:with_differences",
+        "differences": "bai_gym.paired.envs:WRAPPERS",
         "paired_arms": "bai_gym.paired.bandits.gaussian:PairedGaussianBandit",
         "paired_problem": "bai_gym.paired.problems:paired_problem",
     },

@@ -36,7 +36,6 @@ from bai_gym.cli.output import (
     save_rivals,
 )
 from bai_gym.common.seeding import check_seed, generator
-from bai_gym.common.validation import integer
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import MissingDataError
 from bai_gym.papers import Experiment, Judged, Panel, Setting, find, judge
@@ -47,6 +46,7 @@ from bai_gym.report.runs import arms_plot, regret_boxes
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.tasks import BestArm
+from bai_gym.validation import integer
 from bai_gym.wings import hook
 
 __all__ = ["reproduce"]

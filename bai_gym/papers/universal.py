@@ -208,10 +208,12 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 )
 """The experiments, in order."""
 
-ON_MOVIES = _against_all(
-    "learned-11",
-    "One learned agent for all: ratings of 64 movies",
-    (Panel("", "64 movies", _cells("BAI-MovieLens64-v0", 64, 256, 1920, 5000)),),
-    ON_GAUSSIAN,
+ON_MOVIES = (
+    _against_all(
+        "learned-11",
+        "One learned agent for all: ratings of 64 movies",
+        (Panel("", "64 movies", _cells("BAI-MovieLens64-v0", 64, 256, 1920, 5000)),),
+        ON_GAUSSIAN,
+    ),
 )
 """The experiment that takes the MovieLens data."""

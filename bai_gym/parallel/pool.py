@@ -21,10 +21,10 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from contextlib import suppress
 from typing import Any, ClassVar, TypeVar
 
-from bai_gym.common.validation import integer
 from bai_gym.errors import ClusterError, ParameterError
 from bai_gym.parallel.memory import exceeded_limit
 from bai_gym.parallel.task import opened, packed, within_task
+from bai_gym.validation import integer
 
 __all__ = ["TRIES", "Workers", "check_workers", "num_workers", "plays_elsewhere", "run_calls"]
 

@@ -27,7 +27,6 @@ from bai_gym.benchmark.protocol import Traits, knowledge, least_budget
 from bai_gym.benchmark.runner import reuse_in_steps, run_cells
 from bai_gym.common.budget import common_cost
 from bai_gym.common.seeding import generator
-from bai_gym.common.validation import flag, integer
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import BaiGymError, ParameterError
 from bai_gym.parallel import Workers
@@ -35,6 +34,7 @@ from bai_gym.planning.goals import ERROR, REGRET, budget_words
 from bai_gym.planning.now import BASELINE, NOW, DecideNow, favourite
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.result import Result
+from bai_gym.validation import flag, integer
 
 __all__ = ["Advice", "advise"]
 

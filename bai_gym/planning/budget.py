@@ -30,7 +30,6 @@ from bai_gym.benchmark.protocol import least_budget
 from bai_gym.benchmark.runner import check_runs, reuse_in_steps, run_cells
 from bai_gym.common.budget import Costs, common_cost
 from bai_gym.common.seeding import check_seed, generator
-from bai_gym.common.validation import integer, probability, real
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import Workers
@@ -40,6 +39,7 @@ from bai_gym.planning.now import BASELINE, NOW, DecideNow, favourite
 from bai_gym.problems import FixedProblem
 from bai_gym.report.rerun import rerun_command
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import integer, probability, real
 
 __all__ = ["BudgetPlan", "Plans", "plan"]
 

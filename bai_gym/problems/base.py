@@ -10,13 +10,13 @@ from typing_extensions import override
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.base import check_num_arms
 from bai_gym.common.budget import Costs
-from bai_gym.common.validation import integer
 from bai_gym.errors import InstanceError
 from bai_gym.parallel import check_memory
 from bai_gym.problems.lower_bounds import instance_bound
 from bai_gym.problems.numbering import Numbering
 from bai_gym.statistics import Statistics
 from bai_gym.tasks import Task
+from bai_gym.validation import integer
 
 __all__ = ["FixedProblem", "FrozenProblem", "Problem", "arm_count", "count_features"]
 

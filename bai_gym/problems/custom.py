@@ -21,10 +21,10 @@ from bai_gym.bandits import (
     SampleTable,
 )
 from bai_gym.common.rewards import REAL, Rewards
-from bai_gym.common.validation import choice, flag
 from bai_gym.data import ArmSamples, ScoreMatrix, read_table
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems.base import FixedProblem
+from bai_gym.validation import choice, flag
 from bai_gym.wings import hook
 
 __all__ = ["custom_problem", "table_problem"]

@@ -6,9 +6,9 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.bandits import GaussianBandit
-from bai_gym.common.validation import flag
 from bai_gym.problems.base import Problem, arm_count
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import flag
 
 __all__ = ["HeterogeneousGaussianProblem", "draw_moments"]
 

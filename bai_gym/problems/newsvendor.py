@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from bai_gym.bandits import EmpiricalBandit, SampleTable
-from bai_gym.common.validation import integer
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import check_memory
 from bai_gym.problems.base import FixedProblem, arm_count
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import integer
 
 __all__ = ["newsvendor_problem", "newsvendor_profits"]
 

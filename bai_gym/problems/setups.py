@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from bai_gym.bandits import BernoulliBandit, EmpiricalBandit, GaussianBandit, SampleTable
-from bai_gym.common.validation import choice, integer
 from bai_gym.errors import ParameterError
 from bai_gym.problems.base import FixedProblem
+from bai_gym.validation import choice, integer
 
 __all__ = [
     "CONFIDENCE_SETUPS",

@@ -9,9 +9,9 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.bandits import GaussianBandit
-from bai_gym.common.validation import choice
 from bai_gym.errors import unknown_name
 from bai_gym.problems.base import Problem
+from bai_gym.validation import choice
 
 __all__ = ["THRESHOLDING_SETUPS", "ThresholdingProblem", "thresholding_setup"]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.sources import LIBRARY_IDS
-from bai_gym.common.validation import literal
+from bai_gym.validation import literal
 
 __all__ = ["rerun_command"]
 

@@ -16,9 +16,9 @@ from bai_gym.analysis.intervals import check_level
 from bai_gym.analysis.paired import compare_paired
 from bai_gym.analysis.pulls import compare_pulls
 from bai_gym.analysis.ranks import holm
-from bai_gym.common.validation import choice, flag, integer
 from bai_gym.results.layout import Column, Table, format_knowledge, with_interval
 from bai_gym.results.result import Outcomes, Result
+from bai_gym.validation import choice, flag, integer
 
 __all__ = ["MEASURES", "paper_table"]
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from bai_gym.common.budget import PULLS, Budget
-from bai_gym.common.validation import integer
 from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import STOP
 from bai_gym.sampling.sequential import Outcome, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.validation import integer
 
 __all__ = ["Part", "Request", "check_request", "checked", "engine_of", "parts_of", "singly"]
 

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from bai_gym.common.validation import real
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import real
 
 __all__ = ["Task", "shortfall"]
 

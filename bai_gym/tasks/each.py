@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from bai_gym.common.validation import integer
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks.base import Task, shortfall
+from bai_gym.validation import integer
 
 __all__ = ["BestOfEach"]
 

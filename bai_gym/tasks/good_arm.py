@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from bai_gym.common.validation import real
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks.base import Task
+from bai_gym.validation import real
 
 __all__ = ["GoodArm"]
 

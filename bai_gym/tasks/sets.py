@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from bai_gym.common.validation import integer, real
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks.base import Task
+from bai_gym.validation import integer, real
 
 __all__ = ["Thresholding", "TopM"]
 

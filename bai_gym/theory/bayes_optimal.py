@@ -17,7 +17,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.common.validation import choice, integer, real
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.theory.beta_arms import BetaArms, check_prior, count_nodes
@@ -30,6 +29,7 @@ from bai_gym.theory.pull_counts import (
     partitions,
     rank_table,
 )
+from bai_gym.validation import choice, integer, real
 
 __all__ = ["MEMORY_LIMIT", "OBJECTIVES", "BayesSolution", "check_objective", "optimal_value", "solve_bayes"]
 

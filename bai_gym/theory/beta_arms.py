@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import special
 
-from bai_gym.common.validation import real
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import real
 
 __all__ = ["BetaArms", "check_prior", "count_nodes"]
 

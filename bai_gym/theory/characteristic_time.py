@@ -16,11 +16,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.common.validation import probability
 from bai_gym.errors import InstanceError
 from bai_gym.statistics import FloatArray
 from bai_gym.theory.inputs import arms, confidence, spreads
 from bai_gym.theory.proportions import optimal_proportions
+from bai_gym.validation import probability
 
 __all__ = ["bernoulli_kl", "characteristic_time", "fixed_confidence_bound", "optimal_weights"]
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.common.validation import array, integer
 from bai_gym.errors import BudgetError
 from bai_gym.statistics import FloatArray
 from bai_gym.theory.inputs import arms, split, spreads
+from bai_gym.validation import array, integer
 
 __all__ = [
     "best_arm_h1",

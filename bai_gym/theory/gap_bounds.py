@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bai_gym.common.validation import array
 from bai_gym.statistics import ROUNDING, FloatArray
 from bai_gym.theory.complexity import (
     best_arm_h1,
@@ -20,6 +19,7 @@ from bai_gym.theory.complexity import (
     ugape_complexity,
 )
 from bai_gym.theory.inputs import arms, budgets, confidence, spreads
+from bai_gym.validation import array
 
 __all__ = [
     "gape_bound",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.common import validation
+from bai_gym import validation
 from bai_gym.errors import BudgetError, InstanceError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 

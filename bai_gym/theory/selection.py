@@ -13,9 +13,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import gammaincinv, ndtr, roots_hermitenorm
 
-from bai_gym.common.validation import integer, probability, real
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import integer, probability, real
 
 __all__ = ["bechhofer_constant", "bechhofer_pulls", "nelson_matejcik_constant", "rinott_constant"]
 

@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy import special
 
-from bai_gym.common.validation import integer
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
 from bai_gym.theory.bayes_optimal import check_objective
 from bai_gym.theory.beta_arms import BetaArms, check_prior
 from bai_gym.theory.pull_counts import Parts
+from bai_gym.validation import integer
 
 __all__ = ["staged_value"]
 

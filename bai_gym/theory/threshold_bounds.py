@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.common.validation import array
 from bai_gym.statistics import FloatArray
 from bai_gym.theory.inputs import arms, budgets
 from bai_gym.theory.thresholding import threshold_h1, threshold_h2, threshold_sigma_h1, threshold_sigma_h2
+from bai_gym.validation import array
 
 __all__ = ["apt_bound", "augucb_bound", "csar_bound", "ucbev_bound"]
 

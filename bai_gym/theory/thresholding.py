@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.common.validation import array
 from bai_gym.statistics import FloatArray
 from bai_gym.theory.complexity import hardness, ranked_maximum
 from bai_gym.theory.inputs import arms, spreads
+from bai_gym.validation import array
 
 __all__ = ["threshold_gaps", "threshold_h1", "threshold_h2", "threshold_sigma_h1", "threshold_sigma_h2"]
 

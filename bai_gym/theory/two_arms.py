@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bai_gym.common.validation import probability
 from bai_gym.errors import ParameterError
+from bai_gym.validation import probability
 
 __all__ = ["two_arm_exponent"]
 

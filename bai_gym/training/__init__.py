@@ -6,6 +6,8 @@ from bai_gym.common.lazy import lazily
 from bai_gym.errors import MissingPackageError
 
 if TYPE_CHECKING:
+    from bai_gym.agents.training.language_model import LanguageModel
+    from bai_gym.agents.training.sb3 import SB3Agent
     from bai_gym.training.imitation import imitate
     from bai_gym.training.in_context import InContextRecipe, train_in_context
     from bai_gym.training.learning import Trained, train
@@ -17,8 +19,10 @@ if TYPE_CHECKING:
 __all__ = [
     "ArmPolicy",
     "InContextRecipe",
+    "LanguageModel",
     "NormalisedFeatures",
     "Recipe",
+    "SB3Agent",
     "SB3VecEnv",
     "Trained",
     "export",

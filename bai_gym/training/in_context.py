@@ -25,7 +25,6 @@ from bai_gym.agents.training.features import Rewards, features
 from bai_gym.agents.training.in_context import InContextNetworks
 from bai_gym.agents.training.network import ArmNetwork
 from bai_gym.common.seeding import check_seed, generator
-from bai_gym.common.validation import integer, real
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
 from bai_gym.results.writer import ResultsWriter, write_atomically
@@ -33,6 +32,7 @@ from bai_gym.statistics import IntArray, Statistics
 from bai_gym.training.learning import claim, one_thread
 from bai_gym.training.policy import ArmEncoder
 from bai_gym.training.recipe import Recipe, recipe_for, train_command
+from bai_gym.validation import integer, real
 
 __all__ = ["ArmLogits", "Histories", "InContextRecipe", "draw_histories", "train_in_context"]
 

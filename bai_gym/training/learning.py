@@ -55,7 +55,7 @@ class Trained:
     """The files that training has written.
 
     Attributes:
-        model: The model, for stable-baselines3 and for ``bai_gym.agents.training.SB3Agent``.
+        model: The model, for stable-baselines3 and for ``bai_gym.training.SB3Agent``.
         weights: The acting network for ``agents.make("Learned", path=...)``; None for network ``"mlp"``.
     """
 

@@ -14,10 +14,10 @@ from bai_gym.benchmark.protocol import knowledge, reset
 from bai_gym.benchmark.recordings import Actor
 from bai_gym.benchmark.runner import check_cells
 from bai_gym.common.seeding import generator
-from bai_gym.common.validation import integer
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.wrappers import make_env
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
+from bai_gym.validation import integer
 
 __all__ = ["export_episodes"]
 

@@ -14,8 +14,8 @@ from typing_extensions import override
 
 from bai_gym.agents.training.features import ARM_FEATURES, STATE_FEATURES, Rewards, check_rewards, features
 from bai_gym.agents.training.network import FIRST, ArmNetwork
-from bai_gym.common.validation import integer
 from bai_gym.errors import ParameterError
+from bai_gym.validation import integer
 
 __all__ = ["ArmEncoder", "ArmFeatures", "ArmPolicy", "NormalisedFeatures", "export"]
 

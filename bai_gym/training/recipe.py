@@ -16,10 +16,10 @@ from bai_gym.agents.training.features import Rewards, check_rewards
 from bai_gym.bandits import BernoulliBandit
 from bai_gym.benchmark.sources import EnvSource
 from bai_gym.common.seeding import check_seed
-from bai_gym.common.validation import integer, literal, real
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError, unknown_name
 from bai_gym.tasks import BestArm
+from bai_gym.validation import integer, literal, real
 
 __all__ = ["ALGORITHMS", "NETWORKS", "Recipe", "recipe_for", "train_command"]
 

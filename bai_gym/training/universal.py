@@ -23,13 +23,13 @@ from bai_gym.agents.training.network import load_weights, save_weights
 from bai_gym.agents.training.sb3 import check_device
 from bai_gym.agents.training.universal import FLOOR, FORMAT, SHAPES, stage_sizes
 from bai_gym.common.seeding import check_seed, generator
-from bai_gym.common.validation import choice, integer, real
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.results.writer import ResultsWriter, write_atomically
 from bai_gym.training.arrays import Arms, State, pull, start
 from bai_gym.training.families import FAMILIES, KIND, Group, check_families, draw_group
 from bai_gym.training.learning import claim, one_thread
 from bai_gym.training.tracking import OnValues
+from bai_gym.validation import choice, integer, real
 
 __all__ = ["Network", "Networks", "UniversalRecipe", "error_probability", "play", "train_universal"]
 

@@ -17,8 +17,6 @@ def _is_there(module: str) -> bool:
 _MODULES: dict[str, str] = {
     "bai_gym": "evaluate, compare, leaderboards, aggregate, cite",
     "bai_gym.agents": "base classes for your own agents; agents by name",
-    "bai_gym.agents.training": "agents by language models, and by models of stable-baselines3",
-    "bai_gym.agents.correlated": "base class of agents with a kernel",
     "bai_gym.planning": "before an experiment: plan, advise",
     "bai_gym.live": "real experiments: identify, Study",
     "bai_gym.envs.scalar": "one episode at a time",

@@ -17,11 +17,11 @@ from bai_gym.agents.tools.halving import HalvingAgent, num_stages
 from bai_gym.api import parse_agent
 from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
-from bai_gym.common.validation import LARGEST
 from bai_gym.errors import AgentError, BudgetError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import engine
 from bai_gym.tasks import TASKS, BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
+from bai_gym.validation import LARGEST
 from bai_gym.wings import ANY
 
 pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")

@@ -151,7 +151,7 @@ EDITS: dict[str, tuple[str, str, Files]] = {
     "attribute of a package": ("np.my_level = @", "np.my_level", {}),
     "attribute set by a helper": ("import helper", "np.my_level", {"helper.py": "import numpy\nnumpy.my_level = @"}),
     "changed library": (
-        "import bai_gym.common.validation as v\nv.my_level = @",
+        "import bai_gym.validation as v\nv.my_level = @",
         "v.my_level",
         {},
     ),

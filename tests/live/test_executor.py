@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from bai_gym.errors import ParameterError, PullError
-from bai_gym.live.executor import Executor
+from bai_gym.live.executor.executor import Executor
 
 HERE = (7,)  # a stream: any seed
 SOON = 0.2  # seconds of a timeout that is to be met
@@ -263,7 +263,7 @@ def test_a_worker_leaves_when_its_parent_is_killed_in_the_middle_of_a_pull(tmp_p
     note = tmp_path / "pid"
     program = f"""if True:
         import os, pathlib, time
-        from bai_gym.live.executor import Executor
+        from bai_gym.live.executor.executor import Executor
 
         def stuck(arm):
             pathlib.Path({str(note)!r}).write_text(str(os.getpid()))

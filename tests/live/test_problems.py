@@ -14,7 +14,7 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, BaiGymError, InstanceError, ParameterError, PullError
 from bai_gym.live import FunctionBandit
-from bai_gym.live.executor import Executor
+from bai_gym.live.executor.executor import Executor
 from bai_gym.problems import build
 from bai_gym.problems.info import ProblemInfo
 

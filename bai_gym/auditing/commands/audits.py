@@ -11,10 +11,10 @@ from bai_gym.auditing import GALLERY, Audit, Plan, audit
 from bai_gym.auditing.figures import audit_curve, audits_table
 from bai_gym.cli.console import OUT
 from bai_gym.cli.output import check_files, draw, print_paths
-from bai_gym.common.validation import integer
 from bai_gym.errors import BaiGymError
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.theory import BOUNDS
+from bai_gym.validation import integer
 
 __all__ = ["audited_rules", "reproduce_audits"]
 

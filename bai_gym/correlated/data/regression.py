@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from bai_gym.common.validation import choice
 from bai_gym.data.columns import identify
 from bai_gym.data.csv_file import read_columns
 from bai_gym.data.locate import require
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import choice
 
 __all__ = ["REGRESSION_TABLES", "RegressionTable", "regression_table"]
 

@@ -24,10 +24,10 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from bai_gym.common.seeding import check_seed
-from bai_gym.common.validation import flag
 from bai_gym.data.columns import identify
 from bai_gym.errors import DataError
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import flag
 
 __all__ = ["Signals", "read_signals", "traffic_like"]
 

@@ -8,11 +8,11 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.bandits import FeatureBandit, GaussianBandit, GaussianPrior
-from bai_gym.common.validation import real
 from bai_gym.correlated.bandits import PriorBandit
 from bai_gym.errors import ParameterError
 from bai_gym.problems.base import Problem, arm_count
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import real
 
 __all__ = ["GaussianProcessProblem"]
 

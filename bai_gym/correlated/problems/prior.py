@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from typing_extensions import override
 
+from bai_gym import validation
 from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit, GaussianPrior
-from bai_gym.common import validation
 from bai_gym.common.seeding import check_seed
-from bai_gym.common.validation import ROWS, integer
 from bai_gym.correlated.bandits import PriorBandit
 from bai_gym.errors import ParameterError
 from bai_gym.problems.base import Problem, arm_count
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import ROWS, integer
 
 __all__ = ["PriorProblem", "gaussian_prior_problem", "hierarchical_prior_problem", "linear_prior_problem"]
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from bai_gym.bandits import FiniteBandit, FinitePopulations, SampleTable
-from bai_gym.common.validation import flag
 from bai_gym.data import ScoreMatrix
 from bai_gym.datasets.agentopt import llm_agents
 from bai_gym.datasets.alpaca_eval import PREFERENCES, read_alpaca_eval
@@ -15,6 +14,7 @@ from bai_gym.datasets.aslib import PENALTY, RUNTIMES, read_aslib
 from bai_gym.datasets.item_response import item_response_scores
 from bai_gym.datasets.problems.scores import ScoresProblem
 from bai_gym.problems.base import FixedProblem, Problem
+from bai_gym.validation import flag
 
 __all__ = ["alpaca_eval_problem", "aslib_problem", "llm_agents_problem", "matrix_problem"]
 

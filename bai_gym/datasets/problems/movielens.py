@@ -12,7 +12,6 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.bandits import EmpiricalBandit, SampleTable
-from bai_gym.common.validation import choice, flag
 from bai_gym.data import require
 from bai_gym.datasets.completion import CompletedRatings, completed
 from bai_gym.datasets.synthetic import movielens_like
@@ -20,6 +19,7 @@ from bai_gym.errors import DataError
 from bai_gym.problems.base import Problem, arm_count
 from bai_gym.problems.heterogeneous import draw_moments
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import choice, flag
 
 __all__ = ["MovieLensProblem", "look_alike_source", "movielens_like_problem", "movielens_problem"]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from bai_gym.bandits import FiniteBandit, FinitePopulations, SampleTable
-from bai_gym.common.validation import choice
 from bai_gym.data import read_table, require
 from bai_gym.problems.base import FixedProblem
+from bai_gym.validation import choice
 
 __all__ = ["CAMPAIGNS", "open_bandit_problem"]
 

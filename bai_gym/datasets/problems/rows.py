@@ -9,13 +9,13 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.bandits import FeatureBandit, GaussianBandit
-from bai_gym.common.validation import choice, flag, real
 from bai_gym.data import FeatureTable, require
 from bai_gym.datasets.automobile import PRICE, automobile_like, read_automobile
 from bai_gym.datasets.motor import MOTOR_TARGETS, read_motor
 from bai_gym.errors import DataError
 from bai_gym.problems.base import Problem, arm_count
 from bai_gym.statistics import IntArray
+from bai_gym.validation import choice, flag, real
 
 __all__ = [
     "RowsProblem",

@@ -11,13 +11,13 @@ from typing_extensions import override
 from bai_gym.bandits import Bandit, FiniteBandit, FinitePopulations, SampleTable
 from bai_gym.common.rewards import REAL, Rewards
 from bai_gym.common.seeding import check_seed
-from bai_gym.common.validation import flag
 from bai_gym.data import ArmSamples, ScoreMatrix, read_scores
 from bai_gym.datasets.item_response import item_response_scores
 from bai_gym.datasets.problems.rows import distinct_rows
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems.base import FixedProblem, Problem, arm_count
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import flag
 
 __all__ = ["ScoresProblem", "llm_selection_like_problem", "llm_selection_problem"]
 

@@ -12,8 +12,8 @@ from bai_gym.bandits.base import Bandit, check_means
 from bai_gym.bandits.empirical import PULLS_AT_ONCE
 from bai_gym.bandits.finite import distinct
 from bai_gym.bandits.turns import pulls_in_turn
-from bai_gym.common.validation import real
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.validation import real
 
 __all__ = ["DriftingBandit"]
 

@@ -7,15 +7,15 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import expit, ndtr
 
+from bai_gym import validation
 from bai_gym.bandits.base import Bandit
 from bai_gym.bandits.bernoulli import BernoulliBandit
 from bai_gym.bandits.features import FeatureBandit, check_features
 from bai_gym.bandits.gaussian import GaussianBandit
 from bai_gym.bandits.poisson import PoissonBandit
-from bai_gym.common import validation
-from bai_gym.common.validation import ROWS, choice, real
 from bai_gym.errors import InstanceError
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import ROWS, choice, real
 
 __all__ = ["LINKS", "check_link", "linear_bandit"]
 

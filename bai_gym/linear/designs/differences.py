@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.common.validation import integer, real
 from bai_gym.errors import ParameterError
 from bai_gym.linear.designs.inputs import BoolArray, instances
 from bai_gym.linear.designs.span import Span, span
 from bai_gym.linear.designs.start import basis, uniform
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import integer, real
 
 __all__ = ["DifferenceDesign", "xy_optimal"]
 

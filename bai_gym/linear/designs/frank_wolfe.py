@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.common.validation import choice, integer, real
 from bai_gym.linear.designs.inputs import BoolArray, instances
 from bai_gym.linear.designs.span import Span, span, spread
 from bai_gym.linear.designs.start import basis, uniform
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import choice, integer, real
 
 __all__ = ["Design", "frank_wolfe", "g_optimal", "wynn"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.common.validation import choice, real
 from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.linear.designs.inputs import BoolArray, budgets, instances
 from bai_gym.linear.designs.span import Span, cross_variances, span
 from bai_gym.linear.designs.start import basis
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import choice, real
 
 __all__ = ["greedy_allocation"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
-from bai_gym.common import validation
+from bai_gym import validation
 from bai_gym.errors import BudgetError, InstanceError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.common.validation import real
 from bai_gym.errors import ParameterError
 from bai_gym.linear.designs.inputs import instances
 from bai_gym.linear.designs.span import RANK_TOLERANCE
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import real
 
 __all__ = ["MinimaxDesign", "minimax_design", "pair_design"]
 

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
-from bai_gym.common.validation import array, choice
 from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.linear.designs.inputs import budgets, designs
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
+from bai_gym.validation import array, choice
 
 __all__ = ["ROUNDINGS", "ceil_allocation", "round_design"]
 

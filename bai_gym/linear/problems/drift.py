@@ -7,12 +7,12 @@ import math
 import numpy as np
 
 from bai_gym.bandits import FeatureBandit
-from bai_gym.common.validation import integer, real
 from bai_gym.errors import InstanceError
 from bai_gym.linear.bandits.drifting import DriftingBandit
 from bai_gym.linear.problems.linear import soare_features
 from bai_gym.problems.base import FixedProblem
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import integer, real
 
 __all__ = ["oscillating_problem", "switching_problem"]
 

@@ -8,11 +8,11 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.bandits import FeatureBandit
-from bai_gym.common.validation import integer, real
 from bai_gym.errors import InstanceError
 from bai_gym.linear.bandits.linear import linear_bandit
 from bai_gym.problems.base import Problem, arm_count
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import integer, real
 
 __all__ = ["LinearManyArmsProblem", "LinearMultivariateProblem"]
 

@@ -8,13 +8,13 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.bandits import FeatureBandit
-from bai_gym.common.validation import choice, integer, real
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.linear.bandits.linear import linear_bandit
 from bai_gym.linear.problems.experiments import factor_features
 from bai_gym.linear.tasks import BestCandidate
 from bai_gym.problems.base import FixedProblem, Problem, arm_count
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import choice, integer, real
 
 __all__ = [
     "LinearCornerProblem",

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
-from bai_gym.common.validation import integer, real
 from bai_gym.linear.regression.inputs import Data, find_link, grouped, starts
 from bai_gym.linear.regression.linear import Axes, ridge, unscaled
 from bai_gym.linear.regression.links import Link
 from bai_gym.linear.regression.newton import Likelihood
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import integer, real
 
 __all__ = ["FALLBACK_PENALTY", "Fit", "generalized_linear"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.common import validation
+from bai_gym import validation
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.linear.regression.links import LINKS, Link
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray

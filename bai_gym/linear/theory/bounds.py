@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.common.validation import array, integer
 from bai_gym.statistics import FloatArray
 from bai_gym.theory.complexity import gaps, hardness, ugape_complexity
 from bai_gym.theory.inputs import arms, budgets
+from bai_gym.validation import array, integer
 
 __all__ = ["bayesgap_bound", "gse_glm_bound", "gse_linear_bound", "od_linbai_bound"]
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.common.validation import array, real
 from bai_gym.errors import InstanceError
 from bai_gym.linear.designs import minimax_design
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import array, real
 
 __all__ = ["LinearTime", "linear_characteristic_time"]
 

@@ -19,11 +19,11 @@ from typing import Any, Protocol
 
 import cloudpickle
 
-from bai_gym.common.validation import choice
 from bai_gym.errors import ClusterError, ParameterError
 from bai_gym.live.executor.functions import FailedPullError, Functions, Outcome, Stream, one_line
 from bai_gym.parallel import opened, packed, plays_elsewhere
 from bai_gym.parallel.worker import read, write
+from bai_gym.validation import choice
 
 __all__ = ["PLACES", "Callback", "make_callback"]
 

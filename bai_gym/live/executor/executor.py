@@ -10,10 +10,10 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.common.rewards import REAL, Rewards
-from bai_gym.common.validation import choice, integer, real, reward
 from bai_gym.errors import ClusterError, ParameterError, PullError
 from bai_gym.live.executor.callbacks import Callback, make_callback
 from bai_gym.live.executor.functions import FailedPullError, Functions, Outcome, Stream, one_line
+from bai_gym.validation import choice, integer, real, reward
 
 __all__ = ["POLICIES", "Executor"]
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from bai_gym.common.seeding import generator
-from bai_gym.common.validation import LARGEST, REWARD, integer, real, reward
 from bai_gym.errors import ParameterError
+from bai_gym.validation import LARGEST, REWARD, integer, real, reward
 
 __all__ = ["FailedPullError", "Functions", "Outcome", "Stream", "one_line"]
 

@@ -29,10 +29,10 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from bai_gym.api import agent_source
 from bai_gym.benchmark.protocol import Traits
-from bai_gym.common.validation import integer, real
 from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.live import PendingPull, Study
 from bai_gym.live.executor.functions import one_line
+from bai_gym.validation import integer, real
 
 __all__ = ["BAISearchCV"]
 

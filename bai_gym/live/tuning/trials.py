@@ -15,10 +15,10 @@ from typing_extensions import override
 from bai_gym.agents.paired.race import PairedRace
 from bai_gym.benchmark.protocol import reset
 from bai_gym.common.seeding import generator
-from bai_gym.common.validation import integer
 from bai_gym.errors import MissingPackageError, ParameterError
 from bai_gym.live import Identification, identify
 from bai_gym.problems import ProblemInfo
+from bai_gym.validation import integer
 
 try:
     from optuna.pruners import BasePruner

@@ -12,10 +12,10 @@ from bai_gym.bandits.draws import Draws
 from bai_gym.bandits.empirical import PULLS_AT_ONCE
 from bai_gym.bandits.streams import address, part_of, uniform
 from bai_gym.common.rewards import Rewards
-from bai_gym.common.validation import LARGEST, REWARD
 from bai_gym.errors import InstanceError
 from bai_gym.paired.bandits.base import PairedBandit, key_of
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import LARGEST, REWARD
 
 __all__ = ["PairedFiniteBandit"]
 

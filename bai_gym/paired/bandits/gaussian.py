@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from typing_extensions import override
 
+from bai_gym import validation
 from bai_gym.bandits.draws import Draws
 from bai_gym.bandits.gaussian import GaussianBandit
 from bai_gym.bandits.streams import address, normal, part_of
-from bai_gym.common import validation
 from bai_gym.errors import InstanceError
 from bai_gym.paired.bandits.base import PairedBandit, key_of
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros

@@ -12,7 +12,6 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
-from bai_gym.common.validation import integer
 from bai_gym.envs.late import pending_space
 from bai_gym.envs.registration import IDS, check_id
 from bai_gym.envs.spaces import action_space, observation_space
@@ -20,6 +19,7 @@ from bai_gym.envs.specification import EpisodeSpec, make_problem
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem
 from bai_gym.training.arrays.blocks import Arms, State, arms_of, draw, merge, start
+from bai_gym.validation import integer
 
 __all__ = ["TorchVectorEnv"]
 

@@ -9,7 +9,7 @@ import re
 import gymnasium as gym
 
 import bai_gym
-from bai_gym.agents.training import LanguageModel
+from bai_gym.training import LanguageModel
 from bai_gym.training.envs.text import TextWrapper
 
 STATE = re.compile(r"^Arm (\d+).*?: (\d+) pulls?(?:, mean ([^,\n]+))?", re.MULTILINE)

@@ -14,11 +14,11 @@ from bai_gym import evaluate
 from bai_gym.agents.bayesian.thompson import TS, TTTS
 from bai_gym.agents.tools.draws import FULL, beta_draw, bound, polar_draw
 from bai_gym.agents.tools.posteriors import STUDENT, Posteriors, arm_of_largest_draw
-from bai_gym.common.validation import LARGEST
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Engine
 from bai_gym.statistics import Statistics
+from bai_gym.validation import LARGEST
 
 Play = Callable[..., Any]
 Case = tuple[list[float], list[float], list[float]]  # pulls, means, variances

@@ -14,12 +14,11 @@ from sklearn.gaussian_process.kernels import RBF
 
 from bai_gym import agents
 from bai_gym.agents import EI, GPTS, GPUCB, KG, PI, BayesGap, BayesUCB
-from bai_gym.agents.correlated import GaussianProcessAgent
 from bai_gym.agents.correlated.improvement import log_improvement
 from bai_gym.agents.correlated.knowledge_gradient import log_expected_rise
 from bai_gym.bandits import FeatureBandit, GaussianBandit, GaussianPrior
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.correlated import GaussianPosterior, GaussianProcessProblem, PriorBandit
+from bai_gym.correlated import GaussianPosterior, GaussianProcessAgent, GaussianProcessProblem, PriorBandit
 from bai_gym.errors import BaiGymError
 from bai_gym.problems import ProblemInfo
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import bai_gym
-from bai_gym.agents.training import LanguageModel
 from bai_gym.errors import AgentError, ParameterError
+from bai_gym.training import LanguageModel
 
 ENV = "BAI-Bernoulli4-v0"
 ARM = re.compile(r"^Arm (\d+).*?: (\d+) pulls?(?:, mean (\S+?))?(?:,|$)", re.MULTILINE)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from bai_gym import compare, evaluate
-from bai_gym.agents.training import SB3Agent
 from bai_gym.errors import AgentError, ParameterError
+from bai_gym.training import SB3Agent
 
 BERNOULLI = "BAI-Bernoulli3-v0"
 

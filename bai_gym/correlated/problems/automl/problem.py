@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from bai_gym.bandits import EmpiricalBandit, GaussianPrior, SampleTable
-from bai_gym.common.validation import choice, integer
 from bai_gym.correlated.bandits import PriorBandit
 from bai_gym.correlated.data.regression import REGRESSION_TABLES, regression_table
 from bai_gym.correlated.problems.automl.cache import cached_scores
@@ -19,6 +18,7 @@ from bai_gym.data import cache_directory
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems.base import FixedProblem
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import choice, integer
 
 __all__ = ["SHIPPED", "AutoMLProblem", "automl_problem"]
 
