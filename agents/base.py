@@ -13,10 +13,10 @@ import numpy as np
 from bai_gym.adapters import stepper_of
 from bai_gym.agents.registry import check_arms
 from bai_gym.common.budget import Budget
-from bai_gym.common.rewards import REAL, Rewards
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Task

@@ -9,8 +9,8 @@ from importlib.resources import files
 from typing import Any
 
 from bai_gym.agents.loading import MODEL, SUFFIX, load
-from bai_gym.common.rewards import BINARY, Rewards
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError, unknown_name
+from bai_gym.rewards import BINARY, Rewards
 from bai_gym.wings import ANY, UNIT, Entry, gathered
 
 __all__ = [

@@ -49,7 +49,7 @@ class Registration:
         summary: One line for listings.
         keywords: Keyword arguments that the id fixes; ``gym.make`` can override them.
         data: Name of the required data set, or None.
-        rewards: The kind of rewards, with the keywords above, as text, see :class:`bai_gym.common.rewards.Rewards`.
+        rewards: The kind of rewards, with the keywords above, as text, see :class:`bai_gym.rewards.Rewards`.
     """
 
     id: str

@@ -30,7 +30,9 @@ WINGS = {name: wing for name, wing in wings().items() if name != "bai_gym"}
 # From the lowest to the highest. A package is a folder or a file under bai_gym/; `agents` is the folder agents/, and
 # `__init__` the front page of the library. Wings are above all of them.
 LAYERS: dict[str, frozenset[str]] = {
-    "core": frozenset({"analysis", "common", "content", "errors", "parallel", "statistics", "validation", "wings"}),
+    "core": frozenset(
+        {"analysis", "common", "content", "errors", "parallel", "rewards", "statistics", "validation", "wings"}
+    ),
     "models": frozenset({"bandits", "data", "problems", "tasks", "theory"}),
     "envs": frozenset({"envs"}),
     "agents": frozenset({"adapters", "agents", "sampling"}),
@@ -42,9 +44,10 @@ HEIGHT = {package: height for height, packages in enumerate(LAYERS.values()) for
 
 # What packages import within their layer.
 BESIDE: dict[str, set[str]] = {
-    "analysis": {"common", "errors", "statistics", "validation"},
+    "analysis": {"common", "errors", "rewards", "statistics", "validation"},
     "common": {"errors", "statistics", "validation", "wings"},
     "parallel": {"content", "errors", "validation"},
+    "rewards": {"errors", "statistics", "validation"},
     "validation": {"errors"},
     "wings": {"errors"},
     "problems": {"bandits", "data", "tasks", "theory"},

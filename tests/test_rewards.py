@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, PoissonBandit
-from bai_gym.common.rewards import BINARY, COUNTS, REAL, UNIT, Rewards
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import BINARY, COUNTS, REAL, UNIT, Rewards
 
 
 def test_text_names_every_kind_and_is_written_back() -> None:

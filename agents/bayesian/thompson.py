@@ -22,9 +22,9 @@ from bai_gym.agents.tools.posteriors import (
 from bai_gym.agents.tools.ranges import length_of
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.agents.tools.variances import floored
-from bai_gym.common.rewards import Rewards
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.sampling import Episode, Outcome, PerArm, Rule
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import choice, integer, probability, real

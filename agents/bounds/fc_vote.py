@@ -16,9 +16,9 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.registry import make
 from bai_gym.agents.sequential import first_block
 from bai_gym.agents.tools.choosing import best_mean, keep_best
-from bai_gym.common.rewards import Rewards
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.sampling import Request, Sequential, execute
 from bai_gym.statistics import IntArray, Statistics
 from bai_gym.tasks import BestArm

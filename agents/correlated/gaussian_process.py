@@ -12,12 +12,11 @@ from typing_extensions import override
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.ranges import ORACLE
-from bai_gym.bandits import GaussianPrior
-from bai_gym.bandits.kernels import KERNELS
-from bai_gym.common.rewards import Rewards
+from bai_gym.bandits import KERNELS, GaussianPrior
 from bai_gym.correlated.posterior import GaussianPosterior
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation
 from bai_gym.validation import choice, real

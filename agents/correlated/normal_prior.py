@@ -13,9 +13,9 @@ from bai_gym.agents.base import Agent
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.ranges import ORACLE
 from bai_gym.bandits import GaussianPrior
-from bai_gym.common.rewards import Rewards
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.validation import ROWS, real
 

@@ -63,9 +63,9 @@ from bai_gym.agents.tools.mixtures import (
 from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, RewardFamily, pool_variances
 from bai_gym.agents.tools.ranges import ORACLE, dependence_note, deviation_or_oracle, gaussian_note
 from bai_gym.bandits import Bandit
-from bai_gym.common.rewards import Rewards
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.sampling import Episode, Outcome
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
 from bai_gym.theory.deviations import exponential_family_c, gaussian_c

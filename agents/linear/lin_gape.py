@@ -18,8 +18,8 @@ from bai_gym.agents.tools.choosing import SLACK, largest
 from bai_gym.agents.tools.ranges import ORACLE, deviation_or_oracle
 from bai_gym.agents.tools.scanning import arm_of_nearly_largest, less_pulled
 from bai_gym.agents.tools.widths import EllipsoidState, ellipsoid_radius
-from bai_gym.common.rewards import Rewards
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.sampling import WAIT, Episode, PerArm, Rule, Sequential, States, Vector
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import choice, probability, real

@@ -16,8 +16,8 @@ from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.ranges import ORACLE, deviation_or_oracle
 from bai_gym.agents.tools.scanning import arm_of_nearly_largest
-from bai_gym.common.rewards import Rewards
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.sampling import Episode, PerArm, Rule, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import choice, probability, real

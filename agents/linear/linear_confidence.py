@@ -17,10 +17,10 @@ from bai_gym.agents.tools.batches import batch_size_of
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.ranges import ORACLE, dependence_note, deviation_or_oracle
 from bai_gym.bandits import Bandit
-from bai_gym.common.rewards import Rewards
 from bai_gym.errors import AgentError
 from bai_gym.linear.designs import project
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import choice, probability, real
 

@@ -25,11 +25,11 @@ from bai_gym.agents.linear.lockstep import grouped
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.ranges import ORACLE, deviation_or_oracle
 from bai_gym.bandits import Bandit
-from bai_gym.common.rewards import Rewards
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.linear.designs import MinimaxDesign, minimax_design, pair_design, round_design
 from bai_gym.linear.tasks import BestCandidate
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, State, States
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm

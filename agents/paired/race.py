@@ -14,9 +14,9 @@ from bai_gym.agents.fixed_confidence.stopping import confidence_note
 from bai_gym.agents.paired.rounds import BoolArray, RaceAgent, RoundState
 from bai_gym.agents.tools.mixtures import log_student
 from bai_gym.bandits import Bandit
-from bai_gym.common.rewards import REAL, Rewards
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.sampling import PerArm, States, Vector
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import integer, probability

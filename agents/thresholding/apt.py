@@ -11,9 +11,9 @@ from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.ranges import length_of
-from bai_gym.common.rewards import Rewards
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.sampling import Rule, State
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Thresholding

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from bai_gym.bandits import Bandit
-from bai_gym.common.rewards import Rewards
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import ROUNDING, FloatArray
 from bai_gym.validation import probability, real
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from bai_gym.bandits import Bandit
-from bai_gym.common.rewards import Rewards
+from bai_gym.rewards import Rewards
 from bai_gym.sampling import Episode, State, larger, total
 from bai_gym.statistics import FloatArray, Statistics
 from bai_gym.validation import choice

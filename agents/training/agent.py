@@ -15,8 +15,8 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import best_recommendation
 from bai_gym.agents.training.network import ArmNetwork, short_label
 from bai_gym.agents.training.playing import environments, find_weights, preferred, pull_one_by_one
-from bai_gym.common.rewards import Rewards
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import IntArray, Observation, Statistics
 
 __all__ = ["DEFAULT_ENV", "Learned", "shipped"]

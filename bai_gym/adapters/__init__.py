@@ -45,5 +45,4 @@ def adapted(
     begin = delayed(pausing(begin, checkpoints, pause), rounds)
     if not getattr(agent, "uses_pairs", False):
         return begin
-    start_on_pairs: Start = hook("compared")(begin, bandit)
-    return start_on_pairs
+    return hook("compared")(begin, bandit)  # type: ignore[no-any-return]

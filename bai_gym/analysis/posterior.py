@@ -21,7 +21,7 @@ import numpy.typing as npt
 from scipy.special import betaln, expit, log_expit, ndtr, ndtri
 
 from bai_gym.analysis.intervals import are_binary
-from bai_gym.common.rewards import Rewards
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["OWN", "PRIOR", "MeansPosterior", "prior_freedom"]

@@ -6,7 +6,7 @@ from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
     from bai_gym.auditing.auditor import audit, repeat
-    from bai_gym.auditing.gallery import GALLERY, GalleryRule
+    from bai_gym.auditing.gallery import GALLERY
     from bai_gym.auditing.instances import Instance
     from bai_gym.auditing.result import Audit
     from bai_gym.auditing.search import Plan
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Audit",
     "GALLERY",
-    "GalleryRule",
     "Instance",
     "Looks",
     "Plan",

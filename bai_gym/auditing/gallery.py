@@ -298,9 +298,10 @@ GALLERY: Mapping[str, GalleryRule] = MappingProxyType(
 
 def rows() -> dict[str, list[dict[str, Any]]]:
     """Return the rows of listings: the audits, as an experiment, and the rules of the gallery."""
-    audits = {"id": "audit", "what": "Stopping rules, and what they promise", "source": "", "runs": 20_000}
-    rules = [
-        {"name": name, "what": rule.stops_when, "promise": rule.promise, "source": rule.source}
-        for name, rule in GALLERY.items()
-    ]
-    return {"experiments": [audits], "rules": rules}
+    return {
+        "experiments": [{"id": "audit", "what": "Stopping rules, and what they promise", "source": "", "runs": 20_000}],
+        "rules": [
+            {"name": name, "what": rule.stops_when, "promise": rule.promise, "source": rule.source}
+            for name, rule in GALLERY.items()
+        ],
+    }

@@ -16,7 +16,7 @@ from bai_gym.bandits import (
     GaussianBandit,
     SampleTable,
 )
-from bai_gym.common.rewards import Rewards
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray
 
 __all__ = ["LARGEST_TABLE", "MOST_ITEMS", "Instance", "share"]

@@ -2,8 +2,6 @@
 
 from bai_gym.wings import Command, Wing
 
-__all__ = ["WING"]
-
 WING = Wing(
     commands={
         "audit": Command("bai_gym.auditing.commands.audit:audit", "Test what a stopping rule promises."),

@@ -11,8 +11,8 @@ import numpy as np
 from bai_gym import validation
 from bai_gym.bandits.draws import Draws
 from bai_gym.bandits.items import Items
-from bai_gym.common.rewards import REAL, Rewards
 from bai_gym.errors import InstanceError
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 if TYPE_CHECKING:

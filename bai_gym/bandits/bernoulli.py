@@ -9,8 +9,8 @@ from typing_extensions import override
 
 from bai_gym.bandits.base import Bandit, check_means
 from bai_gym.bandits.draws import Draws
-from bai_gym.common.rewards import BINARY, Rewards
 from bai_gym.errors import InstanceError
+from bai_gym.rewards import BINARY, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["BernoulliBandit"]

@@ -10,8 +10,8 @@ from typing_extensions import override
 
 from bai_gym.bandits.base import Bandit, check_num_arms
 from bai_gym.bandits.draws import Draws
-from bai_gym.common.rewards import REAL, Rewards
 from bai_gym.errors import InstanceError
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics, exact_means
 from bai_gym.validation import LARGEST, REWARD
 
@@ -45,7 +45,7 @@ class SampleTable:
         Args:
             rewards: See the attribute, as for ``offsets``.
             offsets: See above.
-            kind: The kind of the rewards; None: that which they show, see :meth:`bai_gym.common.rewards.Rewards.read`.
+            kind: The kind of the rewards; None: that which they show, see :meth:`bai_gym.rewards.Rewards.read`.
 
         Raises:
             InstanceError: If an arm has no rewards, or one is beyond 1e50 in magnitude, or not of the kind.

@@ -12,8 +12,8 @@ from typing_extensions import override
 from bai_gym.bandits.base import Bandit, check_num_arms
 from bai_gym.bandits.draws import Draws
 from bai_gym.bandits.empirical import SampleTable, centred_moments
-from bai_gym.common.rewards import Rewards
 from bai_gym.errors import InstanceError
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["FiniteBandit", "FinitePopulations", "distinct"]

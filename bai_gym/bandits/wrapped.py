@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from bai_gym.bandits.base import Bandit
 from bai_gym.bandits.draws import Draws
-from bai_gym.common.rewards import Rewards
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from bai_gym.bandits import Bandit
-from bai_gym.common.rewards import Rewards
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.problems.info import check_knowledge
+from bai_gym.rewards import Rewards
 
 __all__ = [
     "Traits",

@@ -1,1 +1,1 @@
-"""What all other folders use: random streams, kinds of rewards, budgets, rounds, lazy imports, progress."""
+"""What all other folders use: random streams, budgets, rounds, lazy imports, progress."""

@@ -55,6 +55,8 @@ def _homes(file: Path) -> dict[str, str]:
 
 def _elsewhere(name: str) -> str:
     """Return how to import a name that a wing has."""
-    faces = {wing: Path(__file__).parents[1] / wing / "__init__.py" for wing in wings()}
-    where = [wing for wing, file in faces.items() if file.exists() and f'"{name}"' in file.read_text(encoding="utf-8")]
-    return f"; from bai_gym.{where[0]} import {name}" if where else ""
+    for wing in wings():
+        face = Path(__file__).parents[1] / wing / "__init__.py"
+        if face.exists() and f'"{name}"' in face.read_text(encoding="utf-8"):
+            return f"; from bai_gym.{wing} import {name}"
+    return ""

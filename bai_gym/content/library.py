@@ -37,7 +37,7 @@ def library_digest() -> str:
     for package, folder in library_folders().items():
         for path in folder.rglob("*"):
             parts = path.relative_to(folder).parts
-            if not LATER & {part.partition(".")[0] for part in parts}:
+            if not LATER & {Path(part).stem for part in parts}:
                 files["/".join((package, *parts))] = path
     for name, path in sorted(files.items()):
         if path.is_file() and path.parent.name != "__pycache__":

@@ -2,8 +2,6 @@
 
 from bai_gym.wings import Entry, Registration, Wing
 
-__all__ = ["WING"]
-
 BAYESIAN = "Hoffman et al. 2014"
 PRIORS = "Nguyen et al. 2025"
 GP_BUDGETS = {10: 20, 16: 32, 64: 128, 357: 400}  # of each number of arms; the last pair is that of a traffic network

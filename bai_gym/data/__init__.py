@@ -11,7 +11,7 @@ from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
     from bai_gym.data.columns import FeatureTable
-    from bai_gym.data.locate import Status, cache_directory, data_directory, fetch, find, require, status
+    from bai_gym.data.locate import cache_directory, data_directory, fetch, find, require, status
     from bai_gym.data.matrix import MISSING, ScoreMatrix
     from bai_gym.data.registry import DataFile, DataSet, get, names
     from bai_gym.data.table import ArmSamples, read_scores, read_table
@@ -23,7 +23,6 @@ __all__ = [
     "FeatureTable",
     "MISSING",
     "ScoreMatrix",
-    "Status",
     "cache_directory",
     "data_directory",
     "fetch",

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bai_gym.common.rewards import Rewards
 from bai_gym.data.table import ArmSamples
 from bai_gym.errors import DataError
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import choice
 
@@ -55,7 +55,7 @@ class ScoreMatrix:
         Args:
             samples: Rewards with items.
             source: Name of the file, for messages.
-            kind: The kind of the rewards; None: that which they show, see :meth:`bai_gym.common.rewards.Rewards.read`.
+            kind: The kind of the rewards; None: that which they show, see :meth:`bai_gym.rewards.Rewards.read`.
 
         Raises:
             DataError: If an arm has two rewards on an item.

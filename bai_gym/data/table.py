@@ -20,9 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from bai_gym.common.rewards import OTHER_KIND, REAL, Rewards
 from bai_gym.data.csv_file import first_line, listing, read_text, require_columns
 from bai_gym.errors import DataError, MissingDataError, ParameterError
+from bai_gym.rewards import OTHER_KIND, REAL, Rewards
 from bai_gym.validation import LARGEST, REWARD, choice, file_path, integer
 
 __all__ = ["ArmSamples", "read_scores", "read_table"]

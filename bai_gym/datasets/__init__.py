@@ -12,8 +12,8 @@ from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
     from bai_gym.datasets.agentopt import LLM_AGENTS, llm_agents
-    from bai_gym.datasets.alpaca_eval import PREFERENCES, read_alpaca_eval
-    from bai_gym.datasets.aslib import RUNTIMES, read_aslib
+    from bai_gym.datasets.alpaca_eval import read_alpaca_eval
+    from bai_gym.datasets.aslib import read_aslib
     from bai_gym.datasets.automobile import automobile_like, read_automobile
     from bai_gym.datasets.completion import CompletedRatings, complete, completed, factorize
     from bai_gym.datasets.item_response import item_response_scores
@@ -29,8 +29,6 @@ __all__ = [
     "LLM_AGENTS",
     "MOTOR_TARGETS",
     "MovieLensProblem",
-    "PREFERENCES",
-    "RUNTIMES",
     "Ratings",
     "RowsProblem",
     "ScoresProblem",

@@ -2,8 +2,6 @@
 
 from bai_gym.wings import Registration, Wing
 
-__all__ = ["WING"]
-
 STRUCTURED = "Azizi et al. 2022"
 PULLS_PER_ARM = 20  # of the paper's 10, 20 and 50
 

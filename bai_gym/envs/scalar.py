@@ -98,7 +98,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
 
     The ``info`` of ``reset`` declares the kind of the arms' rewards, which is no secret: ``info["rewards"]`` is
     ``"binary"`` (0 and 1), ``"bounded(low, high)"``, ``"counts"`` or ``"real"``, see
-    :class:`bai_gym.common.rewards.Rewards`; the infos of steps do not repeat it.
+    :class:`bai_gym.rewards.Rewards`; the infos of steps do not repeat it.
 
     ## Episode end
     Terminates with the recommendation: after exactly ``budget`` + 1 steps, or when the agent stops. With fixed

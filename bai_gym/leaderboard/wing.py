@@ -2,8 +2,6 @@
 
 from bai_gym.wings import Command, Wing
 
-__all__ = ["WING"]
-
 WING = Wing(
     commands={
         "leaderboard": Command(

@@ -2,8 +2,6 @@
 
 from bai_gym.wings import CAP, FIXED_CONFIDENCE, UNIT, Entry, Registration, Wing
 
-__all__ = ["WING"]
-
 STRUCTURED = "Azizi et al. 2022"
 DRIFT = "Xiong et al. 2024"
 EXPERIMENTS = "after Fiez et al. 2019"

@@ -8,8 +8,8 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.bandits.base import Bandit, check_num_arms
-from bai_gym.common.rewards import Rewards
 from bai_gym.live.executor.executor import Executor
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["FunctionBandit"]

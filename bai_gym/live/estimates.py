@@ -11,9 +11,9 @@ import numpy as np
 
 from bai_gym.agents.tools.mixtures import bounded_upper_end, student_width
 from bai_gym.analysis.intervals import are_binary, mean_intervals, normal
-from bai_gym.common.rewards import BINARY, REAL, Rewards
 from bai_gym.live.pairs import Pairs
 from bai_gym.live.posterior import Posterior
+from bai_gym.rewards import BINARY, REAL, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Estimates", "Pull"]

@@ -9,7 +9,6 @@ from concurrent import futures
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
-from bai_gym.common.rewards import Rewards
 from bai_gym.errors import BudgetError, ParameterError, PullError
 from bai_gym.live.evidence import Identification
 from bai_gym.live.executor.executor import Executor
@@ -18,6 +17,7 @@ from bai_gym.live.experiment import check_names, kind_of
 from bai_gym.live.items import check_items
 from bai_gym.live.study import PendingPull, Study
 from bai_gym.live.terminal import Terminal
+from bai_gym.rewards import Rewards
 from bai_gym.validation import integer
 
 __all__ = ["identify"]

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.common.rewards import REAL, Rewards
 from bai_gym.data import read_table
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.live.estimates import Estimates, Pull
 from bai_gym.live.page import Page
 from bai_gym.live.summary import summary
+from bai_gym.rewards import REAL, Rewards
 
 __all__ = ["log_page"]
 
@@ -36,7 +36,7 @@ def log_page(
         reward_column: The column with the reward: numbers, of which larger ones are better, or true, false, yes and no.
         control: The alternative with which the others are compared; None: there is none.
         item_column: The column that names the item, such as the question, if all were tried on the same ones.
-        rewards: The kind of rewards; None: that which the log shows, see :meth:`bai_gym.common.rewards.Rewards.read`.
+        rewards: The kind of rewards; None: that which the log shows, see :meth:`bai_gym.rewards.Rewards.read`.
         missing: ``"error"``, or ``"drop"`` to leave out rows without an alternative or a reward.
 
     Raises:

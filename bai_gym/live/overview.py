@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.common.rewards import Rewards
 from bai_gym.live.entries import Entry
 from bai_gym.live.estimates import Pull, statistics_of
 from bai_gym.live.evidence import Identification
 from bai_gym.live.storage import read_log
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import Statistics
 
 __all__ = ["Overview"]

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from bai_gym.bandits import Bandit, FeatureBandit
-from bai_gym.common.rewards import REAL, Rewards
 from bai_gym.errors import ParameterError
 from bai_gym.live.bandits import FunctionBandit
 from bai_gym.live.executor.executor import Executor
 from bai_gym.problems.base import FixedProblem
+from bai_gym.rewards import REAL, Rewards
 
 __all__ = ["function_problem"]
 
@@ -52,7 +52,7 @@ def function_problem(
         worst: Reward of a failed pull.
         run_in: ``"auto"``, ``"here"``, ``"thread"``, ``"process"``, or an executor, see :func:`bai_gym.live.identify`.
         rewards: The kind of rewards, ``"binary"``, ``"bounded(low, high)"``, ``"counts"`` or ``"real"``, see
-            :class:`bai_gym.common.rewards.Rewards`; a pull that returns another number has failed. None: real.
+            :class:`bai_gym.rewards.Rewards`; a pull that returns another number has failed. None: real.
 
     Raises:
         ParameterError: If an argument is invalid.

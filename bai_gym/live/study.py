@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bai_gym.api import agent_source
-from bai_gym.common.rewards import Rewards
 from bai_gym.common.seeding import check_seed
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 from bai_gym.live.entries import Entry, Overtaken
@@ -30,6 +29,7 @@ from bai_gym.live.funds import Funds
 from bai_gym.live.items import Items
 from bai_gym.live.replay import State
 from bai_gym.live.storage import open_log
+from bai_gym.rewards import Rewards
 from bai_gym.validation import LARGEST, flag, integer, real
 from bai_gym.validation import reward as check_reward
 
@@ -104,7 +104,7 @@ class Study:
         arm_column: Column of ``earlier`` that names the arm.
         reward_column: Column of ``earlier`` with the reward.
         rewards: The kind of rewards, for agents whose statistics depend on it: ``"binary"``, ``"bounded(low, high)"``,
-            ``"counts"`` or ``"real"``, see :class:`bai_gym.common.rewards.Rewards`. Others are refused by ``tell``.
+            ``"counts"`` or ``"real"``, see :class:`bai_gym.rewards.Rewards`. Others are refused by ``tell``.
             None: what the earlier results show (binary if all are 0 or 1, ``"bounded(0, 1)"`` if all are between);
             without any, real.
         items: Questions, instances or seeds that all arms are played on, at least 1, of any type: the j-th pull of

@@ -2,8 +2,6 @@
 
 from bai_gym.wings import Command, Registration, Wing
 
-__all__ = ["WING"]
-
 WING = Wing(
     families={
         "function": "bai_gym.live.problems:function_problem",

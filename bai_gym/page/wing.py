@@ -2,8 +2,6 @@
 
 from bai_gym.wings import Command, Wing
 
-__all__ = ["WING"]
-
 WING = Wing(
     commands={
         "report": Command("bai_gym.page.commands:report", "Turn folders of results into one web page."),

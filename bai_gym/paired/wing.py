@@ -2,8 +2,6 @@
 
 from bai_gym.wings import Entry, Registration, Wing
 
-__all__ = ["WING"]
-
 WING = Wing(
     ids=(
         Registration(

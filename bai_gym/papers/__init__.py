@@ -34,8 +34,9 @@ def find(name: str) -> Experiment:
 
 def rows() -> dict[str, list[dict[str, Any]]]:
     """Return the rows of listings."""
-    found = [
-        {"id": e.id, "what": e.title, "source": e.source, "runs": None if e.instances else e.runs}
-        for e in EXPERIMENTS.values()
-    ]
-    return {"experiments": found}
+    return {
+        "experiments": [
+            {"id": e.id, "what": e.title, "source": e.source, "runs": None if e.instances else e.runs}
+            for e in EXPERIMENTS.values()
+        ]
+    }

@@ -7,12 +7,11 @@ from bai_gym.common.lazy import lazily
 if TYPE_CHECKING:
     from bai_gym.planning.advice import Advice, advise
     from bai_gym.planning.budget import BudgetPlan, Plans, plan
-    from bai_gym.planning.goals import Goal, Measurement
+    from bai_gym.planning.goals import Measurement
 
 __all__ = [
     "Advice",
     "BudgetPlan",
-    "Goal",
     "Measurement",
     "Plans",
     "advise",

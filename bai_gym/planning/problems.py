@@ -13,10 +13,10 @@ from typing_extensions import override
 
 from bai_gym.analysis.posterior import MeansPosterior
 from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBandit, SampleTable
-from bai_gym.common.rewards import BINARY, REAL, Rewards
 from bai_gym.errors import DataError
 from bai_gym.problems.base import Problem
 from bai_gym.problems.custom import table_problem
+from bai_gym.rewards import BINARY, REAL, Rewards
 from bai_gym.statistics import Statistics
 
 __all__ = ["PilotProblem", "pilot_problem"]

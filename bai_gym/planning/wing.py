@@ -2,8 +2,6 @@
 
 from bai_gym.wings import Command, Registration, Wing
 
-__all__ = ["WING"]
-
 WING = Wing(
     families={
         "pilot": "bai_gym.planning.problems:pilot_problem",

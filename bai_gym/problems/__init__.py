@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from bai_gym.problems.families import FAMILIES, build
     from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
     from bai_gym.problems.info import KNOWLEDGE, ProblemInfo
-    from bai_gym.problems.newsvendor import newsvendor_problem
     from bai_gym.problems.thresholding import ThresholdingProblem
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "ProblemInfo",
     "ThresholdingProblem",
     "build",
-    "newsvendor_problem",
 ]
 
 __getattr__, __dir__ = lazily(__name__)

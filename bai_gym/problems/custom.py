@@ -20,10 +20,10 @@ from bai_gym.bandits import (
     GaussianBandit,
     SampleTable,
 )
-from bai_gym.common.rewards import REAL, Rewards
 from bai_gym.data import ArmSamples, ScoreMatrix, read_table
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems.base import FixedProblem
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.validation import choice, flag
 from bai_gym.wings import hook
 
@@ -118,7 +118,7 @@ def table_problem(
         replace: Whether a row, or an item, may come again (default). False: only after all others of its arm, see
             :class:`bai_gym.bandits.FiniteBandit`.
         rewards: The kind of rewards, ``"binary"``, ``"bounded(low, high)"``, ``"counts"`` or ``"real"``, see
-            :class:`bai_gym.common.rewards.Rewards`. None: binary if all in the file are 0 or 1, ``"bounded(0, 1)"`` if
+            :class:`bai_gym.rewards.Rewards`. None: binary if all in the file are 0 or 1, ``"bounded(0, 1)"`` if
             all are between, else real.
         paired: Whether the j-th pull of every arm returns its reward on the same item.
         item_column: The column that names the item, with ``paired=True`` only; each arm has one row for an item.

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from bai_gym.bandits import Bandit
 from bai_gym.common.budget import Budget, Costs
-from bai_gym.common.rewards import REAL, Rewards
 from bai_gym.common.rounds import AT_ONCE, Rounds
 from bai_gym.errors import AgentError, ParameterError
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, Task
 from bai_gym.theory import reward_bound

@@ -16,8 +16,7 @@ __all__ = ["instance_bound"]
 def instance_bound(bandit: Bandit, task: Task, delta: float, costs: Costs | None = None) -> float | None:
     """Return the bound of a bandit of one instance, see :meth:`bai_gym.problems.Problem.lower_bound`."""
     if isinstance(bandit, FeatureBandit) and costs is None:
-        least: float | None = hook("linear_bound", lambda *_: None)(bandit, task, delta)
-        return least
+        return hook("linear_bound", lambda *_: None)(bandit, task, delta)  # type: ignore[no-any-return]
     if not isinstance(task, BestArm) or task.epsilon > 0:
         return None
     variances = None

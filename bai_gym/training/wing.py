@@ -2,8 +2,6 @@
 
 from bai_gym.wings import BINARY, Command, Entry, Wing
 
-__all__ = ["WING"]
-
 WING = Wing(
     groups={"training": "Learned"},
     agents={

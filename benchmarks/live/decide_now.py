@@ -22,8 +22,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from bai_gym.analysis.posterior import MeansPosterior
-from bai_gym.common.rewards import BINARY, COUNTS, REAL, UNIT, Rewards
 from bai_gym.live.pairs import Pairs
+from bai_gym.rewards import BINARY, COUNTS, REAL, UNIT, Rewards
 from bai_gym.statistics import FloatArray
 
 DRAWS = 400  # true means drawn given a log

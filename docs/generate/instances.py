@@ -11,12 +11,12 @@ from typing_extensions import override
 
 from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit
 from bai_gym.bandits.wrapped import WrappedBandit
-from bai_gym.common.rewards import Rewards
 from bai_gym.envs.registration import IDS
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import KEYWORDS
 from bai_gym.errors import MissingDataError
 from bai_gym.problems import FAMILIES, FixedProblem, FrozenProblem, Problem, build
+from bai_gym.rewards import Rewards
 from bai_gym.wings import Registration
 from generate.docstrings import Linker, Parsed, parse
 

@@ -14,8 +14,8 @@ from bai_gym.agents.registry import BUILT_IN
 from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBandit, PoissonBandit, SampleTable
 from bai_gym.benchmark.protocol import notes, suited
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.common.rewards import Rewards
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.wings import BINARY, UNIT
 
 CASES = run_path(str(Path(__file__).with_name("cases.py")))

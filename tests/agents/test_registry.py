@@ -10,8 +10,8 @@ import pytest
 from bai_gym import agents
 from bai_gym.agents import registry
 from bai_gym.agents.registry import BUILT_IN, check_rewards
-from bai_gym.common.rewards import Rewards
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError
+from bai_gym.rewards import Rewards
 
 
 def test_every_name_makes_an_agent_of_that_name() -> None:

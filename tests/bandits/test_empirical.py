@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bai_gym.bandits import EmpiricalBandit, SampleTable, empirical
-from bai_gym.common.rewards import BINARY
 from bai_gym.errors import InstanceError
+from bai_gym.rewards import BINARY
 
 
 def test_moments_of_a_table() -> None:

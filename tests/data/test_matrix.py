@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bai_gym.common.rewards import REAL, Rewards
 from bai_gym.data import ScoreMatrix
 from bai_gym.errors import DataError, ParameterError
+from bai_gym.rewards import REAL, Rewards
 
 NAN = float("nan")
 SMALL = ScoreMatrix(

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bai_gym.common.rewards import BINARY, Rewards
 from bai_gym.data import ArmSamples, find, read_scores, read_table
 from bai_gym.errors import DataError, MissingDataError, ParameterError
+from bai_gym.rewards import BINARY, Rewards
 
 LOG = "page,clicks,other\nb,1,x\na,2,x\nb,3,y\na,6,y\na,4,z\n"
 

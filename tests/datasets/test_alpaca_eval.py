@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bai_gym.datasets import PREFERENCES, read_alpaca_eval
+from bai_gym.datasets.alpaca_eval import PREFERENCES, read_alpaca_eval
 from bai_gym.errors import DataError, MissingDataError
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bai_gym.datasets import RUNTIMES, read_aslib
+from bai_gym.datasets.aslib import RUNTIMES, read_aslib
 from bai_gym.errors import DataError, MissingDataError
 from bai_gym.problems import build
 

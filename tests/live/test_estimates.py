@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bai_gym.agents.tools.mixtures import log_bounded, log_student
-from bai_gym.common.rewards import BINARY, COUNTS, REAL, Rewards
 from bai_gym.live.estimates import Estimates, Pull
+from bai_gym.rewards import BINARY, COUNTS, REAL, Rewards
 from bai_gym.statistics import Statistics
 
 

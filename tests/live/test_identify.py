@@ -21,12 +21,12 @@ import pytest
 from bai_gym import agents
 from bai_gym.agents.registry import BUILT_IN
 from bai_gym.analysis.intervals import wilson
-from bai_gym.common.rewards import BINARY as BINARY_REWARDS
 from bai_gym.common.seeding import generator
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, InstanceError, OutputError, ParameterError, PullError
 from bai_gym.live import identify
 from bai_gym.live.estimates import Pull
 from bai_gym.live.evidence import Identification
+from bai_gym.rewards import BINARY as BINARY_REWARDS
 from bai_gym.validation import LARGEST
 from bai_gym.wings import ANY, BINARY
 

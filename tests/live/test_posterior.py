@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bai_gym.analysis.posterior import MeansPosterior
-from bai_gym.common.rewards import BINARY, COUNTS, REAL, UNIT, Rewards
 from bai_gym.live.posterior import Posterior
+from bai_gym.rewards import BINARY, COUNTS, REAL, UNIT, Rewards
 
 TOLERANCE = 0.035  # four standard errors of 4,000 draws
 

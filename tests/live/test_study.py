@@ -21,7 +21,6 @@ import pyarrow
 import pytest
 
 import bai_gym
-from bai_gym.common.rewards import COUNTS, Rewards
 from bai_gym.errors import (
     AgentError,
     BaiGymError,
@@ -38,6 +37,7 @@ from bai_gym.live.estimates import Pull
 from bai_gym.live.journal import Journal, read_journal
 from bai_gym.live.overview import Overview
 from bai_gym.live.study import PendingPull
+from bai_gym.rewards import COUNTS, Rewards
 
 NAMES = ("red", "green", "blue")
 MEANS = (0.0, 2.0, 1.0)

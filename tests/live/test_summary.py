@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.common.rewards import Rewards
 from bai_gym.errors import ParameterError
 from bai_gym.live import Study
 from bai_gym.live.estimates import Pull
 from bai_gym.live.evidence import Identification
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import Statistics
 
 

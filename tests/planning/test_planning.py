@@ -18,7 +18,6 @@ from bai_gym.agents.elimination.sequential_halving import SequentialHalving
 from bai_gym.analysis.intervals import quantile_interval
 from bai_gym.analysis.posterior import PRIOR
 from bai_gym.bandits import GaussianBandit, SampleTable
-from bai_gym.common.rewards import Rewards
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.planning import advise, plan
@@ -29,6 +28,7 @@ from bai_gym.planning.now import NOW, DecideNow
 from bai_gym.planning.problems import PilotProblem
 from bai_gym.problems import Problem
 from bai_gym.results.result import Runs, summarize
+from bai_gym.rewards import Rewards
 
 ROOT = Path(__file__).resolve().parents[2]
 TWO_ARMS = {"means": [0.5, 0.0], "variances": 1.0}

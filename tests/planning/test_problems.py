@@ -8,9 +8,9 @@ from scipy.integrate import dblquad
 from scipy.special import betaln, gamma, gammainc
 
 from bai_gym.bandits import BernoulliBandit, GaussianBandit, SampleTable
-from bai_gym.common.rewards import BINARY, REAL, Rewards
 from bai_gym.errors import DataError
 from bai_gym.planning.problems import PilotProblem
+from bai_gym.rewards import BINARY, REAL, Rewards
 
 
 def table(*arms: list[float], kind: Rewards | None = None) -> SampleTable:

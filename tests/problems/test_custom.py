@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
-from bai_gym.common.rewards import COUNTS
 from bai_gym.errors import BaiGymError, DataError, InstanceError, ParameterError
 from bai_gym.problems import build
+from bai_gym.rewards import COUNTS
 
 RNG = np.random.default_rng(0)
 

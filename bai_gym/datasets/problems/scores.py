@@ -9,13 +9,13 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.bandits import Bandit, FiniteBandit, FinitePopulations, SampleTable
-from bai_gym.common.rewards import REAL, Rewards
 from bai_gym.common.seeding import check_seed
 from bai_gym.data import ArmSamples, ScoreMatrix, read_scores
 from bai_gym.datasets.item_response import item_response_scores
 from bai_gym.datasets.problems.rows import distinct_rows
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems.base import FixedProblem, Problem, arm_count
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import flag
 
@@ -40,7 +40,7 @@ class ScoresProblem(Problem):
         num_arms: K, from 2 to M.
         notes: Sentences for every report.
         paired: Whether the j-th pull of every arm asks the same question.
-        kind: The kind of the scores; None: that which they show, see :meth:`bai_gym.common.rewards.Rewards.read`.
+        kind: The kind of the scores; None: that which they show, see :meth:`bai_gym.rewards.Rewards.read`.
 
     Raises:
         InstanceError: Fewer than two arms, or scores that are not finite.
@@ -136,7 +136,7 @@ def llm_selection_problem(
             models have a score for, ``"arms"`` the models that have a score for all questions, ``"zero"`` counts a
             missing score as 0, and ``"error"`` rejects the file.
         rewards: The kind of the scores, ``"binary"``, ``"bounded(low, high)"``, ``"counts"`` or ``"real"``, see
-            :class:`bai_gym.common.rewards.Rewards`. None: binary if all in the file are 0 or 1, ``"bounded(0, 1)"`` if
+            :class:`bai_gym.rewards.Rewards`. None: binary if all in the file are 0 or 1, ``"bounded(0, 1)"`` if
             all are between, else real.
         paired: Whether all arms read the rows in the same random order.
 

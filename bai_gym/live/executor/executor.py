@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.common.rewards import REAL, Rewards
 from bai_gym.errors import ClusterError, ParameterError, PullError
 from bai_gym.live.executor.callbacks import Callback, make_callback
 from bai_gym.live.executor.functions import FailedPullError, Functions, Outcome, Stream, one_line
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.validation import choice, integer, real, reward
 
 __all__ = ["POLICIES", "Executor"]

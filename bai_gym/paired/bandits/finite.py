@@ -11,9 +11,9 @@ from bai_gym.bandits.base import check_num_arms
 from bai_gym.bandits.draws import Draws
 from bai_gym.bandits.empirical import PULLS_AT_ONCE
 from bai_gym.bandits.streams import address, part_of, uniform
-from bai_gym.common.rewards import Rewards
 from bai_gym.errors import InstanceError
 from bai_gym.paired.bandits.base import PairedBandit, key_of
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import LARGEST, REWARD
 
@@ -70,7 +70,7 @@ class PairedFiniteBandit(PairedBandit):
         candidates: ``(N, K)`` which candidates are the arms of each instance.
         replace: Whether items are drawn with replacement.
         kind: The kind of the rewards; None: that which the matrix shows, see
-        :meth:`bai_gym.common.rewards.Rewards.read`.
+        :meth:`bai_gym.rewards.Rewards.read`.
 
     Attributes:
         variances: ``(N, K)`` variances of a single reward (divisor: n).

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bai_gym.common.budget import Costs, pulls_for
-from bai_gym.common.rewards import Rewards
 from bai_gym.errors import ParameterError
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import IntArray, Observation
 from bai_gym.tasks import BestOfEach, GoodArm, Task, Thresholding, TopM
 

@@ -11,10 +11,10 @@ import pytest
 from bai_gym.agents import Agent
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
-from bai_gym.common.rewards import REAL, Rewards
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.paired import PairStatistics
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm
 

@@ -12,10 +12,10 @@ import pytest
 from bai_gym.agents import PairedRace
 from bai_gym.agents.paired.race import log_evidence
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.common.rewards import BINARY, UNIT
 from bai_gym.errors import AgentError
 from bai_gym.paired import PairedGaussianBandit
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import BINARY, UNIT
 
 Play = Callable[..., Any]
 

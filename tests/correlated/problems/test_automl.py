@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 
-from bai_gym.correlated import AutoMLProblem, RegressionTable, automl_problem, regression_table
 from bai_gym.correlated.data import regression
-from bai_gym.correlated.problems.automl import MODELS, problem, similarity, training
+from bai_gym.correlated.data.regression import RegressionTable, regression_table
+from bai_gym.correlated.problems.automl import MODELS, AutoMLProblem, automl_problem, problem, similarity, training
 from bai_gym.correlated.problems.automl.cache import cached_scores, folder_of
 from bai_gym.correlated.problems.automl.training import split_scores
 from bai_gym.envs.scalar import BestArmEnv

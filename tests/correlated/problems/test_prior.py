@@ -8,7 +8,12 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from bai_gym.correlated import PriorProblem, gaussian_prior_problem, hierarchical_prior_problem, linear_prior_problem
+from bai_gym.correlated.problems.prior import (
+    PriorProblem,
+    gaussian_prior_problem,
+    hierarchical_prior_problem,
+    linear_prior_problem,
+)
 from bai_gym.errors import BaiGymError, InstanceError, ParameterError
 
 LEVEL = 4.9  # standard deviations: two-sided 1e-6

@@ -10,7 +10,7 @@ import pytest
 
 import bai_gym
 from bai_gym.agents import BayesGap
-from bai_gym.correlated import Signals, TrafficProblem, traffic_problem
+from bai_gym.correlated.problems.traffic import Signals, TrafficProblem, traffic_problem
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import BaiGymError, DataError, InstanceError, MissingDataError, ParameterError
 from bai_gym.problems import FrozenProblem, ProblemInfo, build

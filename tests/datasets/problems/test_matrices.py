@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import bai_gym
-from bai_gym.common.rewards import BINARY
 from bai_gym.data import ScoreMatrix
 from bai_gym.datasets import llm_agents
 from bai_gym.datasets.problems.matrices import matrix_problem
 from bai_gym.errors import MissingDataError, ParameterError
 from bai_gym.problems import FixedProblem, build
+from bai_gym.rewards import BINARY
 
 
 def test_an_agent_has_its_exact_mean_after_all_questions() -> None:

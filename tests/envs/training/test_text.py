@@ -19,10 +19,10 @@ from bai_gym.bandits import (
     PoissonBandit,
     SampleTable,
 )
-from bai_gym.common.rewards import Rewards
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
 from bai_gym.problems import FixedProblem
+from bai_gym.rewards import Rewards
 from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Thresholding, TopM
 from bai_gym.training.envs.text import TextWrapper
 from bai_gym.training.envs.text_encoding import TextEncoding, UnreadableReplyError

@@ -4,7 +4,7 @@
 the scores on disk, and ``problem`` turns them into a bandit.
 """
 
-from bai_gym.correlated.problems.automl.grid import GRIDS, MODELS, Model, similarity
+from bai_gym.correlated.problems.automl.grid import MODELS, similarity
 from bai_gym.correlated.problems.automl.problem import AutoMLProblem, automl_problem
 
-__all__ = ["GRIDS", "MODELS", "AutoMLProblem", "Model", "automl_problem", "similarity"]
+__all__ = ["MODELS", "AutoMLProblem", "automl_problem", "similarity"]
