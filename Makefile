@@ -37,9 +37,9 @@ test-all: $(TEST)/ready  ## run all tests: statistics at full size, clusters, br
 
 # NumPy and SciPy take one of several kernels of OpenBLAS, by the processor, and each rounds differently. `make test` plays
 # the one that is taken here.
-KERNEL_TESTS := tests/agents/structured tests/agents/tools/test_ridge.py tests/bandits/test_drifting.py \
-	tests/bandits/test_linear.py tests/designs tests/gaussian_process tests/problems/test_gaussian_process.py \
-	tests/problems/test_linear.py tests/regression tests/theory/test_linear_time.py \
+KERNEL_TESTS := tests/agents/linear tests/agents/linear/test_ridge.py tests/bandits/linear/test_drifting.py \
+	tests/bandits/linear/test_linear.py tests/linear/designs tests/correlated tests/correlated/problems/test_gaussian_process.py \
+	tests/linear/problems/test_linear.py tests/linear/regression tests/linear/theory/test_characteristic_time.py \
 	$(patsubst %,tests/agents/bayesian/test_%.py,acquisition bayes_gap pi_bai rue warm_up)
 test-kernels: $(TEST)/ready  ## run the tests of linear algebra with every other kernel that this processor can run
 	@kernels=$$($(TEST)/$(BIN)/python .ci/kernels.py) || exit; \

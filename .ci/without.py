@@ -45,7 +45,7 @@ for module in pkgutil.walk_packages(bai_gym.__path__, "bai_gym.", onerror=failed
 from bai_gym.agents import make, names
 for name in names():
     make(name)
-from bai_gym.datasets import get, names as data_sets
+from bai_gym.data import get, names as data_sets
 from bai_gym.envs.registration import IDS
 for entry in IDS:
     if entry.data is None:

@@ -4,14 +4,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from bai_gym.agents.registry import BUILT_IN, find, make, names, register
-from bai_gym.lazy import lazily
+from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
     from bai_gym.agents.base import Agent
-    from bai_gym.agents.bayesian.gaussian_process import GaussianProcessAgent as GaussianProcessAgent
-    from bai_gym.agents.learned.language_model import LanguageModel as LanguageModel
-    from bai_gym.agents.learned.sb3 import SB3Agent as SB3Agent
+    from bai_gym.agents.correlated.gaussian_process import GaussianProcessAgent as GaussianProcessAgent
     from bai_gym.agents.sequential import SequentialAgent
+    from bai_gym.agents.training.language_model import LanguageModel as LanguageModel
+    from bai_gym.agents.training.sb3 import SB3Agent as SB3Agent
 
 __all__ = ["Agent", "SequentialAgent", "make", "names", "register"]
 

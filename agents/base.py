@@ -12,7 +12,7 @@ import numpy as np
 
 from bai_gym.adapters import stepper_of
 from bai_gym.agents.registry import check_arms
-from bai_gym.budget import Budget
+from bai_gym.common.budget import Budget
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo

@@ -63,7 +63,7 @@ def load(reference: str) -> Callable[..., Any]:
         AgentError: If the file cannot be run, or the name is that of something else.
     """
     if reference.endswith(MODEL):
-        from bai_gym.agents.learned.sb3 import SB3Agent  # imports agents, which need the registry
+        from bai_gym.agents.training.sb3 import SB3Agent  # imports agents, which need the registry
 
         return functools.partial(SB3Agent, path=reference)
     place, colon, name = reference.rpartition(":")
@@ -87,7 +87,7 @@ def as_agent(value: Any) -> Any:
     """Return a trained model, which has ``predict`` and does not act, as an agent; all else as it is."""
     if inspect.isclass(value) or not callable(getattr(value, "predict", None)) or _acts(value):
         return value
-    from bai_gym.agents.learned.sb3 import SB3Agent
+    from bai_gym.agents.training.sb3 import SB3Agent
 
     return SB3Agent(model=value)
 

@@ -16,8 +16,8 @@ if (
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from bai_gym.common.lazy import lazily
 from bai_gym.envs.registration import register_all
-from bai_gym.lazy import lazily
 
 if TYPE_CHECKING:
     from bai_gym import agents, report

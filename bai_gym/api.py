@@ -23,17 +23,17 @@ from bai_gym.benchmark.protocol import Traits, describe
 from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import OnChunk, check_runs, run_cells
 from bai_gym.benchmark.sources import AgentSource, EnvSource
-from bai_gym.budget import check_budget
+from bai_gym.common.budget import check_budget
+from bai_gym.common.progress import progress_bars
+from bai_gym.common.seeding import check_seed
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError, unknown_name
 from bai_gym.parallel import Workers, check_executor
-from bai_gym.progress import progress_bars
-from bai_gym.rerun import rerun_command
+from bai_gym.report.rerun import rerun_command
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.reader import gather
 from bai_gym.results.result import Result
 from bai_gym.results.writer import RESULTS, ResultsWriter, check_replaceable
-from bai_gym.seeding import check_seed
 from bai_gym.validation import flag
 
 __all__ = ["agent_source", "compare", "evaluate", "make_cells"]
@@ -288,7 +288,7 @@ def evaluate(
             (``"mine.py:Thirds"``, ``"package.module:Thirds"``), a class, or an instance; anything that has
             ``act(observation)``, or ``allocate(observation)`` and ``recommend(observation)``. Or a model that was
             trained with stable-baselines3 or sb3-contrib, as it is, or the file of one (``"model.zip"``): see
-            :class:`bai_gym.agents.SB3Agent`. Its oracle knowledge is the prior, on which it was trained.
+            :class:`bai_gym.agents.training.SB3Agent`. Its oracle knowledge is the prior, on which it was trained.
         env: A registered id, or an environment object, as ``gym.make`` returns it.
         budget: Pulls per episode, over all arms, or money where they have costs; None: the environment's.
         runs: Independent episodes, at least 1.

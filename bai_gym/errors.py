@@ -102,7 +102,7 @@ class PullError(BaiGymError, RuntimeError):
     """A pull of the user's own function failed: it raised, took too long, or returned no finite number.
 
     Attributes:
-        log: The pulls that were made before it, as in :class:`bai_gym.Identification`; empty in an environment.
+        log: The pulls that were made before it, as in :class:`bai_gym.live.Identification`; empty in an environment.
     """
 
     log: tuple[Any, ...] = ()

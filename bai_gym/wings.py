@@ -128,9 +128,9 @@ class Wing:
         agents: Agents by name.
         tasks: By the name for ``gym.make(id, task=)``, where the :class:`bai_gym.tasks.Task` is; of the keywords ``m``,
             ``num_bandits``, ``epsilon`` and ``threshold`` it is given those that its constructor has.
-        data: By name, where the :class:`bai_gym.datasets.DataSet` is.
+        data: By name, where the :class:`bai_gym.data.DataSet` is.
         commands: Commands by name.
-        experiments: Where tuples of :class:`bai_gym.experiments.Experiment` are.
+        experiments: Where tuples of :class:`bai_gym.papers.Experiment` are.
     """
 
     families: Mapping[str, str] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from bai_gym.agents.tools.rejects import Schedule
 from bai_gym.agents.tools.spending import buys, shares
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.budget import Budget, Money
+from bai_gym.common.budget import Budget, Money
 from bai_gym.errors import AgentError, BudgetError
 from bai_gym.problems import ProblemInfo
 

@@ -32,6 +32,6 @@ def test_functions_are_not_confused_with_modules_of_the_same_name() -> None:
     for name in ("plan", "identify", "audit", "aggregate"):
         assert callable(getattr(module, name)), name
     assert module.agents.SHVar is module.agents.find("SHVar")
-    assert module.agents.SB3Agent.__module__ == "bai_gym.agents.learned.sb3"
+    assert module.agents.SB3Agent.__module__ == "bai_gym.agents.training.sb3"
     assert module.theory.optimal_weights is not None  # of the module characteristic_time
     assert callable(module.theory.characteristic_time)

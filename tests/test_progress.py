@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import bai_gym
-from bai_gym import progress
+from bai_gym.common import progress
 from bai_gym.errors import ParameterError
 
 

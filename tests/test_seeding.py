@@ -7,8 +7,8 @@ import re
 
 import pytest
 
+from bai_gym.common.seeding import check_seed, generator
 from bai_gym.errors import ParameterError
-from bai_gym.seeding import check_seed, generator
 
 
 @pytest.mark.parametrize("seed", [-1, 1.0, "1", None, True, 2.0])

@@ -27,7 +27,7 @@ import typer
 from bai_gym.agents import Agent, SequentialAgent
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.draws import Draws
-from bai_gym.datasets import DataFile, DataSet
+from bai_gym.data import DataFile, DataSet
 from bai_gym.problems import FixedProblem
 from bai_gym.sampling import Block, Rule, State
 from bai_gym.statistics import Statistics

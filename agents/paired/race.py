@@ -11,8 +11,8 @@ from scipy.special import betainc, betaln
 from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.stopping import confidence_note
+from bai_gym.agents.paired.rounds import BoolArray, RaceAgent, RoundState
 from bai_gym.agents.tools.mixtures import log_student
-from bai_gym.agents.tools.rounds import BoolArray, RaceAgent, RoundState
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import stdtr
 from typing_extensions import override
 
-from bai_gym.agents.tools.rank_tests import friedman_worse, signed_rank
-from bai_gym.agents.tools.rounds import BoolArray, History, RaceAgent
+from bai_gym.agents.paired.rank_tests import friedman_worse, signed_rank
+from bai_gym.agents.paired.rounds import BoolArray, History, RaceAgent
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import States
 from bai_gym.statistics import FloatArray, IntArray

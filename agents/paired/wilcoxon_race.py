@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.agents.paired.rank_tests import signed_rank
+from bai_gym.agents.paired.rounds import History, QueueAgent, RoundState
 from bai_gym.agents.tools.batches import are_looks
 from bai_gym.agents.tools.choosing import best_mean, shuffled_arms
-from bai_gym.agents.tools.rank_tests import signed_rank
-from bai_gym.agents.tools.rounds import History, QueueAgent, RoundState
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Outcome, PerArm, States
 from bai_gym.statistics import IntArray, Statistics

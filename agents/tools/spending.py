@@ -9,7 +9,7 @@ import numpy as np
 
 from bai_gym.agents.base import Agent
 from bai_gym.agents.tools.choosing import spread_evenly
-from bai_gym.budget import TOLERANCE
+from bai_gym.common.budget import TOLERANCE
 from bai_gym.sampling import STOP, Episode, PerArm, State
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 from bai_gym.validation import choice

@@ -7,7 +7,7 @@ from typing import Any
 from bai_gym.adapters.checkpoints import Checkpoints, checkpoints_of, pausing
 from bai_gym.adapters.late import acting, delayed, late, stepper_of, with_assumed
 from bai_gym.bandits import Bandit
-from bai_gym.rounds import Rounds
+from bai_gym.common.rounds import Rounds
 from bai_gym.sampling import Start, start
 from bai_gym.statistics import Observation
 
@@ -44,6 +44,6 @@ def adapted(
     begin = delayed(pausing(begin, checkpoints, pause), rounds)
     if not getattr(agent, "uses_pairs", False):
         return begin
-    from bai_gym.adapters.differences import comparing  # of a wing
+    from bai_gym.paired.adapters import comparing  # of a wing
 
     return comparing(begin, bandit)

@@ -22,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
+from bai_gym.common.rounds import Rounds
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
-from bai_gym.rounds import Rounds
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import STOP

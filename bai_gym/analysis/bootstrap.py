@@ -24,7 +24,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.seeding import generator
+from bai_gym.common.seeding import generator
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import integer
 

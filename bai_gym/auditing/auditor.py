@@ -20,11 +20,11 @@ from bai_gym.auditing.result import Audit, looks_within, script_of
 from bai_gym.auditing.rounds import Rounds
 from bai_gym.auditing.search import Plan, finalists
 from bai_gym.auditing.simplify import Simplest, simplify
+from bai_gym.common.progress import progress_bars
+from bai_gym.common.seeding import check_seed
 from bai_gym.content.library import library_digest
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import Workers
-from bai_gym.progress import progress_bars
-from bai_gym.seeding import check_seed
 from bai_gym.validation import choice, flag, integer, probability, real
 
 __all__ = ["audit", "repeat"]

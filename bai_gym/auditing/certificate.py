@@ -12,8 +12,8 @@ import numpy as np
 from bai_gym.analysis.intervals import clopper_pearson
 from bai_gym.auditing.instances import Instance
 from bai_gym.auditing.streams import Episodes
+from bai_gym.common.seeding import generator
 from bai_gym.parallel import Workers, run_calls
-from bai_gym.seeding import generator
 
 __all__ = ["ALPHA", "Certificate", "Player", "certify", "lower_bound", "play_all"]
 

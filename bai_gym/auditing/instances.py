@@ -130,11 +130,11 @@ class Instance:
         kind = Rewards("bounded", *self.bounds)
         if self.paired:
             if self.is_gaussian:
-                from bai_gym.bandits.paired_gaussian import PairedGaussianBandit  # of a wing
+                from bai_gym.paired.bandits.gaussian import PairedGaussianBandit  # of a wing
 
                 return PairedGaussianBandit([self.centre], np.array([self.deviation]) ** 2, correlation=0.0)
             items = np.array(self.items()).T
-            from bai_gym.bandits.paired_finite import PairedFiniteBandit  # of a wing
+            from bai_gym.paired.bandits.finite import PairedFiniteBandit  # of a wing
 
             return PairedFiniteBandit(items, np.arange(self.num_arms)[None, :], replace=True, kind=kind)
         if self.is_gaussian:

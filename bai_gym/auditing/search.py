@@ -11,8 +11,8 @@ import numpy as np
 from bai_gym.auditing.certificate import Player, play_all
 from bai_gym.auditing.families import Accepts, Candidate, Goal, draw
 from bai_gym.auditing.instances import Instance
+from bai_gym.common.seeding import generator
 from bai_gym.parallel import Workers
-from bai_gym.seeding import generator
 
 __all__ = ["FINALISTS", "Plan", "finalists"]
 

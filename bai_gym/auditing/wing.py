@@ -6,6 +6,6 @@ __all__ = ["WING"]
 
 WING = Wing(
     commands={
-        "audit": Command("bai_gym.cli.audit:audit", "Test what a stopping rule promises."),
+        "audit": Command("bai_gym.auditing.commands.audit:audit", "Test what a stopping rule promises."),
     },
 )

@@ -14,7 +14,7 @@ from bai_gym.bandits.wrapped import WrappedBandit
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 if TYPE_CHECKING:
-    from bai_gym.gaussian_process import GaussianPrior
+    from bai_gym.bandits.gaussian_prior import GaussianPrior
 
 __all__ = ["ArrangedBandit", "rotated"]
 

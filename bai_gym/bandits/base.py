@@ -16,7 +16,7 @@ from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 if TYPE_CHECKING:
-    from bai_gym.gaussian_process import GaussianPrior
+    from bai_gym.bandits.gaussian_prior import GaussianPrior
 
 __all__ = ["Bandit", "check_means", "check_num_arms"]
 

@@ -11,7 +11,7 @@ __all__ = ["Items"]
 
 
 class Items:
-    """The part of a bandit that is about common items; :class:`bai_gym.bandits.PairedBandit` has some.
+    """The part of a bandit that is about common items; :class:`bai_gym.paired.PairedBandit` has some.
 
     Attributes:
         paired: Whether the j-th pull of every arm is played on the same item.

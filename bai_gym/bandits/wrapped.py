@@ -14,7 +14,7 @@ from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 if TYPE_CHECKING:
-    from bai_gym.gaussian_process import GaussianPrior
+    from bai_gym.bandits.gaussian_prior import GaussianPrior
 
 __all__ = ["WrappedBandit"]
 

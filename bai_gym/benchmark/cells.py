@@ -13,13 +13,13 @@ from bai_gym.bandits import Bandit
 from bai_gym.benchmark.identity import digest_of, hash_of
 from bai_gym.benchmark.protocol import Traits, confidence, describe, knowledge, reset, suited
 from bai_gym.benchmark.sources import AgentSource, EnvSource
-from bai_gym.budget import Costs
+from bai_gym.common.budget import Costs
+from bai_gym.common.seeding import generator
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import BaiGymError, ParameterError
 from bai_gym.problems import FixedProblem, ProblemInfo
 from bai_gym.problems.numbering import Numbering
 from bai_gym.results.writer import CHUNK_RUNS, CellKey
-from bai_gym.seeding import generator
 from bai_gym.statistics import Statistics
 from bai_gym.validation import choice
 
@@ -124,7 +124,7 @@ class Cell:
         if not env.problem.known:
             raise ParameterError(
                 f"{env.label} is a real experiment with unknown true means, so agents cannot be compared by their "
-                "errors; use bai_gym.identify to find its best arm"
+                "errors; use bai_gym.live.identify to find its best arm"
             )
         choice(path, PATHS, "path")
         traits = Traits.of(prototype)

@@ -18,11 +18,11 @@ from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.protocol import knowledge, reset
 from bai_gym.benchmark.rollout import Rollout, RolloutCheckpoint, play_blocks, play_single_steps, play_steps
 from bai_gym.benchmark.sources import GivenInstances
+from bai_gym.common.seeding import generator
 from bai_gym.envs.wrappers import make_env, make_vec_env
 from bai_gym.problems.numbering import Numbering
 from bai_gym.results.result import Checkpoint, Runs
 from bai_gym.results.writer import CellKey, ResultsWriter
-from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Task
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from bai_gym.budget import Budget
+from bai_gym.common.budget import Budget
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["MergedStatistics"]

@@ -18,6 +18,7 @@ from bai_gym.benchmark.chunk import Part
 from bai_gym.benchmark.protocol import Traits, knowledge, reset
 from bai_gym.benchmark.rollout import play_single_steps
 from bai_gym.benchmark.runner import OnChunk
+from bai_gym.common.seeding import generator
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.wrappers import make_env
 from bai_gym.errors import ParameterError
@@ -26,7 +27,6 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.results.recording import Recording, Stage
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.sampling import Stepper
-from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray, IntArray, Observation
 from bai_gym.validation import integer
 

@@ -14,13 +14,13 @@ from bai_gym.bandits import Bandit
 from bai_gym.benchmark.blocks import Blocks
 from bai_gym.benchmark.merged import MergedStatistics
 from bai_gym.benchmark.protocol import tally
-from bai_gym.budget import Budget
+from bai_gym.common.budget import Budget
+from bai_gym.common.rounds import AT_ONCE, Rounds
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.results.result import summed
-from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.sampling import pulls_made, run
 from bai_gym.statistics import IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm, Task

@@ -19,6 +19,7 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.bandits import Bandit
+from bai_gym.common.seeding import generator
 from bai_gym.envs.registration import ENTRY_POINT, IDS, check_id
 from bai_gym.envs.scalar import OWN_KEYWORDS, BestArmEnv, check_render_mode
 from bai_gym.envs.specification import EpisodeSpec, make_episode
@@ -27,7 +28,6 @@ from bai_gym.problems import Problem
 from bai_gym.problems.base import count_features
 from bai_gym.problems.numbering import Numbering
 from bai_gym.rewards import Rewards
-from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray, Statistics
 from bai_gym.tasks import Task
 

@@ -33,7 +33,7 @@ def collected() -> Catalogue:
     """Return the same from the classes, and from their pages in a checkout, which takes a second."""
     from bai_gym.agents.registry import BUILT_IN
     from bai_gym.auditing import GALLERY
-    from bai_gym.experiments import EXPERIMENTS
+    from bai_gym.papers import EXPERIMENTS
 
     titles = _titles()
     agents = [_agent(name, titles) for name in BUILT_IN]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from bai_gym.progress import progress_bars
+from bai_gym.common.progress import progress_bars
 
 if TYPE_CHECKING:
     from bai_gym.benchmark.runner import OnChunk

@@ -6,7 +6,7 @@ import typer
 from rich.table import Table
 
 from bai_gym.cli.console import OUT
-from bai_gym.datasets.locate import cache_directory, data_directory, fetch, require, status
+from bai_gym.data.locate import cache_directory, data_directory, fetch, require, status
 from bai_gym.errors import MissingDataError
 
 __all__ = ["app"]

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from bai_gym.cli.catalogue import catalogue
 from bai_gym.cli.console import OUT
-from bai_gym.datasets.locate import find as find_data
+from bai_gym.data.locate import find as find_data
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import ParameterError, unknown_name
 

@@ -14,25 +14,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bai_gym.lazy import lazily
+from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
+    from bai_gym.correlated.data.regression import REGRESSION_TABLES, RegressionTable, regression_table
+    from bai_gym.correlated.data.signals import Signals, read_signals, traffic_like
+    from bai_gym.data.columns import FeatureTable
+    from bai_gym.data.locate import Status, cache_directory, data_directory, fetch, find, require, status
+    from bai_gym.data.matrix import MISSING, ScoreMatrix
+    from bai_gym.data.registry import DataFile, DataSet, get, names
+    from bai_gym.data.table import ArmSamples, read_scores, read_table
     from bai_gym.datasets.agentopt import LLM_AGENTS, llm_agents
     from bai_gym.datasets.alpaca_eval import PREFERENCES, read_alpaca_eval
     from bai_gym.datasets.aslib import PENALTY, RUNTIMES, read_aslib
     from bai_gym.datasets.automobile import PRICE, automobile_like, read_automobile
-    from bai_gym.datasets.columns import FeatureTable
     from bai_gym.datasets.completion import CompletedRatings, Factors, complete, completed, factorize
     from bai_gym.datasets.item_response import item_response_scores
-    from bai_gym.datasets.locate import Status, cache_directory, data_directory, fetch, find, require, status
-    from bai_gym.datasets.matrix import MISSING, ScoreMatrix
     from bai_gym.datasets.motor import MOTOR_TARGETS, read_motor
     from bai_gym.datasets.ratings import Ratings, read_ratings
-    from bai_gym.datasets.registry import DataFile, DataSet, get, names
-    from bai_gym.datasets.regression import REGRESSION_TABLES, RegressionTable, regression_table
-    from bai_gym.datasets.signals import Signals, read_signals, traffic_like
     from bai_gym.datasets.synthetic import movielens_like
-    from bai_gym.datasets.table import ArmSamples, read_scores, read_table
 
 __all__ = [
     # known data sets

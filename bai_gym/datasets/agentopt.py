@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.csv as pacsv
 
-from bai_gym.datasets.matrix import ScoreMatrix
+from bai_gym.data.matrix import ScoreMatrix
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import choice

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bai_gym.datasets.matrix import ScoreMatrix
+from bai_gym.data.matrix import ScoreMatrix
 from bai_gym.errors import DataError, MissingDataError
 from bai_gym.rewards import Rewards
 from bai_gym.validation import file_path

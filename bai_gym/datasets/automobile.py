@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtr
 
-from bai_gym.datasets.columns import FeatureTable, identify
-from bai_gym.datasets.csv_file import read_columns
+from bai_gym.common.seeding import check_seed
+from bai_gym.data.columns import FeatureTable, identify
+from bai_gym.data.csv_file import read_columns
 from bai_gym.errors import DataError
-from bai_gym.seeding import check_seed
 
 __all__ = ["PRICE", "automobile_like", "read_automobile"]
 

@@ -30,8 +30,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bai_gym.datasets.files import replace_file
-from bai_gym.datasets.locate import cache_directory
+from bai_gym.data.files import replace_file
+from bai_gym.data.locate import cache_directory
 from bai_gym.datasets.ratings import Ratings, read_ratings
 from bai_gym.errors import DataError, MissingDataError
 from bai_gym.validation import integer, real

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from bai_gym.common.seeding import check_seed
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import check_memory
-from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import integer
 

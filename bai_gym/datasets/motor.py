@@ -11,8 +11,8 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from bai_gym.datasets.columns import FeatureTable, identify
-from bai_gym.datasets.csv_file import read_columns
+from bai_gym.data.columns import FeatureTable, identify
+from bai_gym.data.csv_file import read_columns
 
 __all__ = ["MOTOR_TARGETS", "read_motor"]
 

@@ -5,7 +5,7 @@ Apart from their readers, since a listing needs no reader.
 
 from __future__ import annotations
 
-from bai_gym.datasets.registry import DataFile, DataSet
+from bai_gym.data.registry import DataFile, DataSet
 
 __all__ = ["AUTOMOBILE", "ELECTRIC_MOTOR", "MOVIELENS_1M", "OPEN_BANDIT_MEN", "OPEN_BANDIT_WOMEN"]
 

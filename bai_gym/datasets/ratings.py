@@ -4,7 +4,7 @@ The formats are those of GroupLens: ``UserID::MovieID::Rating[::Timestamp]`` (1M
 (100K), and ``ratings.csv`` with the header ``userId,movieId,rating[,timestamp]`` (20M, 25M, latest). Each may be
 compressed with gzip or lie in the publisher's zip archive. The content of a file decides its format, not its name.
 
-Nothing of the data ships with this package; ``bai_gym.datasets.registry`` has the terms and the citation.
+Nothing of the data ships with this package; ``bai_gym.data.registry`` has the terms and the citation.
 """
 
 from __future__ import annotations

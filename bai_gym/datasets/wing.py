@@ -9,17 +9,17 @@ PULLS_PER_ARM = 20  # of the paper's 10, 20 and 50
 
 WING = Wing(
     families={
-        "movielens": "bai_gym.problems.movielens:movielens_problem",
-        "movielens-like": "bai_gym.problems.movielens:movielens_like_problem",
-        "automobile": "bai_gym.problems.rows:automobile_problem",
-        "automobile-like": "bai_gym.problems.rows:automobile_like_problem",
-        "electric-motor": "bai_gym.problems.rows:electric_motor_problem",
-        "llm-selection": "bai_gym.problems.scores:llm_selection_problem",
-        "llm-selection-like": "bai_gym.problems.scores:llm_selection_like_problem",
-        "llm-agents": "bai_gym.problems.matrices:llm_agents_problem",
-        "alpaca-eval": "bai_gym.problems.matrices:alpaca_eval_problem",
-        "aslib": "bai_gym.problems.matrices:aslib_problem",
-        "open-bandit": "bai_gym.problems.open_bandit:open_bandit_problem",
+        "movielens": "bai_gym.datasets.problems.movielens:movielens_problem",
+        "movielens-like": "bai_gym.datasets.problems.movielens:movielens_like_problem",
+        "automobile": "bai_gym.datasets.problems.rows:automobile_problem",
+        "automobile-like": "bai_gym.datasets.problems.rows:automobile_like_problem",
+        "electric-motor": "bai_gym.datasets.problems.rows:electric_motor_problem",
+        "llm-selection": "bai_gym.datasets.problems.scores:llm_selection_problem",
+        "llm-selection-like": "bai_gym.datasets.problems.scores:llm_selection_like_problem",
+        "llm-agents": "bai_gym.datasets.problems.matrices:llm_agents_problem",
+        "alpaca-eval": "bai_gym.datasets.problems.matrices:alpaca_eval_problem",
+        "aslib": "bai_gym.datasets.problems.matrices:aslib_problem",
+        "open-bandit": "bai_gym.datasets.problems.open_bandit:open_bandit_problem",
     },
     ids=(
         *(

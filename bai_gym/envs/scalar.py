@@ -81,7 +81,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
     environments, also ``features`` of shape (K, d), the same throughout an episode.
 
     With ``batch_size``, ``delay`` or ``pairs`` the environment comes in a wrapper, which adds to the observation:
-    :class:`bai_gym.envs.late.LateRewards` or :class:`bai_gym.envs.pairs.Differences`.
+    :class:`bai_gym.envs.late.LateRewards` or :class:`bai_gym.paired.envs.Differences`.
 
     ## Rewards
     0 for every pull, or minus ``pull_cost`` with fixed confidence (times the arm's cost, where arms have costs). For

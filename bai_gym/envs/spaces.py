@@ -10,7 +10,7 @@ from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
-from bai_gym.budget import Budget
+from bai_gym.common.budget import Budget
 from bai_gym.tasks import Task, TopM
 
 __all__ = ["ArmAndRecommendation", "action_space", "observation_space"]

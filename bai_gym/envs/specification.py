@@ -10,7 +10,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 
 from bai_gym.bandits import Bandit
-from bai_gym.budget import Budget, Costs, check_budget, check_costs
+from bai_gym.common.budget import Budget, Costs, check_budget, check_costs
 from bai_gym.envs.views import View
 from bai_gym.errors import ParameterError, UnknownKeywordError
 from bai_gym.problems import Problem, ProblemInfo, build

@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
+from bai_gym.common.seeding import check_seed
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.episodes import Episodes
 from bai_gym.envs.spaces import action_space
@@ -20,7 +21,6 @@ from bai_gym.errors import ParameterError
 from bai_gym.parallel import check_memory
 from bai_gym.problems import Problem, ProblemInfo
 from bai_gym.problems.base import ARM_BYTES
-from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray, IntArray, Observation
 from bai_gym.validation import integer
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from bai_gym.budget import Costs
+from bai_gym.common.budget import Costs
+from bai_gym.common.rounds import AT_ONCE, Rounds
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem
-from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.validation import flag, integer
 
 __all__ = ["View"]
@@ -19,7 +19,7 @@ class View:
     """What wrappers change about the observations of an episode; by default nothing.
 
     Attributes:
-        pairs: Whether differences of paired arms are observed, see :class:`bai_gym.envs.pairs.Differences`.
+        pairs: Whether differences of paired arms are observed, see :class:`bai_gym.paired.envs.Differences`.
         rounds: When the rewards of pulls arrive, see :class:`bai_gym.envs.late.LateRewards`.
     """
 

@@ -58,7 +58,7 @@ def wrapped(env: BestArmEnv | BestArmVectorEnv) -> Any:
     if env.episode_spec.rounds.late:
         return LateRewardsBatch(env) if isinstance(env, BestArmVectorEnv) else LateRewards(env)
     if env.episode_spec.pairs:
-        from bai_gym.envs.pairs import Differences, DifferencesBatch  # of a wing
+        from bai_gym.paired.envs import Differences, DifferencesBatch  # of a wing
 
         return DifferencesBatch(env) if isinstance(env, BestArmVectorEnv) else Differences(env)
     return env

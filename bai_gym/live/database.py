@@ -21,7 +21,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bai_gym.bandits.executor.functions import one_line
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 from bai_gym.live.entries import (
     Chain,
@@ -35,6 +34,7 @@ from bai_gym.live.entries import (
     readable,
     values_of,
 )
+from bai_gym.live.executor.functions import one_line
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, Table

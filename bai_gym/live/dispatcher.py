@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.budget import Budget
+from bai_gym.common.budget import Budget
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
@@ -98,7 +98,7 @@ class Dispatcher:
         self._on_items = np.zeros((items, num_arms))  # rewards in the statistics, by item
         self._pairs: Any = None
         if items:
-            from bai_gym.bandits.differences import PairStatistics  # of a wing
+            from bai_gym.paired.bandits.differences import PairStatistics  # of a wing
 
             self._pairs = PairStatistics(1, num_arms)
         if self._pairs is not None:

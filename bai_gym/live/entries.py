@@ -15,8 +15,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from bai_gym.bandits.executor.functions import one_line
 from bai_gym.errors import OutputError
+from bai_gym.live.executor.functions import one_line
 
 __all__ = [
     "Chain",

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.bandits.executor.functions import one_line
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 from bai_gym.live.estimates import Estimates, Pull
+from bai_gym.live.executor.functions import one_line
 from bai_gym.live.page import evidence_page
 from bai_gym.live.summary import lasting_sentence, lead_sentence, summary
 from bai_gym.rewards import REAL, Rewards

@@ -21,7 +21,8 @@ from bai_gym.benchmark.protocol import (
     unmet_assumptions,
 )
 from bai_gym.benchmark.sources import AgentSource
-from bai_gym.datasets import read_table
+from bai_gym.common.seeding import generator
+from bai_gym.data import read_table
 from bai_gym.errors import AgentError, DataError, InstanceError, ParameterError
 from bai_gym.live.estimates import statistics_of
 from bai_gym.live.funds import Funds
@@ -30,7 +31,6 @@ from bai_gym.live.journal import is_journal
 from bai_gym.live.overview import Overview
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import REAL, Rewards
-from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray, Statistics
 from bai_gym.validation import integer, members
 

@@ -12,7 +12,7 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.benchmark.protocol import Traits
-from bai_gym.budget import TOLERANCE, Costs, check_budget, check_costs, common_cost
+from bai_gym.common.budget import TOLERANCE, Costs, check_budget, check_costs, common_cost
 from bai_gym.errors import BudgetError
 from bai_gym.live.items import Items
 from bai_gym.statistics import FloatArray

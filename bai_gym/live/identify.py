@@ -9,9 +9,9 @@ from concurrent import futures
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
-from bai_gym.bandits.executor import Executor, Outcome
 from bai_gym.errors import BudgetError, ParameterError, PullError
 from bai_gym.live.evidence import Identification
+from bai_gym.live.executor import Executor, Outcome
 from bai_gym.live.experiment import check_names, kind_of
 from bai_gym.live.items import check_items
 from bai_gym.live.study import PendingPull, Study
@@ -50,7 +50,7 @@ def identify(
 
     The alternatives are the arms 0 to K-1. An agent decides which of them to try next, given the rewards so far, and
     finally recommends the one that is best on average. Larger rewards are better: for a cost, return its negative. If
-    others make the pulls, use :class:`bai_gym.Study`.
+    others make the pulls, use :class:`bai_gym.live.Study`.
 
     With a timeout, pulls run in a worker process, which is killed when time is up. It has copies of the functions and
     of what they refer to (sent by cloudpickle): changes they make to variables do not come back, and what they print
@@ -72,14 +72,14 @@ def identify(
         seed: Seed of the agent and of ``rng``, at least 0.
         features: ``(K, d)`` numbers that describe the arms, for agents that use them.
         costs: Cost of a pull of each arm, or what it is expected to be; the functions may then return a pair, the
-            reward and what the pull has cost. See :class:`bai_gym.Study`.
-        earlier: Earlier results from which the agent starts, see :class:`bai_gym.Study`.
+            reward and what the pull has cost. See :class:`bai_gym.live.Study`.
+        earlier: Earlier results from which the agent starts, see :class:`bai_gym.live.Study`.
         arm_column: Column of ``earlier`` that names the arm.
         reward_column: Column of ``earlier`` with the reward.
         rewards: The kind of rewards: ``"binary"``, ``"bounded(low, high)"``, ``"counts"`` or ``"real"``, see
-            :class:`bai_gym.Study`; a pull that returns another number has failed.
+            :class:`bai_gym.live.Study`; a pull that returns another number has failed.
         items: Questions, instances or seeds: the functions take one as a further argument, ``pull(arm, item)``, and the
-            j-th pull of every arm is played on the same item, see :class:`bai_gym.Study`.
+            j-th pull of every arm is played on the same item, see :class:`bai_gym.live.Study`.
         parallel: Pulls made at a time, at least 1. If more than 1, each of so many workers is a process of its own,
             unless ``run_in`` says otherwise. Agents that play by blocks (SR, SH) give the same result for any number;
             sequential agents decide on the rewards that have arrived, so theirs depends on which pulls are faster.

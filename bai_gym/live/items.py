@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.bandits.executor.functions import one_line
+from bai_gym.common.seeding import generator
 from bai_gym.errors import ParameterError
-from bai_gym.seeding import generator
+from bai_gym.live.executor.functions import one_line
 from bai_gym.validation import members
 
 __all__ = ["Items", "Turns", "check_items"]

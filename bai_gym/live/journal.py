@@ -18,7 +18,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from bai_gym.bandits.executor.functions import one_line
 from bai_gym.errors import OutputError, ParameterError
 from bai_gym.live.entries import (
     Chain,
@@ -32,6 +31,7 @@ from bai_gym.live.entries import (
     readable,
     values_of,
 )
+from bai_gym.live.executor.functions import one_line
 
 __all__ = ["Journal", "is_journal", "read_journal"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.datasets import read_table
+from bai_gym.data import read_table
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.live.estimates import Estimates, Pull
 from bai_gym.live.page import Page
@@ -28,7 +28,7 @@ def log_page(
     rewards: Rewards | str | None = None,
     missing: str = "error",
 ) -> Page:
-    """Return what a page says of a log with one row per observation, see :func:`bai_gym.datasets.read_table`.
+    """Return what a page says of a log with one row per observation, see :func:`bai_gym.data.read_table`.
 
     Args:
         log: A CSV or Parquet file, or a data frame. Its rows are taken for independent, and for in order of time.

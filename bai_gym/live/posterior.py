@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.analysis.posterior import MeansPosterior
+from bai_gym.common.seeding import generator
 from bai_gym.rewards import Rewards
-from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["Posterior"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from bai_gym.benchmark.protocol import Traits
-from bai_gym.budget import Budget
+from bai_gym.common.budget import Budget
 from bai_gym.errors import OutputError, ParameterError
 from bai_gym.live.dispatcher import Dispatcher
 from bai_gym.live.entries import Entry

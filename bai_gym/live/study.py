@@ -1,7 +1,7 @@
 """A study: an experiment whose pulls the user makes, handed out by ``ask`` and reported to ``tell``.
 
 The interface is ask and tell, as in Optuna (Akiba et al., 2019, "Optuna: A Next-generation Hyperparameter Optimization
-Framework"); here an agent of best-arm identification decides what to try. :func:`bai_gym.identify` is a study whose
+Framework"); here an agent of best-arm identification decides what to try. :func:`bai_gym.live.identify` is a study whose
 pulls are calls of a function.
 """
 
@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bai_gym.api import agent_source
+from bai_gym.common.seeding import check_seed
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 from bai_gym.live.entries import Entry, Overtaken
 from bai_gym.live.estimates import Pull, statistics_of
@@ -29,7 +30,6 @@ from bai_gym.live.items import Items
 from bai_gym.live.replay import State
 from bai_gym.live.storage import open_log
 from bai_gym.rewards import Rewards
-from bai_gym.seeding import check_seed
 from bai_gym.validation import LARGEST, flag, integer, real
 from bai_gym.validation import reward as check_reward
 

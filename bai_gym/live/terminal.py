@@ -42,7 +42,7 @@ class Screen:
 
 
 class Terminal:
-    """Shows :meth:`bai_gym.Study.result` while the study runs, and removes it at the end.
+    """Shows :meth:`bai_gym.live.Study.result` while the study runs, and removes it at the end.
 
     Args:
         study: The study.

@@ -6,7 +6,7 @@ __all__ = ["WING"]
 
 WING = Wing(
     families={
-        "function": "bai_gym.problems.function:function_problem",
+        "function": "bai_gym.live.problems:function_problem",
     },
     ids=(
         Registration(
@@ -14,12 +14,12 @@ WING = Wing(
             "function",
             100,
             "your own functions: pull=, num_arms=, timeout=, on_error=; else four for demonstration; "
-            "see bai_gym.identify",
+            "see bai_gym.live.identify",
             {"reward": "estimate"},
         ),
     ),
     commands={
-        "decide": Command("bai_gym.cli.decide:decide", "Decide by a log that you have."),
-        "study": Command("bai_gym.cli.study:study", "Show a running study."),
+        "decide": Command("bai_gym.live.commands.decide:decide", "Decide by a log that you have."),
+        "study": Command("bai_gym.live.commands.study:study", "Show a running study."),
     },
 )

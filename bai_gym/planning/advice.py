@@ -25,7 +25,8 @@ from bai_gym.analysis.ranks import holm
 from bai_gym.api import compare, make_cells
 from bai_gym.benchmark.protocol import Traits, knowledge, least_budget
 from bai_gym.benchmark.runner import reuse_in_steps, run_cells
-from bai_gym.budget import common_cost
+from bai_gym.common.budget import common_cost
+from bai_gym.common.seeding import generator
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import BaiGymError, ParameterError
 from bai_gym.parallel import Workers
@@ -33,7 +34,6 @@ from bai_gym.planning.goals import ERROR, REGRET, budget_words
 from bai_gym.planning.now import BASELINE, NOW, DecideNow, favourite
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.result import Result
-from bai_gym.seeding import generator
 from bai_gym.validation import flag, integer
 
 __all__ = ["Advice", "advise"]
@@ -141,7 +141,7 @@ def advise(
 ) -> Advice:
     """Compare the registered agents that need no oracle knowledge on instances like the user's.
 
-    The environment says what is known, as in :func:`bai_gym.plan`: ``BAI-Pilot-v0`` reads a log, from which agents
+    The environment says what is known, as in :func:`bai_gym.planning.plan`: ``BAI-Pilot-v0`` reads a log, from which agents
     start, ``BAI-Bernoulli10-v0`` with ``num_arms=`` stands for conversion rates of which nothing is known. A first
     round of 200 runs, and a second one of a quarter of ``runs``, drop agents that are significantly worse than the best
     one. Of the others, the ``finalists`` that did best play ``runs`` runs, which choose one. The numbers and tests

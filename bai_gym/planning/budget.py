@@ -28,7 +28,8 @@ from bai_gym.api import make_cells
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.protocol import least_budget
 from bai_gym.benchmark.runner import check_runs, reuse_in_steps, run_cells
-from bai_gym.budget import Costs, common_cost
+from bai_gym.common.budget import Costs, common_cost
+from bai_gym.common.seeding import check_seed, generator
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import Workers
@@ -36,8 +37,7 @@ from bai_gym.planning.goals import ERROR, REGRET, Goal, Measurement, budget_word
 from bai_gym.planning.instances import INSTANCES, on_each_instance
 from bai_gym.planning.now import BASELINE, NOW, DecideNow, favourite
 from bai_gym.problems import FixedProblem
-from bai_gym.rerun import rerun_command
-from bai_gym.seeding import check_seed, generator
+from bai_gym.report.rerun import rerun_command
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import integer, probability, real
 

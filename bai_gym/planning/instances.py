@@ -16,12 +16,12 @@ from bai_gym.api import make_cells
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.runner import run_cells
+from bai_gym.common.seeding import generator
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.parallel import Workers
 from bai_gym.planning.goals import ERROR, Goal, Measurement
 from bai_gym.problems import Problem
 from bai_gym.problems.base import count_features
-from bai_gym.seeding import generator
 
 __all__ = ["INSTANCES", "on_each_instance"]
 

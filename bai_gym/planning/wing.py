@@ -6,7 +6,7 @@ __all__ = ["WING"]
 
 WING = Wing(
     families={
-        "pilot": "bai_gym.problems.pilot:pilot_problem",
+        "pilot": "bai_gym.planning.problems:pilot_problem",
     },
     ids=(
         Registration(
@@ -18,7 +18,7 @@ WING = Wing(
         ),
     ),
     commands={
-        "plan": Command("bai_gym.cli.plan:plan", "Plan the budget of an experiment."),
-        "advise": Command("bai_gym.cli.plan:advise", "Advise which agent to use."),
+        "plan": Command("bai_gym.planning.commands:plan", "Plan the budget of an experiment."),
+        "advise": Command("bai_gym.planning.commands:advise", "Advise which agent to use."),
     },
 )

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.base import check_num_arms
-from bai_gym.budget import Costs
+from bai_gym.common.budget import Costs
 from bai_gym.errors import InstanceError
 from bai_gym.parallel import check_memory
 from bai_gym.problems.lower_bounds import instance_bound
@@ -60,7 +60,7 @@ class Problem(ABC):
         earlier: ``(1, K)`` statistics of rewards of the same arms that were observed before the episode and that agents
             start from, see :func:`bai_gym.benchmark.protocol.Traits`; None: there are none.
         task: What ``task="best-arm"`` means, where it is not the best arm, see
-            :class:`bai_gym.linear.candidate.BestCandidate`.
+            :class:`bai_gym.linear.tasks.BestCandidate`.
         costs: Costs of a pull of each arm that the data have; those of the environment take their place. None: the data
             have none.
         paired: See :class:`bai_gym.bandits.Bandit`.

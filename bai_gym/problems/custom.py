@@ -20,7 +20,7 @@ from bai_gym.bandits import (
     GaussianBandit,
     SampleTable,
 )
-from bai_gym.datasets import ArmSamples, ScoreMatrix, read_table
+from bai_gym.data import ArmSamples, ScoreMatrix, read_table
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems.base import FixedProblem
 from bai_gym.rewards import REAL, Rewards
@@ -53,7 +53,7 @@ def custom_problem(
         variances: ``(K,)`` variances of Gaussian arms, or one number for all. None: 1, or those of ``covariance``.
         distribution: ``"gaussian"``, or ``"bernoulli"``, where the means determine the variances.
         paired: Whether the j-th pull of every arm is played on the same item, see
-            :class:`bai_gym.bandits.PairedGaussianBandit`; Gaussian arms only.
+            :class:`bai_gym.paired.PairedGaussianBandit`; Gaussian arms only.
         correlation: Of the rewards of every two paired arms on an item; or a ``(K, K)`` correlation matrix.
         covariance: ``(K, K)`` covariance matrix of paired arms, in place of ``variances`` and ``correlation``.
 
@@ -81,7 +81,7 @@ def custom_problem(
     if distribution == "bernoulli":
         bandit: Bandit = BernoulliBandit(means)
     elif paired:
-        from bai_gym.bandits.paired_gaussian import PairedGaussianBandit  # of a wing
+        from bai_gym.paired.bandits.gaussian import PairedGaussianBandit  # of a wing
 
         bandit = PairedGaussianBandit(means, variances, correlation=correlation, covariance=covariance)
     else:
@@ -106,7 +106,7 @@ def table_problem(
     """Return the problem whose arms are the values of one column of a log; a pull returns the reward of a random row.
 
     Args:
-        path: A CSV or Parquet file, see :func:`bai_gym.datasets.read_table`. None, with all else left out too: the
+        path: A CSV or Parquet file, see :func:`bai_gym.data.read_table`. None, with all else left out too: the
             synthetic log of an A/B test, four variants of a page shown to 1,000 visitors each, reward 1 for a sign-up.
         arm_column: The column that names the arm.
         reward_column: The column with the reward: numbers, or true, false, yes and no.
@@ -123,7 +123,7 @@ def table_problem(
             :class:`bai_gym.rewards.Rewards`. None: binary if all in the file are 0 or 1, ``"bounded(0, 1)"`` if all are
             between, else real.
         paired: Whether the j-th pull of every arm returns its reward on the same item, see
-            :class:`bai_gym.bandits.PairedFiniteBandit`.
+            :class:`bai_gym.paired.PairedFiniteBandit`.
         item_column: The column that names the item, with ``paired=True`` only; each arm has one row for an item.
         cost_column: The column that says what a row has cost, above 0. The mean over the rows of an arm is the cost of
             a pull of it, and budgets are money. None: ``costs=`` of the environment says so, or pulls have no costs.
@@ -165,7 +165,7 @@ def table_problem(
         if paired:
             name = Path(path).name if isinstance(path, str | Path) else "the data frame"
             matrix = ScoreMatrix.of(samples, name, kind)
-            from bai_gym.problems.paired import paired_problem  # of a wing
+            from bai_gym.paired.problems import paired_problem  # of a wing
 
             return _priced(paired_problem(matrix, missing or "items", replace=flag(replace, "replace")), costs)
         if samples.dropped:

@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from bai_gym.common.seeding import check_seed
 from bai_gym.errors import ParameterError, UnknownKeywordError, unknown_name
 from bai_gym.problems.base import FrozenProblem, Problem
-from bai_gym.seeding import check_seed
 from bai_gym.validation import choice
 from bai_gym.wings import References, gathered
 

@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from bai_gym.bandits import Bandit
-from bai_gym.budget import Budget, Costs
+from bai_gym.common.budget import Budget, Costs
+from bai_gym.common.rounds import AT_ONCE, Rounds
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.rewards import REAL, Rewards
-from bai_gym.rounds import AT_ONCE, Rounds
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, Task
 from bai_gym.theory import reward_bound
 
 if TYPE_CHECKING:
-    from bai_gym.gaussian_process import GaussianPrior
+    from bai_gym.bandits import GaussianPrior
 
 __all__ = ["KNOWLEDGE", "ProblemInfo", "check_knowledge"]
 

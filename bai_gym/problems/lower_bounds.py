@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit
-from bai_gym.budget import Costs
+from bai_gym.common.budget import Costs
 from bai_gym.tasks import BestArm, Task
 from bai_gym.theory import fixed_confidence_bound
 
@@ -15,7 +15,7 @@ __all__ = ["instance_bound"]
 def instance_bound(bandit: Bandit, task: Task, delta: float, costs: Costs | None = None) -> float | None:
     """Return the bound of a bandit of one instance, see :meth:`bai_gym.problems.Problem.lower_bound`."""
     if isinstance(bandit, FeatureBandit) and costs is None:
-        from bai_gym.linear.bounds import linear_bound  # of a wing
+        from bai_gym.linear.theory.lower_bounds import linear_bound  # of a wing
 
         return linear_bound(bandit, task, delta)
     if not isinstance(task, BestArm) or task.epsilon > 0:

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from bai_gym.lazy import lazily
+from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
+    from bai_gym.correlated.figures import posterior_plot
     from bai_gym.report.aggregates import aggregate_table
     from bai_gym.report.figures import error_curves, instance_plot
-    from bai_gym.report.posterior import posterior_plot
     from bai_gym.report.rivals import pulls_table, rivals_table
     from bai_gym.report.runs import arms_plot, regret_boxes, stopping_times
     from bai_gym.report.scores import aggregate_intervals, performance_profiles

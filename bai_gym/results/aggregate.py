@@ -34,10 +34,10 @@ from typing_extensions import override
 from bai_gym.analysis.bootstrap import check_samples, resample
 from bai_gym.analysis.intervals import Estimate, check_level, percentile
 from bai_gym.analysis.metrics import AGGREGATES, interquartile_mean
+from bai_gym.common.seeding import check_seed
 from bai_gym.errors import ParameterError, unknown_name
 from bai_gym.results.evaluations import Evaluation, Source, Task, collect, declared, describe_task
 from bai_gym.results.result import Optima
-from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import choice
 

@@ -26,9 +26,9 @@ from bai_gym.analysis.intervals import Estimate, check_level, percentile, wilson
 from bai_gym.analysis.metrics import excess_error
 from bai_gym.analysis.paired import mcnemar_exact
 from bai_gym.analysis.ranks import holm, random_signs, rank_intervals, unpaired
+from bai_gym.common.seeding import check_seed
 from bai_gym.results.evaluations import Evaluation, Source, collect, declared
 from bai_gym.results.result import Optima
-from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray
 
 __all__ = ["Leaderboard", "Pair", "Standing", "leaderboards"]

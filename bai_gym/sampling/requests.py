@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.budget import PULLS, Budget
+from bai_gym.common.budget import PULLS, Budget
 from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine

@@ -20,7 +20,7 @@ __all__ = ["TASKS", "BestArm", "BestOfEach", "GoodArm", "Task", "Thresholding", 
 
 
 def __getattr__(name: str) -> Any:
-    """Return a task of the linear wing, :class:`bai_gym.linear.candidate.BestCandidate`."""
+    """Return a task of the linear wing, :class:`bai_gym.linear.tasks.BestCandidate`."""
     if name != "BestCandidate":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module("bai_gym.linear.candidate").BestCandidate
+    return import_module("bai_gym.linear.tasks").BestCandidate

@@ -2,7 +2,7 @@
 
 Best arm and top m: :mod:`bai_gym.theory.complexity`; thresholding: :mod:`bai_gym.theory.thresholding`; bounds, with a
 table of them by agent: :mod:`bai_gym.theory.bounds`; the lower bound for fixed confidence:
-:mod:`bai_gym.theory.characteristic_time`, with a linear model :mod:`bai_gym.theory.linear_time`; ranking and selection:
+:mod:`bai_gym.theory.characteristic_time`, with a linear model :mod:`bai_gym.linear.theory.characteristic_time`; ranking and selection:
 :mod:`bai_gym.theory.selection`. The optimal value on small Bernoulli bandits: :mod:`bai_gym.theory.bayes_optimal`, in
 stages :mod:`bai_gym.theory.stages`. The error exponent of two Bernoulli arms with fixed shares:
 :mod:`bai_gym.theory.two_arms`.
@@ -10,9 +10,11 @@ stages :mod:`bai_gym.theory.stages`. The error exponent of two Bernoulli arms wi
 
 from typing import TYPE_CHECKING
 
-from bai_gym.lazy import lazily
+from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
+    from bai_gym.linear.theory.bounds import bayesgap_bound, gse_glm_bound, gse_linear_bound, od_linbai_bound
+    from bai_gym.linear.theory.characteristic_time import LinearTime, linear_characteristic_time
     from bai_gym.theory.bayes_optimal import BayesSolution, optimal_value, solve_bayes
     from bai_gym.theory.bounds import (
         BOUNDS,
@@ -51,8 +53,6 @@ if TYPE_CHECKING:
         ugape_complexity,
         ugape_v_complexity,
     )
-    from bai_gym.theory.linear_bounds import bayesgap_bound, gse_glm_bound, gse_linear_bound, od_linbai_bound
-    from bai_gym.theory.linear_time import LinearTime, linear_characteristic_time
     from bai_gym.theory.selection import (
         bechhofer_constant,
         bechhofer_pulls,

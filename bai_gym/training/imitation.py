@@ -16,12 +16,12 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from bai_gym.agents import make
 from bai_gym.api import parse_agent
 from bai_gym.benchmark.protocol import Traits, describe, knowledge, reset
+from bai_gym.common.seeding import generator
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.results.writer import write_atomically
-from bai_gym.seeding import generator
 
 __all__ = ["Watched", "check_teacher", "imitate", "watch"]
 

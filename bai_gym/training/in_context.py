@@ -21,13 +21,13 @@ import torch
 from torch import nn
 from typing_extensions import override
 
-from bai_gym.agents.learned.features import Rewards, features
-from bai_gym.agents.learned.in_context import InContextNetworks
-from bai_gym.agents.learned.network import ArmNetwork
+from bai_gym.agents.training.features import Rewards, features
+from bai_gym.agents.training.in_context import InContextNetworks
+from bai_gym.agents.training.network import ArmNetwork
+from bai_gym.common.seeding import check_seed, generator
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
 from bai_gym.results.writer import ResultsWriter, write_atomically
-from bai_gym.seeding import check_seed, generator
 from bai_gym.statistics import IntArray, Statistics
 from bai_gym.training.learning import claim, one_thread
 from bai_gym.training.policy import ArmEncoder
@@ -158,7 +158,7 @@ def draw_histories(env: BestArmEnv, episodes: int, rng: np.random.Generator) -> 
 
 
 class ArmLogits(nn.Module):
-    """The network of :class:`bai_gym.agents.learned.network.ArmNetwork`, for arms that all have a pull."""
+    """The network of :class:`bai_gym.agents.training.network.ArmNetwork`, for arms that all have a pull."""
 
     def __init__(self, width: int, rewards: Rewards) -> None:
         """Create the layers."""

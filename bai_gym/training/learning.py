@@ -22,10 +22,10 @@ from stable_baselines3 import A2C, PPO
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
-from bai_gym.agents.learned.sb3 import check_device
+from bai_gym.agents.training.sb3 import check_device
+from bai_gym.common.seeding import generator
 from bai_gym.errors import DataError, MissingPackageError, ParameterError
 from bai_gym.results.writer import ResultsWriter, write_atomically
-from bai_gym.seeding import generator
 from bai_gym.training.imitation import check_teacher, imitate
 from bai_gym.training.policy import ArmPolicy, NormalisedFeatures, export
 from bai_gym.training.recipe import Recipe
@@ -55,7 +55,7 @@ class Trained:
     """The files that training has written.
 
     Attributes:
-        model: The model, for stable-baselines3 and for ``bai_gym.agents.SB3Agent``.
+        model: The model, for stable-baselines3 and for ``bai_gym.agents.training.SB3Agent``.
         weights: The acting network for ``agents.make("Learned", path=...)``; None for network ``"mlp"``.
     """
 

@@ -12,8 +12,8 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 from typing_extensions import override
 
-from bai_gym.agents.learned.features import ARM_FEATURES, STATE_FEATURES, Rewards, check_rewards, features
-from bai_gym.agents.learned.network import FIRST, ArmNetwork
+from bai_gym.agents.training.features import ARM_FEATURES, STATE_FEATURES, Rewards, check_rewards, features
+from bai_gym.agents.training.network import FIRST, ArmNetwork
 from bai_gym.errors import ParameterError
 from bai_gym.validation import integer
 
@@ -61,7 +61,7 @@ class ArmFeatures(BaseFeaturesExtractor):
 
 
 class _Arms(nn.Module):
-    """The network of :class:`bai_gym.agents.learned.network.ArmNetwork`, and a value from the same kind of pool."""
+    """The network of :class:`bai_gym.agents.training.network.ArmNetwork`, and a value from the same kind of pool."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.agents.learned.features import Rewards, check_rewards
+from bai_gym.agents.training.features import Rewards, check_rewards
 from bai_gym.bandits import BernoulliBandit
 from bai_gym.benchmark.sources import EnvSource
+from bai_gym.common.seeding import check_seed
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError, unknown_name
-from bai_gym.seeding import check_seed
 from bai_gym.tasks import BestArm
 from bai_gym.validation import integer, literal, real
 
@@ -42,7 +42,7 @@ class Recipe:
         env_kwargs: Keyword arguments for ``gym.make``.
         algo: ``"ppo"`` or ``"a2c"``.
         network: ``"arms"``: equivariant, for any number of arms. ``"mlp"``: a plain multilayer perceptron.
-        rewards: Kind of rewards, see :data:`bai_gym.agents.learned.features.Rewards`.
+        rewards: Kind of rewards, see :data:`bai_gym.agents.training.features.Rewards`.
         width: Width of the layers.
         steps: Steps of the environment in reinforcement learning, over all episodes; 0: imitation alone.
         seed: At least 0.

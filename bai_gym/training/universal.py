@@ -17,15 +17,15 @@ import numpy as np
 import torch
 from typing_extensions import override
 
-from bai_gym.agents.learned.contenders import ARM_FEATURES, STATE_FEATURES, WEIGHT, binary_moments, moments, view
-from bai_gym.agents.learned.features import REWARDS
-from bai_gym.agents.learned.network import load_weights, save_weights
-from bai_gym.agents.learned.sb3 import check_device
-from bai_gym.agents.learned.universal import FLOOR, FORMAT, SHAPES, stage_sizes
-from bai_gym.arrays import Arms, State, pull, start
+from bai_gym.agents.training.contenders import ARM_FEATURES, STATE_FEATURES, WEIGHT, binary_moments, moments, view
+from bai_gym.agents.training.features import REWARDS
+from bai_gym.agents.training.network import load_weights, save_weights
+from bai_gym.agents.training.sb3 import check_device
+from bai_gym.agents.training.universal import FLOOR, FORMAT, SHAPES, stage_sizes
+from bai_gym.common.seeding import check_seed, generator
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.results.writer import ResultsWriter, write_atomically
-from bai_gym.seeding import check_seed, generator
+from bai_gym.training.arrays import Arms, State, pull, start
 from bai_gym.training.families import FAMILIES, KIND, Group, check_families, draw_group
 from bai_gym.training.learning import claim, one_thread
 from bai_gym.training.tracking import OnValues
@@ -64,7 +64,7 @@ class UniversalRecipe:
         width: Width of the layers.
         learning_rate: Its first value; it decreases to 0.0001.
         without: Features that the networks do not see, some of
-            :data:`bai_gym.agents.learned.contenders.ARM_FEATURES` and ``STATE_FEATURES``. The hand-made logits and
+            :data:`bai_gym.agents.training.contenders.ARM_FEATURES` and ``STATE_FEATURES``. The hand-made logits and
             the pooling by weight stay as they are.
 
     Raises:
@@ -114,7 +114,7 @@ def _words(value: Any, name: str) -> tuple[str, ...]:
 
 
 class Network(torch.nn.Module):
-    """A network of :class:`bai_gym.agents.learned.universal.Universal`, to be trained.
+    """A network of :class:`bai_gym.agents.training.universal.Universal`, to be trained.
 
     Args:
         width: Width of the layers.
@@ -270,7 +270,7 @@ def train_universal(
         recipe: The recipe.
         out: The folder.
         start_from: Weights to start from, of the same width, for example the shipped ones
-            (``bai_gym.agents.learned.universal.SHIPPED``). None: random ones.
+            (``bai_gym.agents.training.universal.SHIPPED``). None: random ones.
         device: ``"auto"`` (a GPU if there is one), ``"cpu"`` or ``"cuda"``.
         minutes: Stop after this time, at least 0, and at least one step; the same call resumes.
         on_step: Called with (finished steps, loss).

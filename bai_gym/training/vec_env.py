@@ -15,11 +15,11 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 from typing_extensions import override
 
+from bai_gym.common.seeding import check_seed
 from bai_gym.envs.base_wrappers import BatchWrapper
 from bai_gym.envs.registration import check_id
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import ParameterError, UnknownAttributeError, UnknownKeywordError
-from bai_gym.seeding import check_seed
 from bai_gym.statistics import Observation
 from bai_gym.tasks import TopM
 

@@ -7,12 +7,12 @@ __all__ = ["WING"]
 WING = Wing(
     groups={"learned": "Learned"},
     agents={
-        "Learned": Entry(".learned.agent:Learned", own=True),
-        "Universal": Entry(".learned.universal:Universal", own=True),
-        "DPT": Entry(".learned.in_context:DPT", rewards=BINARY),
-        "ICPE": Entry(".learned.in_context:ICPE", rewards=BINARY),
+        "Learned": Entry(".training.agent:Learned", own=True),
+        "Universal": Entry(".training.universal:Universal", own=True),
+        "DPT": Entry(".training.in_context:DPT", rewards=BINARY),
+        "ICPE": Entry(".training.in_context:ICPE", rewards=BINARY),
     },
     commands={
-        "train": Command("bai_gym.cli.train:app", "Train an agent, then compare it with analytic ones."),
+        "train": Command("bai_gym.training.commands:app", "Train an agent, then compare it with analytic ones."),
     },
 )

@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from bai_gym import agents
 from bai_gym.agents.registry import find
-from bai_gym.datasets import get as get_data
+from bai_gym.data import get as get_data
 from bai_gym.envs.late import LateRewards
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import KEYWORDS, EpisodeSpec
@@ -170,9 +170,9 @@ def environment_index(environments: tuple[Environment, ...]) -> str:
 
 def _differences() -> list[str]:
     """Return what the wrapper of paired arms says, if it is there."""
-    if util.find_spec("bai_gym.envs.pairs") is None:
+    if util.find_spec("bai_gym.paired.envs") is None:
         return []
-    return ["### Differences of paired arms", *parse(import_module("bai_gym.envs.pairs").Differences).paragraphs]
+    return ["### Differences of paired arms", *parse(import_module("bai_gym.paired.envs").Differences).paragraphs]
 
 
 def _episode_keywords() -> str:

@@ -17,10 +17,10 @@ from bai_gym.agents.tools.scanning import pull_in_turn
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_steps
 from bai_gym.benchmark.sources import GivenInstances
+from bai_gym.common.rounds import Rounds
 from bai_gym.envs.wrappers import make_vec_env
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import BINARY, REAL, Rewards
-from bai_gym.rounds import Rounds
 from bai_gym.sampling import Block, Rule, Sequential, start
 from bai_gym.statistics import IntArray, Statistics
 

@@ -91,8 +91,8 @@ class World:
         if self.features is not None:
             arms = FeatureBandit(arms, self.features[order] @ rotation)
         if self.covariance is not None:
-            from bai_gym.bandits import PriorBandit  # of a wing
-            from bai_gym.gaussian_process import GaussianPrior
+            from bai_gym.bandits import GaussianPrior
+            from bai_gym.correlated import PriorBandit  # of a wing
 
             arms = PriorBandit(arms, GaussianPrior(self.covariance[np.ix_(order, order)], 0.2))
         return arms
@@ -132,7 +132,7 @@ def worlds_of(agent: Agent, name: str) -> Iterator[World]:
         variances = None if entry.rewards != "any rewards" else np.full(6, 0.25)
         yield World(means, variances, BestArm(), X)
         if "best-candidate" in agent.tasks:
-            from bai_gym.linear.candidate import BestCandidate  # of a wing
+            from bai_gym.linear.tasks import BestCandidate  # of a wing
 
             yield World(X @ THETA, np.full(6, 0.25), BestCandidate(CANDIDATES, X), X)
         return

@@ -51,7 +51,7 @@ def rule_with(bug: str = "") -> Rule:
 BUGS = ("squared variance", "pulls counted twice", "noise of the rival forgotten", "level of one look", "any rival")
 
 
-def found(rule: object, plan: Plan, **keywords: Any) -> bai_gym.Audit:
+def found(rule: object, plan: Plan, **keywords: Any) -> bai_gym.auditing.Audit:
     """Return a small audit of Gaussian rewards."""
     words: dict[str, Any] = {
         "rewards": "gaussian",
@@ -73,7 +73,7 @@ def test_planted_bugs_are_found_and_no_right_rule(small: Plan) -> None:
 
 
 def test_a_counterexample_is_simple_and_its_script_repeats_it(small: Plan, tmp_path: Path) -> None:
-    result = bai_gym.audit("gk16-plugin", cap=1000, plan=small, arms=(2, 5), out=tmp_path, progress=False)
+    result = bai_gym.auditing.audit("gk16-plugin", cap=1000, plan=small, arms=(2, 5), out=tmp_path, progress=False)
     assert result.refuted and result.certificates[0].bound > 0.5 and result.simplest is not None
     instance = result.worst.instance
     assert instance.num_arms == 2 and result.simplest.cap < 1000 and result.simplest.certificate.m > 5

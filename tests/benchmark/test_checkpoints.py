@@ -17,12 +17,12 @@ from bai_gym.agents.registry import BUILT_IN
 from bai_gym.api import make_cells
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import RolloutCheckpoint, play_blocks, play_steps
+from bai_gym.common.seeding import generator
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError
 from bai_gym.problems import FixedProblem
 from bai_gym.results.comparison import Comparison
 from bai_gym.sampling import Block
-from bai_gym.seeding import generator
 from bai_gym.tasks import BestArm, GoodArm, Task, Thresholding
 
 pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")

@@ -19,11 +19,11 @@ from bai_gym.bandits import (
     SampleTable,
 )
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
+from bai_gym.common.seeding import generator
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.problems import FixedProblem, ProblemInfo
 from bai_gym.sampling import Stepper
-from bai_gym.seeding import generator
 from bai_gym.statistics import IntArray, Statistics
 from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
 from bai_gym.wings import ANY
@@ -102,8 +102,8 @@ def both_ways(
     if agent.needs_features:
         bandit, runs = FeatureBandit(bandit, FEATURES[: bandit.num_arms]), RUNS // 4  # designs take time
     elif {"prior", "variances"} <= agent.knows:  # agents of the wing that has this bandit
-        from bai_gym.bandits import PriorBandit
-        from bai_gym.gaussian_process import GaussianPrior
+        from bai_gym.bandits import GaussianPrior
+        from bai_gym.correlated import PriorBandit
 
         covariance = 0.5 * np.exp(-np.abs(np.subtract.outer(np.arange(4), np.arange(4))))
         bandit, runs = PriorBandit(bandit, GaussianPrior(covariance, mean=0.7)), RUNS // 4

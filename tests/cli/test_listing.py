@@ -18,7 +18,7 @@ from bai_gym import agents
 from bai_gym.cli import listing
 from bai_gym.cli.catalogue import catalogue, collected
 from bai_gym.cli.main import COMMANDS, app
-from bai_gym.datasets.locate import find as find_data
+from bai_gym.data.locate import find as find_data
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import ParameterError, UnknownNameError
 from bai_gym.wings import Registration

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bai_gym.datasets import cache_directory, data_directory, fetch, find, registry, require, status
-from bai_gym.datasets.registry import DataFile, DataSet
+from bai_gym.data import cache_directory, data_directory, fetch, find, registry, require, status
+from bai_gym.data.registry import DataFile, DataSet
 from bai_gym.errors import DataError, MissingDataError, UnknownNameError
 
 CONTENT = b'"a";"b"\n1;2\n'
@@ -128,7 +128,7 @@ def test_each_accepted_place_is_found_and_the_preferred_one_wins(data: Path) -> 
 
 
 def test_other_files_of_a_data_set_go_by_name(data: Path) -> None:
-    pytest.importorskip("bai_gym.gaussian_process", reason="wine-quality is part of that wing")
+    pytest.importorskip("bai_gym.correlated", reason="wine-quality is part of that wing")
     with pytest.raises(MissingDataError, match=r"put winequality-white\.csv into wine-quality"):
         require("wine-quality", "white")
     red = put(data, "wine-quality/winequality-red.csv")

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bai_gym.datasets import Ratings, find, read_ratings
+from bai_gym.data import find
+from bai_gym.datasets import Ratings, read_ratings
 from bai_gym.errors import DataError, MissingDataError
 
 DAT = "1::10::5::978300760\n1::30::3::978302109\n7::10::1::978301968\n"

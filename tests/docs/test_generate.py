@@ -20,10 +20,10 @@ import gymnasium as gym  # noqa: E402
 from bai_gym import agents  # noqa: E402
 from bai_gym.agents.registry import find  # noqa: E402
 from bai_gym.bandits import BernoulliBandit  # noqa: E402
+from bai_gym.datasets.problems.open_bandit import CAMPAIGNS  # noqa: E402
 from bai_gym.envs.registration import IDS  # noqa: E402
 from bai_gym.errors import BaiGymError  # noqa: E402
 from bai_gym.problems import FAMILIES, BernoulliPriorProblem, FixedProblem, build  # noqa: E402
-from bai_gym.problems.open_bandit import CAMPAIGNS  # noqa: E402
 from bai_gym.sampling import Rule  # noqa: E402
 from bai_gym.tasks import BestArm, Thresholding  # noqa: E402
 from bai_gym.theory import best_arm_h1  # noqa: E402

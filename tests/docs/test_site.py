@@ -15,7 +15,7 @@ from urllib.parse import unquote, urldefrag
 import pytest
 
 from bai_gym import agents
-from bai_gym.datasets import find as find_data
+from bai_gym.data import find as find_data
 from bai_gym.envs.registration import IDS
 
 pytest.importorskip("mkdocs")

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import bai_gym  # noqa: F401
+from bai_gym.common.rounds import Rounds
 from bai_gym.errors import ParameterError
-from bai_gym.rounds import Rounds
 
 BUDGET = 23
 STATISTICS = ("pulls", "means", "variances")

@@ -234,7 +234,7 @@ def test_what_belongs_to_an_arm_moves_with_it() -> None:
 
 
 def test_names_of_a_text_are_those_of_its_arms() -> None:
-    wrapper = pytest.importorskip("bai_gym.envs.text").TextWrapper
+    wrapper = pytest.importorskip("bai_gym.training.envs.text").TextWrapper
     env = wrapper(BestArmEnv(FixedProblem(GaussianBandit(MEANS, 0.0), arm_names=("a9", "b5", "c3", "d1")), 3))
     places = set()
     for seed in range(10):
@@ -292,7 +292,7 @@ def test_candidates_move_and_turn_along() -> None:
 
 
 def test_parameters_with_a_value_for_each_arm_need_the_listed_order() -> None:
-    pytest.importorskip("bai_gym.gaussian_process")
+    pytest.importorskip("bai_gym.correlated")
     agent = bai_gym.agents.make("PI-BAI", prior_mean=MEANS, prior_sd=0.1, sigma=1.0)
     with pytest.raises(AgentError, match="shuffle=False"):
         bai_gym.evaluate(agent, "BAI-Custom-v0", budget=20, runs=5, env_kwargs={"means": MEANS}, progress=False)
@@ -331,7 +331,7 @@ def test_what_a_task_shows_need_not_be_about_arms() -> None:
 
 def test_paired_arms_keep_their_covariance() -> None:
     pytest.importorskip("bai_gym.paired")
-    from bai_gym.bandits import PairedGaussianBandit
+    from bai_gym.paired import PairedGaussianBandit
 
     covariance = np.diag([1.0, 2.0, 3.0, 4.0]) + 0.3
     bandit = PairedGaussianBandit(np.array([MEANS]), covariance=covariance)

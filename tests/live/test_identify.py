@@ -22,11 +22,11 @@ import bai_gym
 from bai_gym import agents
 from bai_gym.agents.registry import BUILT_IN
 from bai_gym.analysis.intervals import wilson
+from bai_gym.common.seeding import generator
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, InstanceError, OutputError, ParameterError, PullError
 from bai_gym.live.estimates import Pull
 from bai_gym.live.evidence import Identification
 from bai_gym.rewards import BINARY as BINARY_REWARDS
-from bai_gym.seeding import generator
 from bai_gym.validation import LARGEST
 from bai_gym.wings import ANY, BINARY
 
@@ -71,13 +71,13 @@ def test_agents_work_or_say_why_not(name: str) -> None:
     arguments: dict[str, Any] = {"num_arms": 4, "budget": entry.largest_budget or 120, "agent": name, "seed": 1}
     if reason := refusal(name):
         with pytest.raises(AgentError, match=f"{name} .*{reason}|{reason}"):
-            bai_gym.identify(pull, features=np.eye(4), **arguments)
+            bai_gym.live.identify(pull, features=np.eye(4), **arguments)
         return
-    found = bai_gym.identify(pull, features=np.eye(4), **arguments)
+    found = bai_gym.live.identify(pull, features=np.eye(4), **arguments)
     assert found.recommendation == 2  # 12 or more standard errors ahead; for rewards of 0 and 1, of this seed
     assert found.pulls.sum() == len(found.log) <= arguments["budget"]
     if entry.rewards == ANY:  # nothing overflows, which would be an error here
-        bai_gym.identify(lambda arm, rng: float(rng.choice([-LARGEST, LARGEST])), features=np.eye(4), **arguments)
+        bai_gym.live.identify(lambda arm, rng: float(rng.choice([-LARGEST, LARGEST])), features=np.eye(4), **arguments)
 
 
 def test_parameters_can_replace_oracle_knowledge() -> None:
@@ -87,9 +87,9 @@ def test_parameters_can_replace_oracle_knowledge() -> None:
         ("GapE(b=1.0)", "complexity; take an agent"),
     ):
         with pytest.raises(AgentError, match=offer):
-            bai_gym.identify(noisy, 4, 100, agent)
-    assert bai_gym.identify(noisy, 4, 100, "A-GapE(b=1.0)").agent == "A-GapE(b=1.0)"
-    assert bai_gym.identify(noisy, 4, 100, "UCB-E(a=2.0, b=1.0)").recommendation == 2
+            bai_gym.live.identify(noisy, 4, 100, agent)
+    assert bai_gym.live.identify(noisy, 4, 100, "A-GapE(b=1.0)").agent == "A-GapE(b=1.0)"
+    assert bai_gym.live.identify(noisy, 4, 100, "UCB-E(a=2.0, b=1.0)").recommendation == 2
 
 
 def test_agents_with_a_prior_take_it_from_their_parameters() -> None:
@@ -100,9 +100,9 @@ def test_agents_with_a_prior_take_it_from_their_parameters() -> None:
         ("BayesGap(noise_variance=0.02)", "no prior here"),
     ):
         with pytest.raises(AgentError, match=offer):
-            bai_gym.identify(noisy, 4, 100, agent)
+            bai_gym.live.identify(noisy, 4, 100, agent)
     known = agents.make("BayesGap", kernel=np.eye(4), noise_variance=0.02)
-    assert bai_gym.identify(noisy, 4, 100, known).recommendation == 2
+    assert bai_gym.live.identify(noisy, 4, 100, known).recommendation == 2
 
 
 class Turns:
@@ -120,7 +120,7 @@ class Turns:
 
 
 def test_a_plain_class_works() -> None:
-    found = bai_gym.identify(noisy, 4, 42, Turns)
+    found = bai_gym.live.identify(noisy, 4, 42, Turns)
     assert (found.agent, found.recommendation, found.pulls.tolist()) == ("Turns", 2, [11, 11, 10, 10])
 
 
@@ -130,7 +130,7 @@ def test_a_plain_class_that_names_no_arm_is_refused() -> None:
             return 4
 
     with pytest.raises(AgentError, match="act must return one arm.*not 4"):
-        bai_gym.identify(noisy, 4, 5, Lost())
+        bai_gym.live.identify(noisy, 4, 5, Lost())
 
 
 def test_features_reach_the_agent() -> None:
@@ -145,11 +145,11 @@ def test_features_reach_the_agent() -> None:
             return 0
 
     rows = [[1, 2], [3, 4], [5, 6], [7, 8]]
-    bai_gym.identify(noisy, 4, 1, Looks(), features=rows)
+    bai_gym.live.identify(noisy, 4, 1, Looks(), features=rows)
     assert [array.tolist() for array in seen] == [[rows], rows, rows]
     for wrong in ([[1.0]] * 3, "abc", np.full((4, 2), np.nan), np.zeros((2, 4, 2))):
         with pytest.raises(InstanceError, match="features"):
-            bai_gym.identify(noisy, 4, 100, Looks(), features=wrong)
+            bai_gym.live.identify(noisy, 4, 100, Looks(), features=wrong)
 
 
 # ------------------------------------------------------------------------------------------------ evidence
@@ -175,14 +175,14 @@ def test_the_evidence_of_a_case_worked_by_hand() -> None:
 
 def test_pulls_that_the_agent_does_not_ask_for_are_not_made() -> None:
     made = []
-    found = bai_gym.identify(lambda arm: made.append(arm) or -arm, 4, 23, "SH")  # type: ignore[func-returns-value]
+    found = bai_gym.live.identify(lambda arm: made.append(arm) or -arm, 4, 23, "SH")  # type: ignore[func-returns-value]
     assert len(made) == len(found.log) == 22  # two stages of 11 pulls
     assert "(1 unspent)" in found.notes[0]
     assert found.recommendation == 0
 
 
 def test_the_seed_decides() -> None:
-    one, again, other = (bai_gym.identify(noisy, 4, 60, "TTTS", seed=seed) for seed in (1, 1, 2))
+    one, again, other = (bai_gym.live.identify(noisy, 4, 60, "TTTS", seed=seed) for seed in (1, 1, 2))
     same(one, again)
     assert one.log != other.log
 
@@ -205,7 +205,7 @@ def fails_at(number: int, how: Any) -> Any:
 def test_an_error_ends_the_experiment_and_keeps_what_was_seen(tmp_path: Path) -> None:
     journal = tmp_path / "journal.jsonl"
     with pytest.raises(PullError, match=r"^pull 6 \(arm \d\) failed: ZeroDivisionError") as caught:
-        bai_gym.identify(fails_at(6, lambda: 1 / 0), 4, 30, journal=journal)
+        bai_gym.live.identify(fails_at(6, lambda: 1 / 0), 4, 30, journal=journal)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     assert len(caught.value.log) == 5
     kept = [json.loads(line) for line in journal.read_text().splitlines()[1:]]
@@ -214,8 +214,8 @@ def test_an_error_ends_the_experiment_and_keeps_what_was_seen(tmp_path: Path) ->
     assert list(zip(arms, rewards, strict=False)) == [(pull.arm, pull.reward) for pull in caught.value.log]
     assert len(arms) == 6  # that of the pull that failed, too
     made: list[int] = []
-    found = bai_gym.identify(lambda arm: made.append(arm) or float(arm), 4, 30, journal=journal)  # type: ignore[func-returns-value]
-    same(found, bai_gym.identify(float, 4, 30))
+    found = bai_gym.live.identify(lambda arm: made.append(arm) or float(arm), 4, 30, journal=journal)  # type: ignore[func-returns-value]
+    same(found, bai_gym.live.identify(float, 4, 30))
     assert len(made) == len(found.log) - 5  # the pull that failed is made again, those before it are not
 
 
@@ -223,11 +223,11 @@ def test_a_reward_of_another_kind_is_a_failed_pull() -> None:
     def half_at_last(arm: int) -> float:
         return 0.5 if arm == 3 else float(arm == 1)
 
-    assert bai_gym.identify(lambda arm: arm == 1, 4, 20, rewards="binary").rewards == BINARY_REWARDS
+    assert bai_gym.live.identify(lambda arm: arm == 1, 4, 20, rewards="binary").rewards == BINARY_REWARDS
     message = r"^pull 4 \(arm 3\) failed: a reward of 0.5 is not binary; if it is right, give .* rewards='real'$"
     with pytest.raises(PullError, match=message):
-        bai_gym.identify(half_at_last, 4, 20, rewards="binary")
-    found = bai_gym.identify(half_at_last, 4, 20, rewards="binary", on_error="worst", worst=0)
+        bai_gym.live.identify(half_at_last, 4, 20, rewards="binary")
+    found = bai_gym.live.identify(half_at_last, 4, 20, rewards="binary", on_error="worst", worst=0)
     assert found.failures[3] > 0 and found.means[3] == 0.0
 
 
@@ -237,7 +237,7 @@ def test_a_pull_that_hangs_counts_as_the_worst() -> None:
         return float(arm)
 
     started = time.monotonic()
-    found = bai_gym.identify(stuck, 4, 8, "Uniform", timeout=0.3, on_error="worst", worst=-1)
+    found = bai_gym.live.identify(stuck, 4, 8, "Uniform", timeout=0.3, on_error="worst", worst=-1)
     assert time.monotonic() < started + PATIENCE
     assert (found.recommendation, found.failures.tolist()) == (2, [0, 0, 0, 2])
     assert {pull.error for pull in found.log if pull.arm == 3} == {"it took longer than 0.3 seconds"}
@@ -271,7 +271,7 @@ def test_wrong_arguments_are_refused_before_the_first_pull(
 
     journal = tmp_path / "journal.jsonl"
     with pytest.raises(kind, match=message):
-        bai_gym.identify(never, **{"num_arms": 4, "budget": 20, "journal": journal, **keywords})
+        bai_gym.live.identify(never, **{"num_arms": 4, "budget": 20, "journal": journal, **keywords})
     assert not journal.exists()
 
 
@@ -281,26 +281,26 @@ def test_wrong_arguments_are_refused_before_the_first_pull(
 @pytest.mark.each("where", [{"run_in": "here"}, {"run_in": "process"}, {"parallel": 2, "run_in": "thread"}])
 def test_a_function_may_return_what_a_pull_has_cost(where: dict[str, Any], tmp_path: Path) -> None:
     arguments: dict[str, Any] = {"costs": [1.0, 2.0, 3.0, 4.0], "seed": 5, "journal": tmp_path / "journal"}
-    found = bai_gym.identify(billed, 4, 80.0, "SH", **arguments, **where)
+    found = bai_gym.live.identify(billed, 4, 80.0, "SH", **arguments, **where)
     assert found.spent == pytest.approx(sum(pull.cost or 0.0 for pull in found.log))
     outcomes = {billed(arm, generator(5, "pull", number, 0)) for number, arm in enumerate([0, 1, 2, 3], 1)}
     assert outcomes == {(pull.reward, pull.cost) for pull in found.log[:4]}
-    same(bai_gym.identify(noisy, 4, 80.0, "SH", **arguments), found)  # of the journal
+    same(bai_gym.live.identify(noisy, 4, 80.0, "SH", **arguments), found)  # of the journal
 
 
 def test_what_is_no_reward_with_a_cost_is_a_failed_pull() -> None:
     for wrong in ((1.0, -1.0), (1.0, math.nan), (1.0, 1e60), (1.0, "2"), (math.nan, 1.0), (1.0, 2.0, 3.0), [1.0, 2.0]):
         with pytest.raises(PullError, match="and not a finite number .*, or a pair of that and a cost of 0 to 1e"):
-            bai_gym.identify(lambda arm, wrong=wrong: wrong, 2, 8, costs=[1.0, 2.0])
+            bai_gym.live.identify(lambda arm, wrong=wrong: wrong, 2, 8, costs=[1.0, 2.0])
     with pytest.raises(PullError, match=r"it returned \(1.0, 2.0\), and not a finite number of at most"):
-        bai_gym.identify(lambda arm: (1.0, 2.0), 2, 8)
+        bai_gym.live.identify(lambda arm: (1.0, 2.0), 2, 8)
 
 
 def test_failures_are_kept(tmp_path: Path) -> None:
     keywords: dict[str, Any] = {"on_error": "worst", "worst": -1.0, "journal": tmp_path / "journal.jsonl"}
-    found = bai_gym.identify(lambda arm: 1 / arm, 4, 20, **keywords)
+    found = bai_gym.live.identify(lambda arm: 1 / arm, 4, 20, **keywords)
     assert found.failures[0] > 0
-    same(found, bai_gym.identify(lambda arm: 1 / arm, 4, 20, **keywords))
+    same(found, bai_gym.live.identify(lambda arm: 1 / arm, 4, 20, **keywords))
 
 
 @pytest.mark.each(
@@ -309,9 +309,9 @@ def test_failures_are_kept(tmp_path: Path) -> None:
 )
 def test_the_journal_of_another_experiment_is_refused(changed: dict[str, Any], tmp_path: Path) -> None:
     keywords: dict[str, Any] = {"num_arms": 4, "budget": 50, "journal": tmp_path / "journal.jsonl"}
-    bai_gym.identify(noisy, **keywords)
+    bai_gym.live.identify(noisy, **keywords)
     with pytest.raises(OutputError, match=f"its {next(iter(changed))} is"):
-        bai_gym.identify(noisy, **{**keywords, **changed})
+        bai_gym.live.identify(noisy, **{**keywords, **changed})
 
 
 @pytest.mark.slow
@@ -328,7 +328,7 @@ def test_a_killed_experiment_resumes(tmp_path: Path) -> None:
             time.sleep(0.02)
             return float(rng.normal(arm, 1.0))
 
-        print(bai_gym.identify(pull, 4, 60, "TTTS", seed=5, timeout=60.0, journal={str(journal)!r}))
+        print(bai_gym.live.identify(pull, 4, 60, "TTTS", seed=5, timeout=60.0, journal={str(journal)!r}))
     """
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL, env=environment)
@@ -350,9 +350,9 @@ def test_a_killed_experiment_resumes(tmp_path: Path) -> None:
     def pull(arm: int, rng: np.random.Generator) -> float:
         return float(rng.normal(arm, 1.0))
 
-    undisturbed = bai_gym.identify(pull, 4, 60, "TTTS", seed=5)
+    undisturbed = bai_gym.live.identify(pull, 4, 60, "TTTS", seed=5)
     assert done.stdout == f"{undisturbed}\n"
-    same(undisturbed, bai_gym.identify(pull, 4, 60, "TTTS", seed=5, journal=journal))
+    same(undisturbed, bai_gym.live.identify(pull, 4, 60, "TTTS", seed=5, journal=journal))
 
 
 def test_equal_rewards_are_no_certainty() -> None:
@@ -377,11 +377,11 @@ def test_arms_have_names() -> None:
         seen.append(name)
         return float(len(name))
 
-    found = bai_gym.identify(pull, arms=["a", "bbb", "cc"], budget=9, agent="Uniform")
+    found = bai_gym.live.identify(pull, arms=["a", "bbb", "cc"], budget=9, agent="Uniform")
     assert seen == ["a", "bbb", "cc"] * 3
     assert (found.recommendation, found.name, found.names) == (1, "bbb", ("a", "bbb", "cc"))
     assert [line.split()[0] for line in str(found).splitlines()[2:5]] == ["bbb", "cc", "a"]
-    by_function = bai_gym.identify({"x": lambda: 1.0, "y": lambda: 2.0}, budget=4)
+    by_function = bai_gym.live.identify({"x": lambda: 1.0, "y": lambda: 2.0}, budget=4)
     assert (by_function.name, by_function.names) == ("y", ("x", "y"))
     cases: list[tuple[dict[str, Any], str]] = [
         ({"arms": "ab"}, "arms must be the names"),
@@ -391,14 +391,14 @@ def test_arms_have_names() -> None:
     ]
     for keywords, message in cases:
         with pytest.raises(ParameterError, match=message):
-            bai_gym.identify(**{"pull": pull, "budget": 9, **keywords})
+            bai_gym.live.identify(**{"pull": pull, "budget": 9, **keywords})
 
 
 def test_four_threads_find_what_one_finds(tmp_path: Path) -> None:
-    one = bai_gym.identify(noisy, 4, 40, "SH", seed=3)
-    four = bai_gym.identify(noisy, 4, 40, "SH", seed=3, parallel=4, run_in="here", journal=tmp_path / "journal")
+    one = bai_gym.live.identify(noisy, 4, 40, "SH", seed=3)
+    four = bai_gym.live.identify(noisy, 4, 40, "SH", seed=3, parallel=4, run_in="here", journal=tmp_path / "journal")
     same(one, four)
-    assert bai_gym.identify(noisy, 4, 120, "TTTS", parallel=4, run_in="here").recommendation == 2
+    assert bai_gym.live.identify(noisy, 4, 120, "TTTS", parallel=4, run_in="here").recommendation == 2
 
 
 @pytest.mark.slow
@@ -410,9 +410,9 @@ def test_workers_are_processes(tmp_path: Path) -> None:
         time.sleep(0.02)
         return noisy(arm, rng)
 
-    three = bai_gym.identify(pull, 4, 40, "SH", seed=3, parallel=3)
+    three = bai_gym.live.identify(pull, 4, 40, "SH", seed=3, parallel=3)
     assert len(list(tmp_path.iterdir())) == 3
-    same(three, bai_gym.identify(noisy, 4, 40, "SH", seed=3))
+    same(three, bai_gym.live.identify(noisy, 4, 40, "SH", seed=3))
 
 
 def test_an_error_of_one_worker_loses_no_reward_of_the_others(tmp_path: Path) -> None:
@@ -425,9 +425,9 @@ def test_an_error_of_one_worker_loses_no_reward_of_the_others(tmp_path: Path) ->
         return float(arm)
 
     with pytest.raises(PullError, match=r"^pull 1 \(arm 0\) failed: ValueError: no") as caught:
-        bai_gym.identify(pull, 4, 12, "Uniform", parallel=4, run_in="here", journal=journal)
+        bai_gym.live.identify(pull, 4, 12, "Uniform", parallel=4, run_in="here", journal=journal)
     assert [made.arm for made in caught.value.log] == [1, 2, 3]
-    found = bai_gym.identify(float, 4, 12, "Uniform", parallel=4, run_in="here", journal=journal)
+    found = bai_gym.live.identify(float, 4, 12, "Uniform", parallel=4, run_in="here", journal=journal)
     assert [made.arm for made in found.log] == [0, 1, 2, 3] * 3
 
 
@@ -447,7 +447,7 @@ def test_a_terminal_shows_a_table_and_other_places_nothing(monkeypatch: pytest.M
     for terminal, progress in ((True, False), (False, True), (True, True)):
         screen = Screen(terminal)
         monkeypatch.setattr(sys, "stderr", screen)
-        bai_gym.identify(noisy, 4, 12, "Uniform", progress=progress)
+        bai_gym.live.identify(noisy, 4, 12, "Uniform", progress=progress)
         assert bool(screen.getvalue()) == (terminal and progress)
     drawings = screen.getvalue().split("\x1b[J")
     assert len(drawings) == 12 + 2 and drawings[-1] == ""  # one for each pull, and the removal

@@ -17,7 +17,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # commands in the back
 import bai_gym, bai_gym.live.identify
 print("ready", flush=True)
 try:
-    bai_gym.identify(lambda arm: random.random(), arms=3, budget=10**7, agent=sys.argv[1])
+    bai_gym.live.identify(lambda arm: random.random(), arms=3, budget=10**7, agent=sys.argv[1])
 except KeyboardInterrupt:
     os._exit(33)
 """

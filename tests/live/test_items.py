@@ -35,7 +35,7 @@ def reward(pull: PendingPull) -> float:
     return float(REWARDS[pull.item["answer"], pull.arm])
 
 
-def finished(study: bai_gym.Study, outstanding: int = 1) -> list[PendingPull]:
+def finished(study: bai_gym.live.Study, outstanding: int = 1) -> list[PendingPull]:
     """Keep so many pulls outstanding, and tell the largest reward first; return all pulls."""
     waiting: list[PendingPull] = []
     made = []
@@ -66,7 +66,7 @@ def test_every_arm_is_played_on_the_same_items_in_one_random_order() -> None:
     orders = []
     for seed in (1, 1, 2):
         for agent, outstanding in (("Uniform", 7), ("SR", 3), ("TTTS", 4), ("LUCB", 1)):
-            study = bai_gym.Study(NAMES, 30, agent, items=iter(QUESTIONS), seed=seed)
+            study = bai_gym.live.Study(NAMES, 30, agent, items=iter(QUESTIONS), seed=seed)
             pulls = finished(study, outstanding)
             assert all(pull.item is QUESTIONS[pull.item_number or 0] for pull in pulls), agent
             played = by_arm(pulls)
@@ -95,9 +95,9 @@ def test_the_order_is_uniformly_random() -> None:
 def test_a_pull_that_is_handed_out_again_has_its_item_and_the_data_frame_shows_it(tmp_path: Path) -> None:
     journal = tmp_path / "journal"
     arguments: dict[str, Any] = {"items": QUESTIONS, "journal": journal, "lease": 0.05}
-    with bai_gym.Study(NAMES, 30, "Uniform", **arguments) as study:
+    with bai_gym.live.Study(NAMES, 30, "Uniform", **arguments) as study:
         lost = study.ask(5)
-    with bai_gym.Study(NAMES, 30, "Uniform", **arguments) as study:
+    with bai_gym.live.Study(NAMES, 30, "Uniform", **arguments) as study:
         assert study.ask(5, wait=60.0)[:2] != lost[:2]  # new ones, until the lease has ended
         again = {pull.number: pull for pull in study.outstanding}
         assert [again[pull.number] for pull in lost] == lost
@@ -121,7 +121,7 @@ import numpy as np
 import bai_gym
 
 items = [{"b": 1, "a": {"x", "y", "z"}}, pathlib.Path("q"), (1, 2.5), np.arange(3), {(1, 2): None}, "\\ud83d"]
-study = bai_gym.Study(3, 12, items=items, journal=sys.argv[1])
+study = bai_gym.live.Study(3, 12, items=items, journal=sys.argv[1])
 """
 
 
@@ -130,29 +130,29 @@ def test_a_study_resumes_with_the_same_items_and_refuses_others(tmp_path: Path) 
     for hashing in ("1", "2", "3"):  # sets have another order
         command = [sys.executable, "-c", PROGRAM, str(tmp_path / "journal")]
         subprocess.run(command, check=True, timeout=120, env={"PYTHONHASHSEED": hashing})
-    bai_gym.Study(3, 12, items=items, journal=tmp_path / "journal").close()
+    bai_gym.live.Study(3, 12, items=items, journal=tmp_path / "journal").close()
     for others in (items[::-1], items[:5], [*items[:5], "x"], [*items[:3], np.arange(4), *items[4:]], None):
         with pytest.raises(OutputError, match="its items is"):
-            bai_gym.Study(3, 12, items=others, journal=tmp_path / "journal")
+            bai_gym.live.Study(3, 12, items=others, journal=tmp_path / "journal")
 
 
 def test_items_that_no_journal_can_recognise_are_refused_with_one(tmp_path: Path) -> None:
     for item in (object(), lambda: 1, [object()], {"f": [print, object()]}, {(1, 2): object()}):
-        assert bai_gym.Study(2, 2, "Uniform", items=[item]).ask()[0].item is item
+        assert bai_gym.live.Study(2, 2, "Uniform", items=[item]).ask()[0].item is item
         with pytest.raises(ParameterError, match="item 1 cannot be recognised"):
-            bai_gym.Study(2, 2, "Uniform", items=["text at 0x12", item], journal=tmp_path / "journal")
+            bai_gym.live.Study(2, 2, "Uniform", items=["text at 0x12", item], journal=tmp_path / "journal")
 
 
 @pytest.mark.each("item", [None, 0, 1])
 def test_a_journal_with_another_item_is_refused(item: int | None, tmp_path: Path) -> None:
     journal, items = tmp_path / "journal", ("a", "b", "c", "d")
-    with bai_gym.Study(NAMES, 9, "Uniform", items=items, journal=journal) as study:
+    with bai_gym.live.Study(NAMES, 9, "Uniform", items=items, journal=journal) as study:
         (first,) = study.ask()
     log = Journal(journal, read_journal(journal)[0])
     with contextlib.closing(log), log.transaction():
         log.append([Entry("ask", 2, arm="green", item=3 if item == first.item_number else item)])
     with pytest.raises(OutputError, match="pull 2 in the log is on item"):
-        bai_gym.Study(NAMES, 9, "Uniform", items=items, journal=journal)
+        bai_gym.live.Study(NAMES, 9, "Uniform", items=items, journal=journal)
 
 
 # ------------------------------------------------------------------------------------------------ no item twice
@@ -161,29 +161,29 @@ def test_a_journal_with_another_item_is_refused(item: int | None, tmp_path: Path
 def test_a_budget_that_the_items_do_not_suffice_for_is_refused() -> None:
     costs = [1.0, 2.0, 0.1]
     for most, keywords in ((36, {}), (37.2, {"costs": costs})):
-        study = bai_gym.Study(NAMES, most, "Uniform", items=QUESTIONS, **keywords)
+        study = bai_gym.live.Study(NAMES, most, "Uniform", items=QUESTIONS, **keywords)
         assert study.budget == 36
         assert Counter(pull.arm for pull in finished(study, 5)) == dict.fromkeys(range(3), 12)
         with pytest.raises(BudgetError, match=rf"more than 3 arms can use on 12 items, each once: give {most}"):
-            bai_gym.Study(NAMES, most + 1, "Uniform", items=QUESTIONS, **keywords)
+            bai_gym.live.Study(NAMES, most + 1, "Uniform", items=QUESTIONS, **keywords)
 
 
 def test_the_study_ends_where_an_agent_asks_for_an_arm_that_has_no_items_left(tmp_path: Path) -> None:
     for agent in ("SR", "SH-Reuse", "TTTS", "LUCB"):
         arguments: dict[str, Any] = {"items": QUESTIONS, "journal": tmp_path / agent}
-        with bai_gym.Study(NAMES, 36, agent, **arguments) as study:
+        with bai_gym.live.Study(NAMES, 36, agent, **arguments) as study:
             counts = Counter(pull.arm for pull in finished(study, 2))
             notes = study.result().notes
         assert max(counts.values()) == 12 and sum(counts.values()) < 36, agent
         assert sum("asked for arm" in note and "once more than there are items" in note for note in notes) == 1, agent
         assert not any("confidence was not reached" in note for note in notes), agent
-        with bai_gym.Study(NAMES, 36, agent, **arguments) as again:
+        with bai_gym.live.Study(NAMES, 36, agent, **arguments) as again:
             assert again.ended and again.result().notes == notes and again.ask() == [], agent
 
 
 def test_an_arm_that_was_dropped_is_not_recommended_for_its_first_items() -> None:
     """SR drops the third arm after 7 of 10 items, on which it has .5; over all 10 the others have .42 and .385."""
-    study = bai_gym.Study(3, 30, "SR", items=range(10))
+    study = bai_gym.live.Study(3, 30, "SR", items=range(10))
     seen: Counter[int] = Counter()
     while pulls := study.ask():
         seen[pulls[0].arm] += 1
@@ -222,7 +222,7 @@ class Pairs:
 def test_an_agent_that_uses_pairs_sees_the_differences_on_common_items() -> None:
     paired()
     agent = Pairs((0, 0, 1, 2, 0, 1, 2, 2, 1, 1, 0, 1, 2, 0, 1))
-    study = bai_gym.Study(NAMES, 15, agent, items=QUESTIONS)
+    study = bai_gym.live.Study(NAMES, 15, agent, items=QUESTIONS)
     order = list(dict.fromkeys(pull.item_number for pull in finished(study)))
     player = study._state._dispatcher._agent  # the study has a copy of the agent
     assert player.info.paired and player.info.num_items == 12
@@ -237,7 +237,7 @@ def test_an_agent_that_uses_pairs_sees_the_differences_on_common_items() -> None
             )
             np.testing.assert_allclose((means[one, other], variances[one, other]), expected, atol=1e-12)
     with pytest.raises(AgentError, match="a study with items=, or another agent"):
-        bai_gym.Study(NAMES, 15, agent)
+        bai_gym.live.Study(NAMES, 15, agent)
 
 
 def test_rewards_that_arrive_in_any_order_give_the_same_differences() -> None:
@@ -257,7 +257,7 @@ def test_rewards_that_arrive_in_any_order_give_the_same_differences() -> None:
 
     ends = []
     for outstanding in (1, 15):
-        study = bai_gym.Study(NAMES, 15, Blocks(), items=QUESTIONS)
+        study = bai_gym.live.Study(NAMES, 15, Blocks(), items=QUESTIONS)
         finished(study, outstanding)
         ends.append(study._state._dispatcher._seen["differences"].copy())
     np.testing.assert_allclose(*ends, atol=1e-12)
@@ -274,7 +274,7 @@ def test_a_race_ends_once_one_arm_is_left(tmp_path: Path) -> None:
         for outstanding in (1, 3):
             journal = tmp_path / f"{agent}-{outstanding}"
             arguments: dict[str, Any] = {"budget": 180, "agent": agent, "items": range(60), "journal": journal}
-            with bai_gym.Study(NAMES, **arguments) as study:
+            with bai_gym.live.Study(NAMES, **arguments) as study:
                 while pulls := study.ask(outstanding):
                     for pull in reversed(pulls):
                         study.tell(pull, float(rewards[pull.item, pull.arm]))
@@ -282,7 +282,7 @@ def test_a_race_ends_once_one_arm_is_left(tmp_path: Path) -> None:
                 assert study.ended
             assert found.recommendation == 1, agent
             assert min(found.pulls) >= tests and found.pulls.sum() < 90, (agent, found.pulls)
-            with bai_gym.Study(NAMES, **arguments) as again:
+            with bai_gym.live.Study(NAMES, **arguments) as again:
                 assert again.ended and again.result().log == found.log, agent
             logs.append(found.log)
         assert logs[0] == logs[1], agent  # a round begins when it has all rewards of the one before, in any order
@@ -297,7 +297,7 @@ def test_results_say_where_common_items_break_a_proof() -> None:
         ("LUCB(b=1.0)", None, "real", ("interval of length 1",)),
         ("LUCB", None, "real", ()),
     ):
-        study = bai_gym.Study(NAMES, 12, agent, items=items, rewards=rewards)
+        study = bai_gym.live.Study(NAMES, 12, agent, items=items, rewards=rewards)
         study.tell(study.ask()[0], 1.0)
         notes = [note for note in study.result().notes if "proved" in note]
         assert len(notes) == len(said) and all(map(str.__contains__, notes, said)), (agent, notes)
@@ -310,7 +310,7 @@ def test_differences_are_those_on_common_items_and_advice_stays_within_them(tmp_
     """Six models, 400 questions, and half of the pulls made: the difference by hand, and no more than what is left."""
     rng = np.random.default_rng(2)
     hard, skill = rng.normal(size=400), np.array([0.5, 0.49, 0.3, 0.3, 0.2, 0.1])
-    study = bai_gym.Study(6, 2400, "SH-Reuse(rounding=equal, cap=items)", items=range(400), rewards="binary")
+    study = bai_gym.live.Study(6, 2400, "SH-Reuse(rounding=equal, cap=items)", items=range(400), rewards="binary")
     log: dict[int, dict[Any, float]] = defaultdict(dict)
     for _ in range(796):
         pull = study.ask()[0]
@@ -361,7 +361,7 @@ def test_identify_calls_the_functions_with_arm_and_item() -> None:
         return scored(arm, item) + 1e-9 * rng.random()
 
     functions = {name: (lambda item, arm=arm: scored(arm, item)) for arm, name in enumerate(NAMES)}
-    expected = bai_gym.Study(3, 24, "SH", items=QUESTIONS)
+    expected = bai_gym.live.Study(3, 24, "SH", items=QUESTIONS)
     finished(expected)
     cases: tuple[tuple[Any, dict[str, Any]], ...] = (
         (scored, {"arms": NAMES}),
@@ -370,12 +370,12 @@ def test_identify_calls_the_functions_with_arm_and_item() -> None:
         (with_noise, {"num_arms": 3, "timeout": 60.0}),
     )
     for pull, keywords in cases:
-        found = bai_gym.identify(pull, budget=24, agent="SH", items=iter(QUESTIONS), **keywords)
+        found = bai_gym.live.identify(pull, budget=24, agent="SH", items=iter(QUESTIONS), **keywords)
         rewards = [[one.reward for one in log] for log in (found.log, expected.log)]
         np.testing.assert_allclose(*rewards, atol=1e-8, err_msg=str(keywords))
         assert any("same items" in note for note in found.notes)
     with pytest.raises(PullError, match="positional argument"):
-        bai_gym.identify(lambda arm: 1.0, 3, 24, items=QUESTIONS)  # type: ignore[misc]
+        bai_gym.live.identify(lambda arm: 1.0, 3, 24, items=QUESTIONS)  # type: ignore[misc]
 
 
 BAD: list[tuple[dict[str, Any], type[BaiGymError], str]] = [
@@ -395,6 +395,6 @@ BAD: list[tuple[dict[str, Any], type[BaiGymError], str]] = [
 @pytest.mark.each(("arguments", "kind", "message"), BAD)
 def test_wrong_arguments_are_refused(arguments: dict[str, Any], kind: type[BaiGymError], message: str) -> None:
     with pytest.raises(kind, match=message):
-        bai_gym.Study(3, 12, **arguments)
+        bai_gym.live.Study(3, 12, **arguments)
     with pytest.raises(kind, match=message):
-        bai_gym.identify(lambda arm, item: 0.0, 3, 12, **arguments)
+        bai_gym.live.identify(lambda arm, item: 0.0, 3, 12, **arguments)

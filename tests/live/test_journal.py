@@ -239,7 +239,7 @@ def test_places_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
             reopened(Path(place))
     for wrong in (5, b"x"):
         with pytest.raises(ParameterError, match="journal must be the path"):
-            bai_gym.Study(3, 12, journal=wrong)  # type: ignore[arg-type]
+            bai_gym.live.Study(3, 12, journal=wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")

@@ -13,9 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 import bai_gym
-from bai_gym.cli import study as command
 from bai_gym.cli.main import app
 from bai_gym.errors import OutputError, ParameterError
+from bai_gym.live.commands import study as command
 from bai_gym.live.entries import Entry
 from bai_gym.live.journal import Journal, read_journal
 from bai_gym.live.overview import Overview
@@ -39,7 +39,7 @@ def reward(pull: PendingPull) -> float:
 )
 def test_the_journal_shows_what_the_study_knows(arguments: dict[str, Any], tmp_path: Path) -> None:
     journal = tmp_path / "journal.jsonl"
-    with bai_gym.Study(NAMES, journal=journal, **arguments) as study:
+    with bai_gym.live.Study(NAMES, journal=journal, **arguments) as study:
         first = Overview.of(journal)
         assert (first.asked, first.log, first.ended) == (0, (), False)
         assert (first.found is None) == ("earlier" not in arguments)
@@ -61,14 +61,14 @@ def test_the_journal_shows_what_the_study_knows(arguments: dict[str, Any], tmp_p
         study.tell(1, 99.0)  # after the first reward, and after the end
         assert Overview.of(journal).log == end.log
     before = journal.read_bytes()
-    with bai_gym.Study(NAMES, journal=journal, **arguments) as study:
+    with bai_gym.live.Study(NAMES, journal=journal, **arguments) as study:
         assert study.ended
     assert journal.read_bytes() == before
 
 
 def test_a_recommendation_that_was_not_written_is_written_later(tmp_path: Path) -> None:
     journal = tmp_path / "journal.jsonl"
-    with bai_gym.Study(NAMES, 12, journal=journal) as study:
+    with bai_gym.live.Study(NAMES, 12, journal=journal) as study:
         study.optimize(lambda pull: float(pull.arm))
     whole, (facts, entries) = journal.read_bytes(), read_journal(journal)
     assert entries[-1] == Entry("recommend", 11, arm="blue")
@@ -77,13 +77,13 @@ def test_a_recommendation_that_was_not_written_is_written_later(tmp_path: Path) 
     with contextlib.closing(log), log.transaction():
         log.append(entries[:-1])
     assert not Overview.of(journal).ended
-    bai_gym.Study(NAMES, 12, journal=journal).close()
+    bai_gym.live.Study(NAMES, 12, journal=journal).close()
     assert journal.read_bytes() == whole
 
 
 def test_a_journal_that_cannot_be_shown_is_an_error(tmp_path: Path) -> None:
     journal = tmp_path / "journal.jsonl"
-    with bai_gym.Study(NAMES, 12, journal=journal) as study:
+    with bai_gym.live.Study(NAMES, 12, journal=journal) as study:
         study.optimize(reward, pulls=2)
     journal.write_text(journal.read_text().replace("red", "rad"))
     with pytest.raises(OutputError, match="damaged"):
@@ -97,7 +97,7 @@ def test_a_journal_that_cannot_be_shown_is_an_error(tmp_path: Path) -> None:
 
 def test_the_command_shows_a_study_until_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = tmp_path / "journal.jsonl"
-    with bai_gym.Study(("red", "gr\x1b[2Jeen", "blue"), 12, "Uniform", journal=journal) as study:
+    with bai_gym.live.Study(("red", "gr\x1b[2Jeen", "blue"), 12, "Uniform", journal=journal) as study:
         study.ask(2)
         done = CliRunner().invoke(app, ["study", str(journal)])
         assert done.output.splitlines() == ["Uniform: running, rewards 0 (real), outstanding pulls 2, budget 12"]

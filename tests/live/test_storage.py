@@ -188,7 +188,7 @@ def lose(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool, Callable[[], object
 
 def test_a_lost_connection_loses_and_repeats_nothing(path: Path, lose: Callable[..., None]) -> None:
     arguments: dict[str, Any] = {"arms": 2, "budget": 12, "agent": "SH", "storage": f"sqlite:///{path}"}
-    with bai_gym.Study(**arguments) as study, bai_gym.Study(**arguments) as other:
+    with bai_gym.live.Study(**arguments) as study, bai_gym.live.Study(**arguments) as other:
         for took_place in (False, True):
             lose(took_place, lambda: None)
             (pull,) = study.ask()
@@ -215,7 +215,7 @@ def test_a_lost_connection_loses_and_repeats_nothing(path: Path, lose: Callable[
 def test_a_connection_that_stays_lost_is_an_error_that_has_the_reward(
     path: Path, lose: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with bai_gym.Study(2, 12, "SH", storage=f"sqlite:///{path}") as study:
+    with bai_gym.live.Study(2, 12, "SH", storage=f"sqlite:///{path}") as study:
         study.ask()
         lose(False, lambda: monkeypatch.setattr(database.time, "monotonic", lambda: float("inf")))
         with pytest.raises(OutputError, match=r'server closed.*perhaps not in it: \{"tell": 1, "reward": 0.5\}$'):
@@ -226,7 +226,7 @@ def test_a_connection_that_stays_lost_is_an_error_that_has_the_reward(
 
 def test_overviews_and_the_command_read_a_storage(path: Path, tmp_path: Path) -> None:
     storage = f"sqlite:///{path}"
-    with bai_gym.Study(["red", "green"], 12, "SH", storage=storage, name="trial", items=range(9)) as study:
+    with bai_gym.live.Study(["red", "green"], 12, "SH", storage=storage, name="trial", items=range(9)) as study:
         found = study.optimize(lambda pull: float(pull.arm))
         assert Overview.of(storage, "trial").log == found.log
     done = CliRunner().invoke(app, ["study", storage, "--name", "trial", "--watch"])
@@ -247,7 +247,7 @@ def test_overviews_and_the_command_read_a_storage(path: Path, tmp_path: Path) ->
 
 def test_the_working_directory_may_change(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(path.parent)
-    with bai_gym.Study(2, 12, "SH", storage=f"sqlite:///{path.name}") as study:
+    with bai_gym.live.Study(2, 12, "SH", storage=f"sqlite:///{path.name}") as study:
         monkeypatch.chdir("/")
         study.ask()
     assert len(read_log(f"sqlite:///{path}")[1]) == 1
@@ -266,13 +266,13 @@ def test_arguments_that_do_not_fit_are_refused(path: Path, monkeypatch: pytest.M
         *(({"storage": good, "name": name}, "name must be") for name in ("", " ", 3, "a\0b", "\ud800")),
     ):
         with pytest.raises(ParameterError, match=message) as caught:
-            bai_gym.Study(2, 12, **arguments)
+            bai_gym.live.Study(2, 12, **arguments)
         assert "secret" not in str(caught.value)
     assert not path.exists()
     with pytest.raises(OutputError, match="unable to open"):
-        bai_gym.Study(2, 12, storage=f"sqlite:///{path}/x.db")
+        bai_gym.live.Study(2, 12, storage=f"sqlite:///{path}/x.db")
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
-    for open_ in (lambda: bai_gym.Study(2, 12, storage=good), lambda: Overview.of(good)):
+    for open_ in (lambda: bai_gym.live.Study(2, 12, storage=good), lambda: Overview.of(good)):
         with pytest.raises(MissingPackageError, match=r"bai-gym\[sql\]"):
             open_()
 
@@ -280,10 +280,10 @@ def test_arguments_that_do_not_fit_are_refused(path: Path, monkeypatch: pytest.M
 def test_a_server_that_does_not_answer_is_an_error_without_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("psycopg")
     address = "postgresql://user:secret@127.0.0.1:1/database"
-    for open_ in (lambda: bai_gym.Study(2, 12, storage=address), lambda: Overview.of(address)):
+    for open_ in (lambda: bai_gym.live.Study(2, 12, storage=address), lambda: Overview.of(address)):
         with pytest.raises(OutputError, match="refused") as caught:
             open_()
         assert "secret" not in str(caught.value) and "user:***@127.0.0.1" in str(caught.value)
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(MissingPackageError, match="driver of postgresql is missing"):
-        bai_gym.Study(2, 12, storage=address)
+        bai_gym.live.Study(2, 12, storage=address)

@@ -47,7 +47,7 @@ def reward(pull: PendingPull, seed: int = 0) -> float:
     return float(np.random.default_rng([seed, pull.number]).normal(MEANS[pull.arm]))
 
 
-def finished(study: bai_gym.Study, outstanding: int = 1, seed: int = 0) -> bai_gym.Identification:
+def finished(study: bai_gym.live.Study, outstanding: int = 1, seed: int = 0) -> bai_gym.live.Identification:
     """Keep so many pulls outstanding, and tell the largest reward first."""
     waiting: list[PendingPull] = []
     while not study.ended:
@@ -64,18 +64,18 @@ def finished(study: bai_gym.Study, outstanding: int = 1, seed: int = 0) -> bai_g
 
 
 def test_pulls_have_numbers_and_names() -> None:
-    study = bai_gym.Study(NAMES, 12, "Uniform")
+    study = bai_gym.live.Study(NAMES, 12, "Uniform")
     pulls = study.ask(5)
     assert pulls == [PendingPull(n + 1, n % 3, NAMES[n % 3]) for n in range(5)]
     assert study.outstanding == tuple(pulls)
     assert all(study.tell(pull, 1.0) for pull in pulls[:4]) and study.tell(5, -3)
     assert study.outstanding == ()
     assert study.log == (Pull(0, 1.0), Pull(1, 1.0), Pull(2, 1.0), Pull(0, 1.0), Pull(1, -3.0))
-    assert bai_gym.Study(3, 12).ask()[0].name == "0"
+    assert bai_gym.live.Study(3, 12).ask()[0].name == "0"
 
 
 def test_before_the_end_the_result_is_the_largest_mean_so_far() -> None:
-    study = bai_gym.Study(NAMES, 12)
+    study = bai_gym.live.Study(NAMES, 12)
     with pytest.raises(ParameterError, match="no reward has been reported yet"):
         study.result()
     for pull in study.ask(3):
@@ -88,11 +88,11 @@ def test_before_the_end_the_result_is_the_largest_mean_so_far() -> None:
 
 
 def test_an_agent_that_plays_by_blocks_waits_for_the_block_and_is_the_same_in_any_order() -> None:
-    serial = finished(bai_gym.Study(NAMES, 60, "SH"))
+    serial = finished(bai_gym.live.Study(NAMES, 60, "SH"))
     for outstanding in (2, 7, 60):
-        found = finished(bai_gym.Study(NAMES, 60, "SH"), outstanding)
+        found = finished(bai_gym.live.Study(NAMES, 60, "SH"), outstanding)
         assert found.log == serial.log and found.recommendation == serial.recommendation
-    study = bai_gym.Study(NAMES, 60, "SR")
+    study = bai_gym.live.Study(NAMES, 60, "SR")
     block = study.ask(60)
     assert len(block) < 60 and study.ask() == [] and not study.ended
     for pull in block:
@@ -102,43 +102,43 @@ def test_an_agent_that_plays_by_blocks_waits_for_the_block_and_is_the_same_in_an
 
 def test_a_pull_that_is_told_twice_counts_once_and_the_journal_keeps_both(tmp_path: Path) -> None:
     journal = tmp_path / "journal.jsonl"
-    with bai_gym.Study(NAMES, 12, journal=journal) as study:
+    with bai_gym.live.Study(NAMES, 12, journal=journal) as study:
         (pull,) = study.ask()
         assert [study.tell(pull, 1.0), study.tell(pull, 2.0)] == [True, False]
         assert study.log == (Pull(pull.arm, 1.0),)
     assert read_journal(journal)[1][1:] == [Entry("tell", 1, reward=1.0), Entry("tell", 1, reward=2.0)]
-    with bai_gym.Study(NAMES, 12, journal=journal) as study:
+    with bai_gym.live.Study(NAMES, 12, journal=journal) as study:
         assert study.log == (Pull(pull.arm, 1.0),)
 
 
 def test_a_pull_that_nobody_tells_is_handed_out_again_with_its_number(tmp_path: Path) -> None:
     journal = tmp_path / "journal.jsonl"
-    with bai_gym.Study(NAMES, 9, "Uniform", journal=journal) as dies:
+    with bai_gym.live.Study(NAMES, 9, "Uniform", journal=journal) as dies:
         lost = dies.ask(9)
-    with bai_gym.Study(NAMES, 9, "Uniform", journal=journal) as study:
+    with bai_gym.live.Study(NAMES, 9, "Uniform", journal=journal) as study:
         assert study.ask() == [] and study.outstanding == tuple(lost)
         study.release(lost[4], 2)
         assert study.ask(5) == [lost[4], lost[1]]
         study.release()
         assert study.ask(3) == lost[:3]
-    with bai_gym.Study(NAMES, 9, "Uniform", journal=journal, lease=0.2) as study:
+    with bai_gym.live.Study(NAMES, 9, "Uniform", journal=journal, lease=0.2) as study:
         assert study.ask(9) == lost[3:]  # those released and not yet handed out
         assert study.ask(9) == []
         assert sorted(pull.number for pull in study.ask(9, wait=60.0)) == list(range(1, 10))  # the lease has ended
         for pull in lost:
             study.tell(pull, reward(pull))
         assert study.ended and study.ask(wait=math.inf) == []
-    with bai_gym.Study(NAMES, 9, "Uniform", journal=journal, exclusive=True) as study:
+    with bai_gym.live.Study(NAMES, 9, "Uniform", journal=journal, exclusive=True) as study:
         assert study.outstanding == ()
-    with bai_gym.Study(NAMES, 10, "Uniform", journal=tmp_path / "other", exclusive=True) as study:
+    with bai_gym.live.Study(NAMES, 10, "Uniform", journal=tmp_path / "other", exclusive=True) as study:
         study.ask(2)
-    with bai_gym.Study(NAMES, 10, "Uniform", journal=tmp_path / "other", exclusive=True) as study:
+    with bai_gym.live.Study(NAMES, 10, "Uniform", journal=tmp_path / "other", exclusive=True) as study:
         assert [pull.number for pull in study.ask(3)] == [1, 2, 3]
 
 
 def test_several_open_studies_work_on_one_journal(tmp_path: Path) -> None:
     journal = tmp_path / "journal.jsonl"
-    one, two = (bai_gym.Study(NAMES, 24, "TTTS", journal=journal) for _ in range(2))
+    one, two = (bai_gym.live.Study(NAMES, 24, "TTTS", journal=journal) for _ in range(2))
     with one, two:
         while not one.ended:
             for pull in [*one.ask(2), *two.ask(2)]:
@@ -148,7 +148,7 @@ def test_several_open_studies_work_on_one_journal(tmp_path: Path) -> None:
 
 
 def test_threads_may_share_a_study() -> None:
-    study = bai_gym.Study(NAMES, 300, "SH")
+    study = bai_gym.live.Study(NAMES, 300, "SH")
 
     def work() -> None:
         while pulls := study.ask(2, wait=math.inf):
@@ -160,7 +160,7 @@ def test_threads_may_share_a_study() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert study.result().log == finished(bai_gym.Study(NAMES, 300, "SH")).log
+    assert study.result().log == finished(bai_gym.live.Study(NAMES, 300, "SH")).log
 
 
 @pytest.mark.slow
@@ -170,7 +170,7 @@ def test_the_outcome_has_the_distribution_of_the_environment(agent: str, outstan
     runs, budget = 200, 12
     env = {"means": MEANS, "variances": [1.0] * 3}
     expected = bai_gym.evaluate(agent, "BAI-Custom-v0", budget=budget, runs=20_000, env_kwargs=env)
-    found = [finished(bai_gym.Study(3, budget, agent, seed=seed), outstanding, seed + 1) for seed in range(runs)]
+    found = [finished(bai_gym.live.Study(3, budget, agent, seed=seed), outstanding, seed + 1) for seed in range(runs)]
     error = np.mean([one.recommendation != 1 for one in found])
     p = expected.error_probability
     assert 0.02 < p < 0.3
@@ -185,7 +185,7 @@ def test_the_outcome_has_the_distribution_of_the_environment(agent: str, outstan
 
 def test_a_function_makes_the_pulls_and_what_it_raises_loses_none(tmp_path: Path) -> None:
     journal = tmp_path / "journal.jsonl"
-    with bai_gym.Study(NAMES, 60, "SH", journal=journal) as study:
+    with bai_gym.live.Study(NAMES, 60, "SH", journal=journal) as study:
         assert len(study.optimize(reward, pulls=7).log) == 7 and not study.ended
 
         def broken(pull: PendingPull) -> float:
@@ -195,10 +195,10 @@ def test_a_function_makes_the_pulls_and_what_it_raises_loses_none(tmp_path: Path
             with pytest.raises(kind):
                 study.optimize(function)
             assert [pull.number for pull in study.outstanding] == [8]
-    with bai_gym.Study(NAMES, 60, "SH", journal=journal) as study:
+    with bai_gym.live.Study(NAMES, 60, "SH", journal=journal) as study:
         found = study.optimize(reward)
         assert study.ended and study.best_arm == found.name == "green"
-        assert found.log == finished(bai_gym.Study(NAMES, 60, "SH")).log
+        assert found.log == finished(bai_gym.live.Study(NAMES, 60, "SH")).log
         for wrong in ({"function": 3}, {"function": reward, "pulls": 0}):
             with pytest.raises(ParameterError):
                 study.optimize(**wrong)  # type: ignore[arg-type]
@@ -206,7 +206,7 @@ def test_a_function_makes_the_pulls_and_what_it_raises_loses_none(tmp_path: Path
 
 def test_the_pulls_become_a_data_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pandas")
-    study = bai_gym.Study(NAMES, 12, "Uniform")
+    study = bai_gym.live.Study(NAMES, 12, "Uniform")
     assert len(study.pulls_dataframe()) == 0
     study.ask(4)
     study.tell(2, True)
@@ -225,7 +225,7 @@ def test_the_pulls_become_a_data_frame(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_agent_of_fixed_confidence_ends_the_study_and_later_rewards_are_kept() -> None:
     for seed in range(20):
-        study = bai_gym.Study(NAMES, 500, "LUCB(delta=0.1, b=0.5)")
+        study = bai_gym.live.Study(NAMES, 500, "LUCB(delta=0.1, b=0.5)")
         waiting: list[PendingPull] = []
         while not study.ended:
             waiting += study.ask(4 - len(waiting)) if len(waiting) < 4 else []
@@ -237,7 +237,7 @@ def test_an_agent_of_fixed_confidence_ends_the_study_and_later_rewards_are_kept(
     made = len(study.log)
     assert made < 400 and study.ask(4) == [] and study.outstanding == tuple(waiting)
     assert study.tell(waiting[0], 0.5)
-    found, capped = study.result(), finished(bai_gym.Study(NAMES, 10, "LUCB(delta=0.1)"))
+    found, capped = study.result(), finished(bai_gym.live.Study(NAMES, 10, "LUCB(delta=0.1)"))
     assert (found.name, len(found.log)) == ("green", made + 1)
     unsure = [any("confidence was not reached" in note for note in one.notes) for one in (found, capped)]
     assert unsure == [False, True]
@@ -246,7 +246,7 @@ def test_an_agent_of_fixed_confidence_ends_the_study_and_later_rewards_are_kept(
 def test_a_budget_in_cost_is_kept() -> None:
     costs = {"red": 0.1, "blue": 1.0, "green": 2.5}
     for agent, pulls in (("CR-A", 4), ("TTTS", 120), ("SR", 120), ("SH", 120), ("OCBA", 120), ("LUCB", 120)):
-        study = bai_gym.Study(NAMES, 12.0, agent, costs=costs)
+        study = bai_gym.live.Study(NAMES, 12.0, agent, costs=costs)
         assert study.budget == pulls  # 12 / 2.5 for CR-A, whatever it chooses; else 12 / 0.1 at most
         found = finished(study, 3)
         spent = sum(costs[NAMES[pull.arm]] for pull in found.log)
@@ -254,10 +254,10 @@ def test_a_budget_in_cost_is_kept() -> None:
         assert agent == "CR-A" or spent > 12.0 - 3.6  # until a pull was not affordable, or a round of all
         assert found.spent == pytest.approx(spent) and f"{len(found.log)} pulls for {spent:g} of 12" in str(found)
     for budget, pulls in ((1.0, 10), (0.3, 3)):  # in spite of rounding
-        assert len(finished(bai_gym.Study(2, budget, "Uniform", costs=[0.1, 0.1])).log) == pulls
+        assert len(finished(bai_gym.live.Study(2, budget, "Uniform", costs=[0.1, 0.1])).log) == pulls
 
 
-def told_costs(study: bai_gym.Study, cost: float | Callable[[PendingPull], float], outstanding: int = 1) -> float:
+def told_costs(study: bai_gym.live.Study, cost: float | Callable[[PendingPull], float], outstanding: int = 1) -> float:
     """Finish a study whose pulls cost something else than expected, and return what they have cost."""
     total = 0.0
     while not study.ended:
@@ -276,13 +276,13 @@ def test_a_pull_may_cost_more_or_less_than_expected() -> None:
         ("TTTS", 1.5, 4),
         ("SR", 100.0, 1),
     ):
-        study = bai_gym.Study(NAMES, 6.0, agent, costs=[1.0, 1.0, 1.0])
+        study = bai_gym.live.Study(NAMES, 6.0, agent, costs=[1.0, 1.0, 1.0])
         assert told_costs(study, cost) == pulls * cost, (agent, cost)
         assert study.result().spent == pulls * cost, (agent, cost)
     # Halving: 24 / (1 + 1 + 2) = 6 pulls of each arm in the first stage, for 24 or 12; in the second, 24 or 36 are left
     # for two arms that cost 1 and 2.
     for share, last in ((1.0, 8), (0.5, 12)):
-        study = bai_gym.Study(NAMES, 48.0, "SH", costs=[1.0, 1.0, 2.0])
+        study = bai_gym.live.Study(NAMES, 48.0, "SH", costs=[1.0, 1.0, 2.0])
         told_costs(study, lambda pull, share=share: share * (2.0 if pull.arm == 2 else 1.0))
         assert study.result().pulls.tolist() == [6, 6 + last, 6 + last]
 
@@ -291,7 +291,7 @@ def test_whatever_pulls_cost_a_study_ends_with_a_recommendation() -> None:
     costs = (0.1, 0.5, 1.0)
     more = np.random.default_rng(0).gamma(0.5, 4.0, (2, 200))  # what pulls cost more than expected
     for agent, extra in itertools.product(("SR", "SH-Reuse", "Uniform", "TTTS", "LUCB(b=0.5)", "CR-A"), more):
-        study = bai_gym.Study(NAMES, 10.0, agent, costs=costs)
+        study = bai_gym.live.Study(NAMES, 10.0, agent, costs=costs)
         spent = told_costs(study, lambda pull, extra=extra: costs[pull.arm] + extra[pull.number], 3)
         # Three were outstanding at most.
         assert spent <= 10.0 + np.sort(extra[: len(study.log) + 1])[-3:].sum() + 1e-9, agent
@@ -299,16 +299,16 @@ def test_whatever_pulls_cost_a_study_ends_with_a_recommendation() -> None:
 
 
 def test_optimize_takes_a_reward_with_a_cost() -> None:
-    studies = [bai_gym.Study(NAMES, 31.0, "SH", costs=[1.0, 2.0, 3.0]) for _ in range(2)]
+    studies = [bai_gym.live.Study(NAMES, 31.0, "SH", costs=[1.0, 2.0, 3.0]) for _ in range(2)]
     told_costs(studies[0], 1.5)
     assert studies[1].optimize(lambda pull: (reward(pull), 1.5)).log == studies[0].log
     with pytest.raises(ParameterError, match="reward must be"):
-        bai_gym.Study(NAMES, 31).optimize(lambda pull: (1.0, 1.5))
+        bai_gym.live.Study(NAMES, 31).optimize(lambda pull: (1.0, 1.5))
 
 
 def test_what_pulls_have_cost_is_kept(tmp_path: Path) -> None:
     arguments: dict[str, Any] = {"costs": [1.0, 2.0, 3.0], "journal": tmp_path / "journal.jsonl"}
-    with bai_gym.Study(NAMES, 31.0, "SH", **arguments) as study:
+    with bai_gym.live.Study(NAMES, 31.0, "SH", **arguments) as study:
         for _ in range(4):
             first, second = study.ask(2)
             study.tell(second, reward(second), cost=0.25)
@@ -316,12 +316,12 @@ def test_what_pulls_have_cost_is_kept(tmp_path: Path) -> None:
         expected = study.result()
     seen = Overview.of(arguments["journal"])
     assert seen.found is not None and seen.log == expected.log
-    with bai_gym.Study(NAMES, 31.0, "SH", **arguments) as study:
+    with bai_gym.live.Study(NAMES, 31.0, "SH", **arguments) as study:
         assert study.result().notes == expected.notes and study.log == expected.log
         told = [arguments["costs"][pull.arm] if pull.cost is None else pull.cost for pull in study.log]
         assert study.pulls_dataframe()["cost"].tolist() == told and told.count(0.25) == 4
         assert seen.found.spent == pytest.approx(expected.spent) == sum(told)
-        alone = bai_gym.Study(NAMES, 31.0, "SH", costs=arguments["costs"])
+        alone = bai_gym.live.Study(NAMES, 31.0, "SH", costs=arguments["costs"])
         for pull in study.log:  # asked in the same order, one at a time
             alone.tell(alone.ask()[0], pull.reward, cost=pull.cost)
         for one in (study, alone):
@@ -331,8 +331,8 @@ def test_what_pulls_have_cost_is_kept(tmp_path: Path) -> None:
 
 def test_a_cost_that_is_none_is_refused() -> None:
     with pytest.raises(ParameterError, match="give the study costs=, or leave it out"):
-        bai_gym.Study(NAMES, 12).tell(1, 0.0, cost=1.0)
-    study = bai_gym.Study(NAMES, 12, costs=[1.0, 2.0, 3.0])
+        bai_gym.live.Study(NAMES, 12).tell(1, 0.0, cost=1.0)
+    study = bai_gym.live.Study(NAMES, 12, costs=[1.0, 2.0, 3.0])
     study.ask()
     for wrong in (-1.0, math.nan, math.inf, 1e60, "2", True):  # what the journal could not be read with, too
         with pytest.raises(ParameterError, match="cost must be"):
@@ -351,7 +351,7 @@ def test_earlier_results_count_from_a_file_or_a_data_frame(tmp_path: Path) -> No
     columns = {"arm_column": "page", "reward_column": "sales"}
     found = set()
     for earlier in (path, rows, pandas.DataFrame(rows), polars.DataFrame(rows), pyarrow.table(rows)):
-        study = bai_gym.Study(None, 12, "TTTS", earlier=earlier, **columns)
+        study = bai_gym.live.Study(None, 12, "TTTS", earlier=earlier, **columns)
         before = study.result()
         assert study.names == ("blue", "green", "red") and before.pulls.tolist() == [2, 1, 2]
         np.testing.assert_allclose(before.means, [0.5, 4.0, 2.0])
@@ -360,7 +360,7 @@ def test_earlier_results_count_from_a_file_or_a_data_frame(tmp_path: Path) -> No
         assert end.pulls.sum() == 12 + 5 and len(end.log) == 12
         found.add(str(end))
     assert len(found) == 1 and "the statistics include 5 earlier results" in end.notes
-    named = bai_gym.Study(["new", *NAMES], 12, "UCB1", earlier=rows, **columns)
+    named = bai_gym.live.Study(["new", *NAMES], 12, "UCB1", earlier=rows, **columns)
     assert named.result().pulls.tolist() == [0, 2, 1, 2]
 
 
@@ -376,22 +376,22 @@ def test_a_study_keeps_to_the_kind_of_its_rewards(tmp_path: Path) -> None:
         ({"earlier": zeros_and_ones, "rewards": "real"}, "real", 0.5, None),
     ]
     for keywords, kind, good, bad in cases:
-        study = bai_gym.Study(NAMES, 12, "UCB1", **keywords)
+        study = bai_gym.live.Study(NAMES, 12, "UCB1", **keywords)
         assert study.rewards == Rewards.of(kind), keywords
         (pull,) = study.ask()
         if bad is not None:
             with pytest.raises(ParameterError, match=f"pull 1: a reward of {bad} is not"):
                 study.tell(pull, bad)
         assert study.tell(pull, good) and study.result().rewards == study.rewards, keywords
-    with bai_gym.Study(NAMES, 12, "UCB1", journal=tmp_path / "journal", rewards="binary"):
+    with bai_gym.live.Study(NAMES, 12, "UCB1", journal=tmp_path / "journal", rewards="binary"):
         assert "rewards 0 (binary)" in Overview.of(tmp_path / "journal").lines()[0]
     with pytest.raises(OutputError, match="its rewards is"):
-        bai_gym.Study(NAMES, 12, "UCB1", journal=tmp_path / "journal", rewards="real")
+        bai_gym.live.Study(NAMES, 12, "UCB1", journal=tmp_path / "journal", rewards="real")
 
 
 def test_the_notes_say_what_the_agent_has_chosen_for_its_rewards() -> None:
     for rewards, posterior in (("binary", "bernoulli"), ("real", "student")):
-        study = bai_gym.Study(3, 30, "TTTS", rewards=rewards)
+        study = bai_gym.live.Study(3, 30, "TTTS", rewards=rewards)
         study.tell(study.ask()[0], 1.0)
         assert f"TTTS: posterior='{posterior}', chosen for {rewards} rewards" in study.result().notes
 
@@ -401,28 +401,28 @@ def test_the_notes_say_what_the_agent_has_chosen_for_its_rewards() -> None:
 
 def test_a_journal_is_earlier_results_and_errors_name_that_way(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
-    with bai_gym.Study(NAMES, 12, "TTTS", journal=first, rewards="bounded(-99, 99)") as study:
+    with bai_gym.live.Study(NAMES, 12, "TTTS", journal=first, rewards="bounded(-99, 99)") as study:
         made = study.optimize(reward)
     for changes in ({"budget": 40}, {"arms": [*NAMES, "pink"]}):
         with pytest.raises(OutputError, match="and this one as earlier= to go on"):
-            bai_gym.Study(**{"arms": NAMES, "budget": 12, "agent": "TTTS", "journal": first, **changes})
-    with bai_gym.Study([*NAMES, "pink"], 40, "TTTS", earlier=first, journal=second) as study:
+            bai_gym.live.Study(**{"arms": NAMES, "budget": 12, "agent": "TTTS", "journal": first, **changes})
+    with bai_gym.live.Study([*NAMES, "pink"], 40, "TTTS", earlier=first, journal=second) as study:
         assert study.rewards == made.rewards
         found = study.optimize(lambda pull: float(pull.arm), pulls=5)
     assert found.earlier is not None and found.earlier.tolist() == [*made.pulls, 0] and found.pulls.sum() == 17
-    again = bai_gym.Study(None, 9, "TTTS", earlier=str(second))
+    again = bai_gym.live.Study(None, 9, "TTTS", earlier=str(second))
     assert again.names == (*NAMES, "pink")
     again.optimize(lambda pull: float(pull.arm), pulls=1)
     assert again.result().pulls.sum() == 18
     with pytest.raises(DataError, match="'pink', which is not among the arms"):
-        bai_gym.Study(NAMES, 9, "TTTS", earlier=second)
+        bai_gym.live.Study(NAMES, 9, "TTTS", earlier=second)
     with pytest.raises(DataError, match="second: "):
-        bai_gym.Study(None, 9, "TTTS", earlier=second, rewards="binary")
+        bai_gym.live.Study(None, 9, "TTTS", earlier=second, rewards="binary")
 
 
 def test_an_arm_can_be_added_to_a_running_study(tmp_path: Path) -> None:
     arguments: dict[str, Any] = {"arms": ["a", "b"], "budget": 30, "agent": "TTTS", "journal": tmp_path / "journal"}
-    with bai_gym.Study(**arguments) as study, bai_gym.Study(**arguments) as other:
+    with bai_gym.live.Study(**arguments) as study, bai_gym.live.Study(**arguments) as other:
         (pull,) = study.ask()
         with pytest.raises(ParameterError, match=r"outstanding \(1\): tell their rewards"):
             study.add_arm("c")
@@ -438,15 +438,17 @@ def test_an_arm_can_be_added_to_a_running_study(tmp_path: Path) -> None:
         with pytest.raises(ParameterError, match="has handed out its last pull"):
             other.add_arm("d")
         assert str(study.result()) == str(found)
-    with bai_gym.Study(**arguments) as study:
+    with bai_gym.live.Study(**arguments) as study:
         assert study.ended and str(study.result()) == str(found)
     assert Overview.of(tmp_path / "journal").names == ("a", "b", "c")
     with pytest.raises(AgentError, match="SR cannot start"):
-        bai_gym.Study(3, 30, "SR").add_arm("d")
+        bai_gym.live.Study(3, 30, "SR").add_arm("d")
     for keywords in ({"costs": [1, 2, 3]}, {"items": range(30)}, {"features": np.eye(3)}):
         with pytest.raises(ParameterError, match="no arm can be added to a study with costs, items or features"):
-            bai_gym.Study(3, 30, "TTTS", **keywords).add_arm("d")  # type: ignore[arg-type]
-    study = bai_gym.Study(["a", "b"], 400, "LUCB(b=1)", rewards="real", earlier={"arm": ["a", "b"], "reward": [0, 1]})
+            bai_gym.live.Study(3, 30, "TTTS", **keywords).add_arm("d")  # type: ignore[arg-type]
+    study = bai_gym.live.Study(
+        ["a", "b"], 400, "LUCB(b=1)", rewards="real", earlier={"arm": ["a", "b"], "reward": [0, 1]}
+    )
     study.optimize(lambda pull: 0.5, pulls=9)
     study.add_arm("c")
     found = study.optimize(lambda pull: float(pull.arm), pulls=9)
@@ -491,7 +493,7 @@ def test_wrong_arguments_are_refused(
     arguments: dict[str, Any], kind: type[BaiGymError], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(kind, match=message):
-        bai_gym.Study(**{"arms": NAMES, "budget": 30, "journal": tmp_path / "journal", **arguments})
+        bai_gym.live.Study(**{"arms": NAMES, "budget": 30, "journal": tmp_path / "journal", **arguments})
     assert not (tmp_path / "journal").exists()
 
 
@@ -499,7 +501,7 @@ WRONG_REWARDS = (math.nan, "1", None, 1.1e50, 10**400, 1 + 2j, np.complex128(1 +
 
 
 def test_wrong_calls_are_refused_and_change_nothing(tmp_path: Path) -> None:
-    with bai_gym.Study(NAMES, 12, journal=tmp_path / "journal") as study:
+    with bai_gym.live.Study(NAMES, 12, journal=tmp_path / "journal") as study:
         with pytest.raises(ParameterError, match="pull 1 was never handed out"):
             study.tell(1, 1.0)
         (pull,) = study.ask()
@@ -526,7 +528,7 @@ def test_every_call_that_is_accepted_is_read_back(tmp_path: Path) -> None:
     errors = [None, "", "no\n\u00e9\0", "\ud83d\ude00", np.str_("text")]
     arguments: dict[str, Any] = {"budget": 60, "agent": "Uniform", "journal": tmp_path / "journal"}
     names = ("red", "gr\u00e9\U0001f600en", 'b"l,ue\n')
-    with bai_gym.Study(names, **arguments) as study:
+    with bai_gym.live.Study(names, **arguments) as study:
         pulls = study.ask(np.int64(58), wait=np.float64(0.0))  # type: ignore[arg-type]
         for pull, (value, error) in zip(pulls, itertools.product(rewards, errors), strict=False):
             handle = (pull, pull.number, np.int64(pull.number))[pull.number % 3]
@@ -536,7 +538,7 @@ def test_every_call_that_is_accepted_is_read_back(tmp_path: Path) -> None:
         study.ask(3)
         before = study.log, study.outstanding, str(study.result())
     assert len(before[0]) == len(rewards) * len(errors)
-    with bai_gym.Study(names, **arguments) as study:
+    with bai_gym.live.Study(names, **arguments) as study:
         assert (study.log, study.outstanding, str(study.result())) == before
         study.result().save(tmp_path / "page.html")
 
@@ -553,19 +555,19 @@ def test_every_call_that_is_accepted_is_read_back(tmp_path: Path) -> None:
 )
 def test_a_journal_that_does_not_follow_is_refused(entry: Entry, message: str, tmp_path: Path) -> None:
     journal = tmp_path / "journal"
-    with bai_gym.Study(NAMES, 12, "Uniform", journal=journal) as study:
+    with bai_gym.live.Study(NAMES, 12, "Uniform", journal=journal) as study:
         study.ask()
     log = Journal(journal, read_journal(journal)[0])
     with contextlib.closing(log), log.transaction():
         log.append([entry])
     with pytest.raises(OutputError, match=message):
-        bai_gym.Study(NAMES, 12, "Uniform", journal=journal)
+        bai_gym.live.Study(NAMES, 12, "Uniform", journal=journal)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
 def test_after_a_full_disk_the_study_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = tmp_path / "journal"
-    with bai_gym.Study(NAMES, 12, "Uniform", journal=journal) as study:
+    with bai_gym.live.Study(NAMES, 12, "Uniform", journal=journal) as study:
         (pull,) = study.ask()
         write = os.fsync
 
@@ -581,7 +583,7 @@ def test_after_a_full_disk_the_study_goes_on(tmp_path: Path, monkeypatch: pytest
 
 
 def test_waiting_ends(tmp_path: Path) -> None:
-    study = bai_gym.Study(NAMES, 6, "Uniform")
+    study = bai_gym.live.Study(NAMES, 6, "Uniform")
     study.ask(6)
     started = time.monotonic()
     assert study.ask(wait=0.2) == []

@@ -120,7 +120,7 @@ def test_text_page_and_data_frame_show_the_same_intervals_at_all_times_and_what_
 
 
 def test_other_rewards_and_a_study_that_runs(tmp_path: Path) -> None:
-    study = bai_gym.Study(["a", "b"], 40, "Uniform", seed=1)
+    study = bai_gym.live.Study(["a", "b"], 40, "Uniform", seed=1)
     study.optimize(lambda pull: float(np.random.default_rng(pull.number).normal(3.0 * pull.arm)), pulls=11)
     study.tell(*[(pull, -5.0) for pull in study.ask()][0], error="broken")
     text, rows = saved(study.result(), tmp_path, control="a")

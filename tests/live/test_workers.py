@@ -47,7 +47,7 @@ PLACE = {PLACE}
 def opened():
     for _ in range(600):
         try:
-            return bai_gym.Study(budget=60, lease=0.5, **PLACE, **ARGUMENTS)
+            return bai_gym.live.Study(budget=60, lease=0.5, **PLACE, **ARGUMENTS)
         except OutputError:
             if "storage" not in PLACE:
                 raise
@@ -77,7 +77,7 @@ def start(seed):
         os._exit(code)
 
 # Workers are forks: they need not import and compile again.
-warm = bai_gym.Study(budget=12, **({**PLACE, "name": "warm AGENT"} if "storage" in PLACE else {}), **ARGUMENTS)
+warm = bai_gym.live.Study(budget=12, **({**PLACE, "name": "warm AGENT"} if "storage" in PLACE else {}), **ARGUMENTS)
 while not warm.ended:
     warm.tell(warm.ask()[0], 0.0)
 warm.close()
@@ -131,7 +131,7 @@ def check(place: dict[str, Any], agent: str, items: bool, told: Path) -> None:
     acknowledged = [line.split() for line in told.read_text().splitlines()]
     assert {int(number) for number, _, _ in acknowledged} <= kept == set(asked)
     assert any(entry.kind == "again" for entry in entries)
-    with bai_gym.Study(NAMES, 60, agent, items=numbers, **place) as study:
+    with bai_gym.live.Study(NAMES, 60, agent, items=numbers, **place) as study:
         assert study.ended and study.outstanding == ()
         found = study.result()
     assert [pull.reward for pull in found.log] == [reward(number, pull.arm) for number, pull in enumerate(found.log, 1)]
@@ -144,7 +144,7 @@ def check(place: dict[str, Any], agent: str, items: bool, told: Path) -> None:
         assert len(set(longest)) == len(longest) > 20
         assert all(order == longest[: len(order)] for order in by_arm)
     if agent != "TTTS":  # SH plays by blocks: workers and kills change nothing
-        with bai_gym.Study(NAMES, 60, agent, items=numbers) as serial:
+        with bai_gym.live.Study(NAMES, 60, agent, items=numbers) as serial:
             alone = serial.optimize(lambda pull: reward(pull.number, pull.arm))
         assert (found.log, found.recommendation) == (alone.log, alone.recommendation)
 
@@ -255,7 +255,7 @@ def test_workers_that_open_a_study_at_the_same_moment_take_turns(server: Server)
     name = 'it\'s \u00e9 "%s" :x'
 
     def work(_: int) -> list[bool]:
-        with bai_gym.Study(["a", "b"], 80, "Uniform", storage=server.address, name=name) as study:
+        with bai_gym.live.Study(["a", "b"], 80, "Uniform", storage=server.address, name=name) as study:
             return [study.tell(pull, pull.arm) for _ in range(10) for pull in study.ask()]
 
     with ThreadPoolExecutor(8) as pool:

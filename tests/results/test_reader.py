@@ -88,7 +88,7 @@ def test_what_the_command_line_wrote_is_read(
 
 @pytest.mark.slow
 def test_claims_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("bai_gym.experiments", reason="an experiment has claims")
+    pytest.importorskip("bai_gym.papers", reason="an experiment has claims")
     monkeypatch.setitem(sys.modules, "matplotlib", None)  # figures would take most of the time
     words = ["reproduce", "gse-7", "--runs", "20", "--workers", "1", "--out", str(tmp_path)]
     assert command(words, capsys, monkeypatch)[0] == 0

@@ -11,9 +11,9 @@ from bai_gym.adapters import delayed, late, pausing
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.blocks import Blocks
 from bai_gym.benchmark.merged import MergedStatistics
+from bai_gym.common.rounds import Rounds
 from bai_gym.errors import AgentError
 from bai_gym.rewards import REAL
-from bai_gym.rounds import Rounds
 from bai_gym.sampling import (
     STOP,
     Block,

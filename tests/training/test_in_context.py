@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bai_gym.agents.learned.in_context import ICPE, InContextNetworks
+from bai_gym.agents.training.in_context import ICPE, InContextNetworks
 from bai_gym.errors import ParameterError
 
 torch = pytest.importorskip("torch")

@@ -29,7 +29,7 @@ import torch
 from stable_baselines3 import A2C, PPO
 
 from bai_gym import agents, evaluate
-from bai_gym.agents.learned import ArmNetwork
+from bai_gym.agents.training import ArmNetwork
 from bai_gym.cli import console, main
 from bai_gym.errors import BaiGymError, DataError, MissingPackageError, OutputError, ParameterError
 from bai_gym.training import ArmPolicy, Recipe, imitation, learning, recipe_for, train

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-MODULES = ("bai_gym.training", "bai_gym.training.vec_env", "bai_gym.arrays")
+MODULES = ("bai_gym.training", "bai_gym.training.vec_env", "bai_gym.training.arrays")
 TRAINING = 'training needs stable-baselines3 and torch; pip install "bai-gym[learn]"'
-ARRAYS = 'bai_gym.arrays needs torch; pip install "bai-gym[learn]"'
+ARRAYS = 'bai_gym.training.arrays needs torch; pip install "bai-gym[learn]"'
 
 
 @pytest.mark.each(

@@ -16,8 +16,8 @@ pytest.importorskip("stable_baselines3")
 import torch
 from stable_baselines3 import A2C, PPO
 
-from bai_gym.agents.learned import ArmNetwork
-from bai_gym.agents.learned.features import ARM_FEATURES, STATE_FEATURES
+from bai_gym.agents.training import ArmNetwork
+from bai_gym.agents.training.features import ARM_FEATURES, STATE_FEATURES
 from bai_gym.envs.spaces import observation_space
 from bai_gym.errors import ParameterError
 from bai_gym.training import ArmPolicy, NormalisedFeatures, SB3VecEnv, export

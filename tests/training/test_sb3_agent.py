@@ -20,7 +20,7 @@ import torch
 from stable_baselines3 import A2C, DQN, PPO
 
 from bai_gym import compare, evaluate
-from bai_gym.agents import SB3Agent
+from bai_gym.agents.training import SB3Agent
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, BaiGymError, DataError, ParameterError
 from bai_gym.problems import ProblemInfo

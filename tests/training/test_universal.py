@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 from bai_gym import agents
-from bai_gym.agents.learned import contenders
-from bai_gym.agents.learned.universal import Universal, logits
+from bai_gym.agents.training import contenders
+from bai_gym.agents.training.universal import Universal, logits
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.cli import main
 from bai_gym.errors import DataError, ParameterError
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("stable_baselines3")
-from bai_gym.arrays import State  # noqa: E402
 from bai_gym.training import families, universal  # noqa: E402
+from bai_gym.training.arrays import State  # noqa: E402
 from bai_gym.training.universal import Network, Networks, UniversalRecipe, play, train_universal  # noqa: E402
 
 SMALL = UniversalRecipe(steps=5, stages=(2, 3), size=64, width=8)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bai_gym.analysis.intervals import mean_intervals
-from bai_gym.budget import TOLERANCE
+from bai_gym.common.budget import TOLERANCE
 from bai_gym.errors import ParameterError
 
 __all__ = ["Snapshot", "headline", "mean_range", "played_means", "reaches", "share"]

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit, PairedFiniteBandit, PairedGaussianBandit
+from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
+from bai_gym.paired import PairedFiniteBandit, PairedGaussianBandit
 from bai_gym.rewards import Rewards
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [

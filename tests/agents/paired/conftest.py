@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from bai_gym.agents import Agent
-from bai_gym.bandits import Bandit, PairStatistics
+from bai_gym.bandits import Bandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.envs.actions import ActionEncoding
+from bai_gym.paired import PairStatistics
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics

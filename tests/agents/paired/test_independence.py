@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bai_gym import agents
-from bai_gym.bandits import PairedGaussianBandit
+from bai_gym.paired import PairedGaussianBandit
 
 
 def test_a_guarantee_for_independent_arms_is_noted_where_they_are_not() -> None:

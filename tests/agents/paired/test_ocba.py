@@ -14,7 +14,7 @@ from bai_gym.agents import PairedOCBA
 from bai_gym.agents.paired import ocba
 from bai_gym.agents.paired.ocba import PairedOCBAState, pull_where_the_bound_falls_most
 from bai_gym.agents.tools.variances import ESTIMATES
-from bai_gym.bandits import PairedGaussianBandit
+from bai_gym.paired import PairedGaussianBandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import TO_FIRST, Engine, Episode, Index
 from bai_gym.statistics import FloatArray, Statistics

@@ -11,9 +11,9 @@ import pytest
 
 from bai_gym.agents import PairedRace
 from bai_gym.agents.paired.race import log_evidence
-from bai_gym.bandits import PairedGaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError
+from bai_gym.paired import PairedGaussianBandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import BINARY, UNIT
 

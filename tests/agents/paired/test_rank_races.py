@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import ttest_rel, wilcoxon
 
 from bai_gym.agents import FRace, WilcoxonRace
-from bai_gym.agents.tools.rank_tests import friedman_worse
+from bai_gym.agents.paired.rank_tests import friedman_worse
 
 Play = Callable[..., Any]
 

@@ -10,8 +10,9 @@ import pytest
 from scipy.special import stdtrit
 
 from bai_gym.agents import KN, NM
-from bai_gym.bandits import FeatureBandit, PairedGaussianBandit
+from bai_gym.bandits import FeatureBandit
 from bai_gym.benchmark.rollout import play_blocks
+from bai_gym.paired import PairedGaussianBandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.theory import nelson_matejcik_constant
 

@@ -1,0 +1,116 @@
+"""G-BAI and XY-BAI: independent pulls by one design, for a parameter that may change arbitrarily over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from typing_extensions import override
+
+from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.linear.inverse_propensity import balanced_design, best_arms, coordinates_of, draw_arms
+from bai_gym.agents.linear.linear_models import candidate_combinations, design_weights, in_parts
+from bai_gym.linear.designs import DifferenceDesign, minimax_design, pair_design, xy_optimal
+from bai_gym.linear.tasks import BestCandidate
+from bai_gym.problems import ProblemInfo
+from bai_gym.statistics import FloatArray
+from bai_gym.tasks import BestArm
+from bai_gym.validation import integer
+
+__all__ = ["GBAI", "XYBAI"]
+
+TOLERANCE = 1e-2  # of designs for candidates
+
+
+@dataclass(kw_only=True)
+class GBAI(Agent):
+    """Every pull is an independent draw from the G-optimal design w, which makes the largest variance of an arm least.
+
+    The recommended arm has the largest x^T thetahat, with thetahat = (1 / n) sum of A(w)^-1 x r over the pulls, and
+    A(w) = sum of w_k x_k x_k^T. In expectation thetahat is the average parameter, whatever its path over time. Where
+    candidates z are not the arms, w makes the largest variance of a candidate least.
+
+    Paper: Xiong, Camilleri, Fazel, Jain and Jamieson (2024), "A/B Testing and Best-arm Identification for Linear
+    Bandits with Robustness to Non-stationarity", G-BAI.
+    """
+
+    name: ClassVar[str] = "G-BAI"
+    needs_features: ClassVar[bool] = True
+    tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, BestCandidate.name})
+    uses_variances: ClassVar[bool] = False
+
+    @override
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return the minimum for as many features as arms, which suffices for any number."""
+        return self.least_budget(num_arms, None)
+
+    @override
+    def least_budget(self, num_arms: int, num_features: int | None) -> int:
+        """Return one pull for every dimension."""
+        return min(num_arms, num_features or num_arms)
+
+    @override
+    def begin(self, info: ProblemInfo) -> None:
+        """Compute the design."""
+        assert info.features is not None  # as needs_features says
+        self._coordinates = coordinates_of(info.features)
+        candidates = candidate_combinations(self.task)
+        self._different = None if candidates is None else candidates[0]
+        self._candidates = self._coordinates if candidates is None else candidates[1] @ self._coordinates
+        if candidates is None:
+            self._weights = self.design(info.features)
+        else:  # all episodes have the same features
+            self._weights = np.tile(
+                self.transductive_design(self._coordinates[0], self._candidates[0]), (self.batch, 1)
+            )
+
+    @override
+    def plan(self) -> Plan:
+        """Draw all pulls."""
+        total = yield from draw_arms(self._coordinates, self._weights, self.budget, self.rng)
+        best = best_arms(self._candidates, total, self.tie, self.rng)
+        return best if self._different is None else self._different[best]
+
+    def design(self, features: FloatArray) -> FloatArray:
+        """Return the ``(N, K)`` design of all pulls."""
+        return balanced_design(features)
+
+    def transductive_design(self, arms: FloatArray, candidates: FloatArray) -> FloatArray:
+        """Return the ``(K,)`` design that makes the largest variance of a candidate least."""
+        return minimax_design(arms, candidates, tolerance=TOLERANCE).weights
+
+
+@dataclass(kw_only=True)
+class XYBAI(GBAI):
+    """Every pull is an independent draw from the XY-design, which makes the largest variance of a difference least.
+
+    G-BAI with another design: what has to be known are differences of arms, not their means. It is the simplest member
+    of the family of Adjacent-BAI (Maynard-Zhang, Xiong, Jamieson and Fazel, 2026), whose design is for the differences
+    of adjacent arms alone.
+
+    Design: Soare, Lazaric and Munos (2014), "Best-Arm Identification in Linear Bandits", section 3, XY-allocation;
+    estimates: Xiong, Camilleri, Fazel, Jain and Jamieson (2024).
+
+    Args:
+        iterations: Most steps for the design, see :func:`bai_gym.linear.designs.xy_optimal`; default 1000.
+    """
+
+    iterations: int = 1000
+
+    name: ClassVar[str] = "XY-BAI"
+
+    @override
+    def design(self, features: FloatArray) -> FloatArray:
+        """Return the XY-design of all arms."""
+        steps = integer(self.iterations, f"iterations of {self.name}", least=1)
+
+        def solve(x: FloatArray) -> DifferenceDesign:
+            return xy_optimal(x, max_iterations=steps)
+
+        return in_parts(lambda x: design_weights(solve, x), features)
+
+    @override
+    def transductive_design(self, arms: FloatArray, candidates: FloatArray) -> FloatArray:
+        """Return the ``(K,)`` design that makes the largest variance of a difference of two candidates least."""
+        return pair_design(arms, candidates, tolerance=TOLERANCE).weights

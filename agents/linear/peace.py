@@ -1,0 +1,162 @@
+"""Peace and Mixed-Peace: rounds of designs for differences of arms, each of which halves rho, the difficulty left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from typing_extensions import override
+
+from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.linear.inverse_propensity import MixedDesignAgent
+from bai_gym.agents.linear.linear_models import ORDERS, linear_values, rows_of
+from bai_gym.agents.linear.lockstep import grouped, in_lockstep
+from bai_gym.agents.linear.set_designs import SLACK, BoolArray, longest_prefix, num_halvings
+from bai_gym.agents.tools.choosing import keep_best, shuffled_arms
+from bai_gym.agents.tools.halving import num_stages
+from bai_gym.linear.designs import round_design, xy_optimal
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Block
+from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import choice, integer
+
+__all__ = ["MixedPeace", "PeaceRho"]
+
+
+@dataclass(kw_only=True)
+class PeaceRho(Agent):
+    """Peace for a fixed budget, in a practical form: rho, the largest variance of a difference, in place of gamma.
+
+    rho(Z) is the least largest variance of a difference of two arms of Z, over designs on all arms. There are
+    R = ceil(log2 rho(all arms)) rounds, at least one. A round pulls floor(n / R) times (the last one: what is left) by
+    the design of the arms Z that are still candidates, and estimates means by least squares from its own rewards; then
+    Z becomes the longest sequence of its arms, best estimates first, whose rho is at most half. The best estimate of
+    the last round is recommended. Once one candidate is left, it gets all the pulls that follow.
+
+    The published algorithm has the Gaussian width gamma in the place of rho: the squared expectation of the largest
+    difference under noise, which has no closed form. For every design (2 / pi) rho <= gamma <= 4 rho log K, by the
+    expectation of |N(0, 1)| and by that of the largest of K^2 Gaussians.
+
+    Paper: Katz-Samuels, Jain, Karnin and Jamieson (2020), "An Empirical Process Approach to the Union Bound: Practical
+    Algorithms for Combinatorial and Linear Bandits", fixed-budget algorithm.
+
+    Args:
+        iterations: Most steps for each design, see :func:`bai_gym.linear.designs.xy_optimal`; default 1000.
+        order: ``"turns"`` (default): the pulls of a round take turns among its arms. ``"random"``: in random order, as
+            in the code of Xiong et al. (2024). It matters only where means change with time.
+
+    Minimum budget: min(K, d) (2 + ceil(log2 min(K, d))), a pull for every dimension in each of the rounds that there
+    can be, since rho is at most four times the rank (Kiefer and Wolfowitz); below it, where that is allowed, there is
+    one round.
+    """
+
+    iterations: int = 1000
+    order: str = "turns"
+
+    name: ClassVar[str] = "Peace-rho"
+    needs_features: ClassVar[bool] = True
+    uses_variances: ClassVar[bool] = False
+
+    @override
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return the minimum for as many features as arms, which suffices for any number."""
+        return self.least_budget(num_arms, None)
+
+    @override
+    def least_budget(self, num_arms: int, num_features: int | None) -> int:
+        """Return one pull for every dimension in each round."""
+        rank = min(num_arms, num_features or num_arms)
+        return rank * (2 + num_stages(rank))
+
+    @override
+    def begin(self, info: ProblemInfo) -> None:
+        """Shuffle the arms, and group the episodes by their numbers of rounds."""
+        integer(self.iterations, f"iterations of {self.name}", least=1)
+        self._shuffle = self.rng if choice(self.order, ORDERS, f"order of {self.name}") == "random" else None
+        assert info.features is not None  # as needs_features says
+        self._arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
+        self._features = rows_of(info.features, self._arms)
+        self._first = xy_optimal(self._features, max_iterations=self.iterations)
+        rounds = num_halvings(self._first.max_variance)
+        staged = self.budget >= self.least_budget(self.num_arms, info.num_features)
+        self.rounds_of = rounds if staged else np.ones_like(rounds)
+
+    @override
+    def plan(self) -> Plan:
+        groups = [(rows, self._rounds(rows, rounds)) for rounds, rows in grouped(self.rounds_of)]
+        return (yield from in_lockstep(groups, self.batch, self.num_arms, self.tie, self.rng))
+
+    def _rounds(self, rows: IntArray, rounds: int) -> Plan:
+        """Run the rounds of the episodes ``rows``, of equally many, and return the best estimates of the last."""
+        features, arms = self._features[rows], self._arms[rows]
+        candidates = np.ones(arms.shape, np.bool_)
+        weights, rho = self._first.weights[rows], self._first.max_variance[rows]
+        for number in range(rounds):
+            pulls = self.budget // rounds + (self.budget % rounds if number == rounds - 1 else 0)
+            statistics = yield Block(round_design(weights, pulls, allow_small_budget=True), arms, shuffle=self._shuffle)
+            values = np.where(candidates, linear_values(features, statistics), -np.inf)
+            if number < rounds - 1:
+                candidates = self._halved(features, values, candidates, rho)
+                design = xy_optimal(features, candidates, max_iterations=self.iterations)
+                rho = design.max_variance
+                alone = candidates.sum(axis=-1, keepdims=True) == 1
+                weights = np.where(alone, candidates, design.weights)
+        best = keep_best(values, 1, self.tie, self.rng)
+        return arms[best]
+
+    def _halved(self, features: FloatArray, values: FloatArray, candidates: BoolArray, rho: FloatArray) -> BoolArray:
+        """Return the most of the best candidates, ``(m, K)``, whose rho is at most half."""
+        goal = rho / 2.0
+
+        def fits(some: IntArray, prefix: BoolArray) -> BoolArray:
+            design = xy_optimal(features[some], prefix, target=goal[some], max_iterations=self.iterations)
+            return np.asarray(design.max_variance <= goal[some] * (1.0 + SLACK))
+
+        place = np.argsort(np.argsort(-values, axis=-1, kind="stable"), axis=-1)
+        return longest_prefix(place, candidates.sum(axis=-1) + (rho == 0.0), fits)
+
+
+@dataclass(kw_only=True)
+class MixedPeace(MixedDesignAgent):
+    """Peace in practical form with independent pulls, half of them by the G-optimal design, and estimates from all.
+
+    Rounds, candidates and rho are those of :class:`PeaceRho`. The pulls of a round are draws from the average of the
+    design of the candidates and the G-optimal design; estimates are by inverse propensities over the pulls of all
+    rounds; the arm of the best estimate of all, candidate or not, is recommended. So a parameter that changes with time
+    biases no estimate, though it can mislead the choice of candidates.
+
+    Paper: Xiong, Camilleri, Fazel, Jain and Jamieson (2024), "A/B Testing and Best-arm Identification for Linear
+    Bandits with Robustness to Non-stationarity", Mixed-Peace of its experiments.
+
+    Args:
+        iterations: Most steps for each design, see :func:`bai_gym.linear.designs.xy_optimal`; default 1000.
+
+    Minimum budget: the larger of min(K, d) and 2 + ceil(log2 min(K, d)), which is at least the number of rounds; below
+    it, where that is allowed, there are at most n rounds.
+    """
+
+    name: ClassVar[str] = "Mixed-Peace"
+
+    @override
+    def first_design(self) -> FloatArray:
+        """Return the design of the first round, and begin with all arms."""
+        self._candidates, self._rho = self.everything.copy(), self.rho.copy()
+        return (self.balanced + self.first) / 2.0
+
+    @override
+    def ends(self, epochs: int) -> Sequence[int]:
+        """Return the ends of all rounds but the last."""
+        pulls = self.budget // epochs
+        return range(pulls, pulls * epochs, pulls)
+
+    @override
+    def focused(self, rows: IntArray, theta: FloatArray) -> FloatArray:
+        """Return the designs of the best candidates whose rho is at most half; equal weights where one is left."""
+        place = self.places(rows, theta, self._candidates[rows])
+        candidates = self.designs.halved(rows, self._candidates[rows], place, self._rho[rows])
+        weights, rho = self.designs.find(rows, candidates)
+        self._candidates[rows], self._rho[rows] = candidates, rho
+        alone = candidates.sum(axis=-1, keepdims=True) == 1
+        return np.where(alone, 1.0 / self.num_arms, weights)

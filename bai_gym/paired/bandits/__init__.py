@@ -1,0 +1,1 @@
+"""Bandits of the wing ``paired``."""

@@ -1,0 +1,1 @@
+"""Envs of the wing ``training``."""
