@@ -147,7 +147,7 @@ class Wing:
     data: Mapping[str, str] = field(default_factory=dict)
     commands: Mapping[str, Command] = field(default_factory=dict)
     experiments: tuple[str, ...] = ()
-    catalogue: str | None = None
+    catalogue: str = ""
     hooks: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
 

@@ -25,7 +25,7 @@ from bai_gym.auditing.streams import Looks, Rule
 from bai_gym.errors import unknown_name
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["GALLERY", "GalleryRule", "find_rule", "rows"]
+__all__ = ["GALLERY", "GalleryRule", "find_rule"]
 
 TINY = 1e-12  # the smallest variance of the rules with plug-in variances
 NORMAL = 1.0 / math.sqrt(2.0 * math.pi)

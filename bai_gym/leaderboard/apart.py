@@ -30,7 +30,7 @@ import cloudpickle
 import numpy as np
 from typing_extensions import override
 
-from bai_gym import agents
+from bai_gym import agents, errors
 from bai_gym.adapters import stepper_of
 from bai_gym.benchmark.protocol import Traits, confidence, describe, knowledge, notes, reset
 from bai_gym.envs.actions import ActionEncoding
@@ -47,7 +47,7 @@ __all__ = ["Apart"]
 STARTUP = 120.0  # seconds for Python, bai_gym and the agent's file to load
 MOST_ANSWER = 2**26  # bytes
 DECLARED = ("uses_pairs", "uses_costs", "stops", "reads_pending")
-NOT_THE_AGENTS = (os.path.dirname(__file__), *agents.__path__, sysconfig.get_path("stdlib"), "<frozen ")
+NOT_THE_AGENTS = (os.path.dirname(errors.__file__), *agents.__path__, sysconfig.get_path("stdlib"), "<frozen ")
 
 
 class Apart:

@@ -8,7 +8,7 @@ from bai_gym.errors import unknown_name
 from bai_gym.papers.model import Claim, Experiment, Judged, Panel, Setting, judge
 from bai_gym.wings import load_reference, wings
 
-__all__ = ["EXPERIMENTS", "Claim", "Experiment", "Judged", "Panel", "Setting", "find", "judge", "rows"]
+__all__ = ["EXPERIMENTS", "Claim", "Experiment", "Judged", "Panel", "Setting", "find", "judge"]
 
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
     {
