@@ -139,7 +139,7 @@ def worlds_of(agent: Agent, name: str) -> Iterator[World]:
     size = entry.arms or (4 if entry.largest_budget else 6)
     means = np.array([0.8, 0.6, 0.55, 0.3, 0.3, 0.3])[:size]
     covariances: list[FloatArray | None] = [None]
-    if "prior" in agent.knows and not hasattr(agent, "network") and entry.folder == "bayesian":
+    if "prior" in agent.knows and not hasattr(agent, "network") and entry.folder == "correlated":
         distance = np.subtract.outer(np.arange(size), np.arange(size)) / 2.0
         dependent = np.exp(-(distance**2)) * np.linspace(0.5, 1.5, size)
         covariances = [np.diag(np.linspace(0.5, 1.5, size)), 0.5 * (dependent + dependent.T) + np.eye(size)]
