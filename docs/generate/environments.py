@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections import defaultdict
-from importlib import import_module, util
 from typing import Any, cast
 
 from gymnasium import spaces
@@ -17,6 +16,7 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import KEYWORDS, EpisodeSpec
 from bai_gym.problems import FAMILIES
 from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Thresholding, TopM
+from bai_gym.wings import hook
 from generate.complexities import complexity_rows
 from generate.docstrings import Parsed, code_table, parse, roles_to_code
 from generate.instances import Environment, description, rewards_in_words
@@ -170,9 +170,8 @@ def environment_index(environments: tuple[Environment, ...]) -> str:
 
 def _differences() -> list[str]:
     """Return what the wrapper of paired arms says, if it is there."""
-    if util.find_spec("bai_gym.paired.envs") is None:
-        return []
-    return ["### Differences of paired arms", *parse(import_module("bai_gym.paired.envs").Differences).paragraphs]
+    kinds = hook("differences", ())
+    return ["### Differences of paired arms", *parse(kinds[0]).paragraphs] if kinds else []
 
 
 def _episode_keywords() -> str:
