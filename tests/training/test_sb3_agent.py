@@ -21,8 +21,8 @@ from stable_baselines3 import A2C, DQN, PPO
 
 from bai_gym import compare, evaluate
 from bai_gym.adapters.late import acting
-from bai_gym.agents.training import SB3Agent
 from bai_gym.envs.vector import BestArmVectorEnv
+from bai_gym.errors import AgentError, BaiGymError, DataError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestOfEach, TopM
 from bai_gym.training import ArmPolicy, SB3Agent, SB3VecEnv
