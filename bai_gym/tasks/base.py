@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from typing import Any, ClassVar
 
@@ -45,7 +45,7 @@ class Task(ABC):
     entry: ClassVar[str | None] = "arm"
     m: int = 1
     num_bandits: int = 1
-    contrasts: ClassVar[Callable[[FloatArray, Any, FloatArray], int] | None] = None
+    contrasts: ClassVar[Any] = None
 
     def __init__(self, epsilon: float = 0.0) -> None:
         """Check epsilon.

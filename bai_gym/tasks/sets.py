@@ -301,7 +301,7 @@ class AllWithin(SetTask):
     def correct_recommendation(self, means: FloatArray) -> IntArray:
         """Return the arms at most epsilon worse than the best one: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
         border = means.max(axis=-1, keepdims=True) - self.within * (1.0 + SLACK)
-        return (means >= border).astype(np.int64)
+        return np.asarray(means >= border, np.int64)
 
     @override
     def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
