@@ -45,6 +45,7 @@ __all__ = [
     "log_student",
     "student_level",
     "student_threshold",
+    "student_u",
     "student_width",
 ]
 
@@ -133,9 +134,14 @@ def student_width(n: float, v: float, level: float) -> float:
         v: Biased sample variance.
         level: The level.
     """
+    return math.sqrt(v * student_u(n, level))
+
+
+def student_u(n: float, level: float) -> float:
+    """Return the square of :func:`student_width` for variance 1."""
     narrow = largest_u(n, level - LOG_NARROW + 0.5 * math.log1p(n / RHO_STUDENT), RHO_STUDENT)
     wide = largest_u(n, level - LOG_WIDE + 0.5 * math.log1p(n / WIDE), WIDE)
-    return math.sqrt(v * min(narrow, wide))
+    return min(narrow, wide)
 
 
 def student_level(level: float) -> float:
