@@ -18,7 +18,7 @@ import numpy as np
 
 from bai_gym.agents.fixed_confidence.stopping import GK16, MIXTURE, UNION, ConfidenceState
 from bai_gym.agents.tools.divergences import bernoulli_upper_bound, divergence, variance_of
-from bai_gym.agents.tools.mixtures import bounded_end_near, gaussian_rate, log_bounded, student_width
+from bai_gym.agents.tools.mixtures import bounded_end_near, gaussian_rate, log_bounded, student_u
 from bai_gym.agents.tools.posteriors import BERNOULLI, STUDENT
 from bai_gym.agents.tools.scanning import fewer_pulls
 from bai_gym.sampling import TO_FIRST, Episode, PerArm
@@ -47,6 +47,8 @@ class IntervalState(ConfidenceState):
 
     upper: PerArm  # upper end of each interval
     counted: PerArm  # pulls of the arm when it was computed
+    u: float  # of an interval for unknown variances, of the arm that was looked at last
+    u_pulls: float = -1.0  # pulls of that arm
 
 
 def rate_of(e: Episode, s: ConfidenceState, arm: int) -> float:
@@ -58,7 +60,7 @@ def rate_of(e: Episode, s: ConfidenceState, arm: int) -> float:
     return s.level + math.log(1.0 + math.log(float(e.made)))
 
 
-def excess(e: Episode, s: ConfidenceState, w: ConfidenceState, arm: int, x: float) -> float:
+def excess(e: Episode, s: IntervalState, w: IntervalState, arm: int, x: float) -> float:
     """Return a number that is negative inside an arm's interval, 0 at its ends and positive outside.
 
     A mixture is at most the largest likelihood ratio, so where that one is below the level, nothing else is computed.
@@ -72,9 +74,14 @@ def excess(e: Episode, s: ConfidenceState, w: ConfidenceState, arm: int, x: floa
     return float(e.pulls[arm] * divergence(e, s, w, arm, x) - rate_of(e, s, arm))
 
 
-def unknown_width(e: Episode, s: ConfidenceState, w: ConfidenceState, arm: int) -> float:
-    """Return half the length of an arm's interval for unknown variances, which is infinite after a few pulls."""
-    return student_width(e.pulls[arm], variance_of(e, s, w, arm), s.level + math.log(e.num_arms))
+def unknown_width(e: Episode, s: IntervalState, w: IntervalState, arm: int) -> float:
+    """Return half the length of an arm's interval for unknown variances, which is infinite after a few pulls.
+
+    Arms that are pulled in turn have a u in common, of which each look would take most of the time.
+    """
+    if s.u_pulls != e.pulls[arm]:
+        s.u, s.u_pulls = student_u(e.pulls[arm], s.level + math.log(e.num_arms)), e.pulls[arm]
+    return math.sqrt(variance_of(e, s, w, arm) * s.u)
 
 
 def upper_end(e: Episode, s: IntervalState, w: IntervalState, arm: int) -> float:

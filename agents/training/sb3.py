@@ -33,7 +33,8 @@ class SB3Agent:
     Only the policy is used, so models of all algorithms work: PPO, A2C, DQN and so on. A recurrent policy
     (``RecurrentPPO``) receives its state of the step before, and a maskable one (``MaskablePPO``) the mask of the
     actions that are allowed, where the environment has one. A model that was trained with
-    ``bai_gym.training.ArmPolicy`` plays with any number of arms; any other with as many as it was trained on.
+    ``bai_gym.training.ArmPolicy`` plays with any number of arms; any other with as many as it was trained on. A model
+    that was trained where rewards arrive late reads ``pending``; for others such pulls count, as near the mean.
 
     With the task ``top-m`` a recommended set that has not m arms is made one, as in training: see
     :meth:`bai_gym.tasks.TopM.completed`. With fixed confidence it stops at the cap, if it has not by then: no model has
@@ -146,6 +147,11 @@ class SB3Agent:
         """The spaces of the parts of an observation that the model was trained on; None where it does not say."""
         return getattr(getattr(self.policy, "observation_space", None), "spaces", None)
 
+    @property
+    def reads_pending(self) -> bool:
+        """Whether it was trained where rewards arrive late, and acts on ``pending``."""
+        return "pending" in (self._spaces or ())
+
     def act(self, observation: Observation) -> Any:
         """Return the actions: an int for one episode, ``(N, ...)`` for a batch.
 
@@ -166,10 +172,14 @@ class SB3Agent:
         return int(actions[0]) if actions.ndim == 1 else actions[0]
 
     def _seen(self, batch: Observation) -> Observation:
-        """Return what the model was trained on: without features, unless it has seen such features."""
+        """Return what the model was trained on: without features, unless it has seen such features.
+
+        Where every reward arrives at once, none is pending.
+        """
         known = self._spaces
         if known is None:
             return batch
+        batch = {"pending": np.zeros_like(batch["pulls"]), **batch}
         if "features" in known:
             here = batch["features"].shape[2:] if "features" in batch else "none"
             if here != known["features"].shape[1:]:
@@ -177,6 +187,12 @@ class SB3Agent:
                     f"{self.label} was trained on features of shape {known['features'].shape}, which this environment "
                     "does not have: train it there"
                 )
+        missing = [name for name in known if name not in batch]
+        if missing:
+            raise AgentError(
+                f"{self.label} was trained on {' and '.join(missing)}, which this environment does not show: train it "
+                "there"
+            )
         return {name: batch[name] for name in known}
 
     @contextmanager

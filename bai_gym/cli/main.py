@@ -19,7 +19,7 @@ from typing_extensions import override
 
 from bai_gym.cli.console import ERR
 from bai_gym.errors import BaiGymError
-from bai_gym.parallel.memory import exceeded_limit
+from bai_gym.parallel.memory import exceeded_limit, make_room
 from bai_gym.wings import Command, gathered, load_reference
 
 __all__ = ["app", "main"]
@@ -100,6 +100,7 @@ def main() -> None:
             if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # see bai_gym/__init__.py
                 signal.signal(signal.SIGINT, signal.default_int_handler)
             signal.signal(signal.SIGTERM, terminate)
+        make_room()
         code = app(standalone_mode=False, prog_name="bai-gym") or 0
     except BaiGymError as error:
         _show_error(str(error))

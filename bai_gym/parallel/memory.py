@@ -8,8 +8,11 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["available_memory", "check_memory", "exceeded_limit"]
+from bai_gym.errors import ParameterError
 
+__all__ = ["available_memory", "check_memory", "exceeded_limit", "make_room"]
+
+BUFFER = 64e6  # bytes that OpenBLAS takes for a thread, with its code, when it is loaded
 LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of containers
 
 
@@ -58,6 +61,19 @@ def check_memory(count: int, each: float, name: str, error: type[Exception], *, 
         gigabytes = f"{min(needed, 10**30) / 1e9:,.1f} GB of memory, and there are {memory / 1e9:,.1f}"
         largest = int((memory / each) ** (1 / power))
         raise error(f"{name}={count} would take about {gigabytes}; the largest {name} that fits is {largest}")
+
+
+def make_room() -> None:
+    """Have OpenBLAS take one thread where memory is scarce: without room for a buffer of each it would try for ever.
+
+    Raises:
+        ParameterError: If there is none for one thread.
+    """
+    memory = available_memory()
+    if memory < BUFFER:
+        raise ParameterError("too little memory: raise its limit (`ulimit -v`)")
+    if memory < 2 * BUFFER * (os.cpu_count() or 1):
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def exceeded_limit(error: BaseException) -> str | None:

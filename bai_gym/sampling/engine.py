@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
+import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from bai_gym.bandits.draws import Draws, naming
-from bai_gym.errors import AgentError
+from bai_gym.errors import AgentError, BaiGymError
 from bai_gym.sampling import index, loops
 from bai_gym.sampling.compiler import Loops, NotCompiledError, can_compile, compile_loops
 from bai_gym.sampling.episode import TO_FIRST, WAIT
@@ -35,8 +38,8 @@ class Engine:
         variances: Whether variances are kept.
 
     Raises:
-        AgentError: If the index of the rule does not return a number, or an initial value has no field or not its
-            shape.
+        AgentError: If the index of the rule raises or does not return a number, or an initial value has no field or
+            not its shape.
     """
 
     def __init__(
@@ -44,7 +47,8 @@ class Engine:
     ) -> None:
         """Lay out the episodes."""
         self._request, rule = request, request.rule
-        _check_index(rule.index, rule.state, request.agent)
+        with _naming_line(rule, request.agent):
+            _check_index(rule.index, rule.state, request.agent)
         batch, arms = statistics.pulls.shape
         made = made if request.window is None else int(request.window.pulls[0].sum())
         exact = statistics.sums
@@ -127,7 +131,11 @@ class Engine:
         self._call("update_all", slots, rewards)
 
     def _call(self, name: str, *arguments: Any, draws: Draws | None = None) -> None:
-        """Call a loop; as plain Python, where it cannot be compiled."""
+        """Call a loop; as plain Python, where it cannot be compiled.
+
+        Raises:
+            AgentError: If a function of the rule raises, with the line.
+        """
         rule, agent = self._request.rule, self._request.agent
         if not self._plain:
             try:
@@ -136,12 +144,22 @@ class Engine:
                 self._plain = True
                 self._loops.clear()
                 NOT_COMPILED.add((rule, agent))
-                warnings.warn(
-                    f"{error.function} of {agent} cannot be compiled ({error}): it runs uncompiled, slowly; use "
-                    "numbers, NumPy arrays, math and plain functions of module level only",
-                    stacklevel=2,
-                )
-        self._loops_with(draws).call(name, *arguments, *self._arguments)
+                why = f"{error.function} of {agent} cannot be compiled ({error})"
+            self._try_choice()  # a mistake that Python does not run either is reported as such
+            warnings.warn(
+                f"{why}: it runs uncompiled, slowly; use numbers, NumPy arrays, math and plain functions of module "
+                "level only",
+                stacklevel=2,
+            )
+        with _naming_line(rule, agent):
+            self._loops_with(draws).call(name, *arguments, *self._arguments)
+
+    def _try_choice(self) -> None:
+        """Let the rule choose once as plain Python, and forget the choice."""
+        before, random = self.state(), self._request.rng.bit_generator.state
+        self._call("choose_all", np.full(len(self._last), WAIT))
+        self.restore(before)
+        self._request.rng.bit_generator.state = random
 
     def _loops_with(self, draws: Draws | None) -> Loops:
         """Return the loops, found once: what they are depends on all that the rule refers to."""
@@ -187,7 +205,9 @@ class Engine:
     def _changing(self) -> tuple[np.ndarray, ...]:
         statistics = (self._pulls, self._means, self._variances, self._sums)
         own = (self._active, self._indices, self._largest, self._progress, self._last)
-        return (*statistics, *own, self._states.numbers, *self._states.arrays.values())
+        arrays = self._states.arrays
+        kept = (arrays[name] for name, kind in self._request.rule.state.arrays.items() if kind != "scratch")
+        return (*statistics, *own, self._states.numbers, *kept)
 
     def state(self) -> tuple[np.ndarray, ...]:
         """Return the episodes as copies, for :meth:`restore`; the generator is not part of them."""
@@ -217,7 +237,7 @@ def loops_of(rule: Rule, agent: str, draws: Draws | None, has_candidates: bool, 
     Raises:
         NotCompiledError: If a function refers to something that has no content to compare.
     """
-    functions = {name: getattr(rule, name) for name in ("index", "choose", "refresh", "stops")}
+    functions = {name: getattr(rule, name) for name in ("index", "choose", "refresh", "stops", "question")}
     functions = {name: function for name, function in functions.items() if function is not None}
     if rule.index is not None:
         functions |= {function.__name__: function for function in (index.arm_of_largest_index, index.largest_of_block)}
@@ -225,6 +245,29 @@ def loops_of(rule: Rule, agent: str, draws: Draws | None, has_candidates: bool, 
         return compile_loops(loops.steps(rule), functions, f"the steps of {agent}", plain=plain)
     text = loops.player(rule, draws.arms._fields, has_candidates=has_candidates)
     return compile_loops(text, {**functions, "draw": draws.draw}, f"the loop of {agent}", plain=plain)
+
+
+@contextmanager
+def _naming_line(rule: Rule, agent: str) -> Iterator[None]:
+    """Let an error of a function of a rule begin with the line that raised it."""
+    try:
+        yield
+    except (BaiGymError, MemoryError):
+        raise
+    except Exception as error:
+        codes = [getattr(part, "__code__", None) for part in (rule.index, rule.choose, rule.refresh, rule.stops)]
+        own = error.__traceback__
+        while own is not None and own.tb_frame.f_code not in codes:
+            own = own.tb_next
+        if own is None:
+            raise
+        path = own.tb_frame.f_code.co_filename
+        line = [step for step in traceback.extract_tb(own) if step.filename == path][-1]
+        file = os.path.basename(path) if os.path.exists(path) else "its cell"
+        raise AgentError(
+            f"line {line.lineno} of {file}: `{line.line}` in {line.name} of {agent} raised "
+            f"{type(error).__name__}: {error}"
+        ) from error.with_traceback(own)
 
 
 def _check_index(function: Callable[..., Any] | None, kind: type[State], agent: str) -> None:
@@ -242,6 +285,8 @@ def _check_index(function: Callable[..., Any] | None, kind: type[State], agent: 
         except (ArithmeticError, ValueError, IndexError):  # outside its range, which is the rule's own business
             return
         except TypeError as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is not None:  # in its own code
+                raise
             raise AgentError(f"{_named(function, agent)}: {error}") from None
     if not isinstance(value, int | float | np.number) or isinstance(value, bool) or math.isnan(float(value)):
         shown = " ".join(repr(value).split())[:60]

@@ -9,8 +9,9 @@ from __future__ import annotations
 import copy
 import json
 import platform
+import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -26,7 +27,7 @@ from bai_gym.agents.training.in_context import InContextNetworks
 from bai_gym.agents.training.network import ArmNetwork
 from bai_gym.common.seeding import check_seed, generator
 from bai_gym.envs.scalar import BestArmEnv
-from bai_gym.errors import ParameterError
+from bai_gym.errors import DataError, ParameterError
 from bai_gym.results.writer import ResultsWriter, write_atomically
 from bai_gym.statistics import IntArray, Statistics
 from bai_gym.training.learning import claim, one_thread
@@ -51,6 +52,7 @@ EXPLORED = 0.5  # share of the rounds in which the share of random pulls falls
 RANDOM = (1.0, 0.1)  # share of random pulls, at first and at last
 VALUE_RATE = 1 / 3  # learning rate of the value network, relative to that of the posterior network
 LOOKAHEAD = 20  # targets look ahead by 1/20 of an episode
+STORE_SECONDS = 5.0  # between two checkpoints, which hold the replay buffer
 SCALE = 10.0  # of the potentials, so that values of arms that are not alike differ by more than rounding
 
 
@@ -182,11 +184,11 @@ class ArmLogits(nn.Module):
 def train_in_context(recipe: InContextRecipe, out: str | Path, *, on_part: OnPart | None = None) -> Path:
     """Train the networks of DPT and ICPE on one core; the same recipe gives the same bytes with the same packages.
 
-    It takes minutes, so an interrupted training begins again; a finished one is not repeated.
+    An interrupted training goes on from ``checkpoint.pt``, to the same bytes; a finished one is not repeated.
 
     Args:
         recipe: The recipe.
-        out: Folder for ``recipe.json`` and ``weights.npz``.
+        out: Folder for ``recipe.json``, ``weights.npz`` and, until that is there, ``checkpoint.pt``.
         on_part: Called with (stage, finished steps, all steps).
 
     Returns:
@@ -194,6 +196,7 @@ def train_in_context(recipe: InContextRecipe, out: str | Path, *, on_part: OnPar
 
     Raises:
         ParameterError: If the folder holds the training of another recipe.
+        DataError: If the checkpoint is damaged.
         OutputError: If the folder cannot be written to.
     """
     folder = ResultsWriter(Path(out)).folder
@@ -204,8 +207,9 @@ def train_in_context(recipe: InContextRecipe, out: str | Path, *, on_part: OnPar
     report = on_part or (lambda *_: None)
     with one_thread():
         torch.manual_seed(int(generator(recipe.seed, "weights").integers(2**62)))
-        posterior = _predict(recipe, lambda done: report("predicting", done, recipe.steps))
-        values = _explore(recipe, posterior, lambda done: report("exploring", done, recipe.value_steps))
+        kept = _Checkpoint(folder / "checkpoint.pt")
+        posterior = _predict(recipe, kept, lambda done: report("predicting", done, recipe.steps))
+        values = _explore(recipe, posterior, kept, lambda done: report("exploring", done, recipe.value_steps))
     built = recipe.built
     facts = {
         "env": recipe.env,
@@ -218,6 +222,7 @@ def train_in_context(recipe: InContextRecipe, out: str | Path, *, on_part: OnPar
     }
     with write_atomically(path) as draft:
         InContextNetworks(posterior.export(facts), values.export(facts), facts).save(draft)
+    kept.path.unlink(missing_ok=True)
     return path
 
 
@@ -239,36 +244,87 @@ class _Episodes(NamedTuple):
     potentials: torch.Tensor
 
 
-def _predict(recipe: InContextRecipe, report: Callable[[int], None]) -> ArmLogits:
+class _Checkpoint:
+    """What the finished steps of both stages have led to.
+
+    Args:
+        path: The file, which need not be there.
+
+    Raises:
+        DataError: If it is damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Load it."""
+        self.path, self._stored = path, time.monotonic()
+        self._stages: dict[str, Any] = {}
+        if path.exists():
+            try:
+                self._stages = torch.load(path, weights_only=True)
+            except Exception:  # unpickling a damaged file can raise anything
+                raise DataError(f"{path} is damaged: delete it to begin again, or choose another --out") from None
+
+    def resume(self, stage: str, parts: Mapping[str, Any]) -> tuple[int, list[_Episodes]]:
+        """Return the finished steps of a stage and the episodes that it keeps, after loading its parts."""
+        if stage not in self._stages:
+            return 0, []
+        found = self._stages[stage]
+        for name, part in parts.items():
+            part.load_state_dict(found[name])
+        torch.set_rng_state(found["random"])
+        return found["done"], [_Episodes(*episodes) for episodes in found["episodes"]]
+
+    def store(self, stage: str, parts: Mapping[str, Any], done: int, episodes: Iterable[_Episodes] = ()) -> None:
+        """Store a stage now and then."""
+        if time.monotonic() < self._stored + STORE_SECONDS:
+            return
+        state: dict[str, Any] = {name: part.state_dict() for name, part in parts.items()}
+        state |= {"done": done, "episodes": [*map(tuple, episodes)], "random": torch.get_rng_state()}
+        self._stages[stage] = state
+        with write_atomically(self.path) as draft:
+            torch.save(self._stages, draft)
+        self._stored = time.monotonic()
+
+
+def _predict(recipe: InContextRecipe, kept: _Checkpoint, report: Callable[[int], None]) -> ArmLogits:
     """Return a network trained to predict the best arm from random histories."""
     env, network = recipe.built, ArmLogits(recipe.width, recipe.rewards)
     average = copy.deepcopy(network)
     optimizer, schedule = _optimizer(network, recipe.learning_rate, recipe.steps)
-    for step in range(recipe.steps):
+    parts = {"network": network, "average": average, "optimizer": optimizer, "schedule": schedule}
+    done, _ = kept.resume("predicting", parts)
+    for step in range(done, recipe.steps):
         histories = draw_histories(env, EPISODES, generator(recipe.seed, "histories", step))
         logits = network(*_tensors(histories.statistics), torch.zeros(EPISODES, 1))
         _descend(nn.functional.cross_entropy(logits, torch.as_tensor(histories.best)), optimizer, schedule)
         _follow(average, network, AVERAGED, step)
+        kept.store("predicting", parts, step + 1)
         report(step + 1)
     return average
 
 
-def _explore(recipe: InContextRecipe, posterior: ArmLogits, report: Callable[[int], None]) -> ArmLogits:
+def _explore(
+    recipe: InContextRecipe, posterior: ArmLogits, checkpoint: _Checkpoint, report: Callable[[int], None]
+) -> ArmLogits:
     """Return a network trained by double DQN to predict how much further pulls will increase the potential."""
     network = ArmLogits(recipe.width, recipe.rewards)
     target, average = copy.deepcopy(network), copy.deepcopy(network)
     optimizer, schedule = _optimizer(network, VALUE_RATE * recipe.learning_rate, recipe.value_steps)
     rounds = -(-recipe.value_steps // STEPS_PER_ROUND)
-    kept: deque[_Episodes] = deque(maxlen=KEPT)
-    for step in range(recipe.value_steps):
+    parts = {"network": network, "target": target, "average": average, "optimizer": optimizer, "schedule": schedule}
+    done, episodes = checkpoint.resume("exploring", parts)
+    kept: deque[_Episodes] = deque(episodes, maxlen=KEPT)
+    for step in range(done, recipe.value_steps):
         if step % STEPS_PER_ROUND == 0:
             number = step // STEPS_PER_ROUND
             share = max(RANDOM[1], RANDOM[0] + (RANDOM[1] - RANDOM[0]) * number / (EXPLORED * rounds))
             kept.append(_play(recipe, network, posterior, share, generator(recipe.seed, "episodes", number)))
-            replay = _Episodes(*(torch.cat(parts, 1) for parts in zip(*kept, strict=True)))
+        if step % STEPS_PER_ROUND == 0 or step == done:
+            replay = _Episodes(*(torch.cat(columns, 1) for columns in zip(*kept, strict=True)))
         _descend(_error(replay, network, target), optimizer, schedule)
         _follow(target, network, TARGET, step)
         _follow(average, network, AVERAGED, step)
+        checkpoint.store("exploring", parts, step + 1, kept)
         report(step + 1)
     return average
 

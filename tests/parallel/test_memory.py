@@ -133,3 +133,15 @@ def test_an_error_of_a_limit_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 2 and "too many open files" in done.stderr and "memory" not in done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="says how much address space is in use")
+def test_without_memory_for_its_libraries_a_command_ends_in_a_line() -> None:
+    code = (
+        "import resource\nfrom bai_gym.cli import main\nfrom bai_gym.parallel import memory\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (memory._address_space() + {room},) * 2)\nmain()"
+    )
+    for room in (45_000_000, 85_000_000):
+        command = [sys.executable, "-c", code.format(room=room), "run", "BAI-Bernoulli4-v0", "--agent", "SH"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+        assert done.returncode == 2 and "memory" in done.stderr and done.stderr.count("\n") == 1, (room, done.stderr)

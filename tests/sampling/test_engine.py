@@ -336,6 +336,32 @@ def joins_text(pulls: float, mean: float, variance: float, s: Numbers) -> float:
     return float(str(mean))
 
 
+def misspells(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
+    return e.made % numArms  # noqa: F821
+
+
+def misspells_a_field(e: Any, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
+    return int(e.pulsl.argmin())
+
+
+def adds_text(pulls: float, mean: float, variance: float, s: Numbers) -> float:
+    return helps(mean) + s.width
+
+
+def helps(mean: Any) -> float:
+    return float(mean + "a")
+
+
+def draws_an_arm(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
+    s.count += 1.0
+    return int(rng.random() * e.num_arms)
+
+
+def draws_and_joins(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
+    s.count += float(str(1.0))
+    return int(rng.random() * e.num_arms)
+
+
 def out_of_range(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:
     return 17
 
@@ -347,6 +373,25 @@ def test_what_cannot_be_compiled_runs_uncompiled_with_a_warning() -> None:
         slow = play(Rule(state=Numbers, index=joins_text), GaussianBandit(means, 0.0), 20, agent="Mine")
     assert "\n" not in str(caught[0].message) and "\x1b" not in str(caught[0].message)  # one line, without colours
     same(slow, play(Rule(state=Numbers, index=own_mean), GaussianBandit(means, 0.0), 20))
+    with pytest.warns(UserWarning, match="draws_and_joins of Mine cannot be compiled"):
+        slow = play(Rule(state=Numbers, choose=draws_and_joins), GaussianBandit(means, 0.0), 20, agent="Mine")
+    same(slow, play(Rule(state=Numbers, choose=draws_an_arm), GaussianBandit(means, 0.0), 20))
+
+
+def test_a_mistake_in_a_rule_begins_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases: dict[str, dict[str, Any]] = {
+        r"`return e.made % numArms .*` in misspells of Mine raised NameError": {"choose": misspells},
+        r"`return int\(e.pulsl.argmin\(\)\)` in misspells_a_field of Mine raised Attr": {"choose": misspells_a_field},
+        r"`return float\(mean \+ \"a\"\)` in helps of Mine raised TypeError": {"index": adds_text},
+    }
+    for compiled_from in (0, 10**9):
+        monkeypatch.setattr(engine, "COMPILED_FROM", compiled_from)
+        for said, functions in cases.items():
+            with pytest.raises(AgentError, match=rf"^line \d+ of test_engine.py: {said}") as caught:
+                played_by(**functions)
+            cause = caught.value.__cause__
+            assert cause is not None and cause.__traceback__ is not None
+            assert cause.__traceback__.tb_frame.f_code.co_filename == __file__  # no line of ours before it
 
 
 def uses_everything(e: Episode, s: Numbers, w: Numbers, rng: np.random.Generator) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bai_gym.agents.training.in_context import ICPE, InContextNetworks
-from bai_gym.errors import ParameterError
+from bai_gym.errors import DataError, ParameterError
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("stable_baselines3")
@@ -70,6 +70,29 @@ def test_a_seed_fixes_the_bytes_and_a_finished_training_is_not_repeated(tmp_path
         "bai-gym train in-context BAI-Bernoulli3-v0 --set budget=6 --steps 3 --seed 0 --recipe value_steps=2 "
         "--recipe width=4"
     )
+
+
+def test_an_interrupted_training_goes_on_to_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bai_gym.training.in_context.STEPS_PER_ROUND", 2)
+    recipe = replace(SMALL, value_steps=5)
+    whole = train_in_context(recipe, tmp_path / "whole").read_bytes()
+    assert not (tmp_path / "whole" / "checkpoint.pt").exists()
+    monkeypatch.setattr("bai_gym.training.in_context.STORE_SECONDS", 0.0)
+    made: list[tuple[str, int]] = []
+
+    def interrupt(stage: str, done: int, _: int) -> None:
+        made.append((stage, done))
+        raise KeyboardInterrupt
+
+    for _ in range(8):  # after each step
+        with pytest.raises(KeyboardInterrupt):
+            train_in_context(recipe, tmp_path / "parts", on_part=interrupt)
+    assert made == [("predicting", n) for n in (1, 2, 3)] + [("exploring", n) for n in (1, 2, 3, 4, 5)]
+    assert train_in_context(recipe, tmp_path / "parts").read_bytes() == whole
+    (tmp_path / "parts" / "weights.npz").unlink()
+    (tmp_path / "parts" / "checkpoint.pt").write_bytes(b"PK")
+    with pytest.raises(DataError, match=r"checkpoint.pt is damaged: delete it to begin again"):
+        train_in_context(recipe, tmp_path / "parts")
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ import torch
 from stable_baselines3 import A2C, DQN, PPO
 
 from bai_gym import compare, evaluate
+from bai_gym.adapters.late import acting
 from bai_gym.agents.training import SB3Agent
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, BaiGymError, DataError, ParameterError
@@ -70,6 +71,30 @@ def test_features_are_what_a_model_was_trained_on_or_nothing_to_it(models: Path)
     for env, given in ((ENV, {}), ("BAI-CustomLinear-v0", keywords)):
         with pytest.raises(AgentError, match=r"trained on features of shape \(4, 2\), which this environment does not"):
             evaluate(SB3Agent.load(models / "features"), env, budget=BUDGET, runs=5, env_kwargs=given)
+
+
+@pytest.mark.each("policy", ["MultiInputPolicy", ArmPolicy])
+def test_a_model_trained_on_late_rewards_plays_there_and_where_none_is_late(policy: Any) -> None:
+    late = {"budget": BUDGET, "batch_size": 4}
+    model = PPO(policy, SB3VecEnv(ENV, num_envs=4, **late), n_steps=8, batch_size=16, n_epochs=1, seed=1)
+    agent = SB3Agent(model=model.learn(64))
+    env: Any = gym.make(ENV, **late)
+    seen, _ = env.reset(seed=0)
+    info = env.unwrapped.problem_info(agent.knows)
+    agent.reset(info, np.random.default_rng(0))
+    acts = acting(agent, info)
+    for _ in range(BUDGET):
+        assert acts(seen) == model.predict(seen, deterministic=True)[0]  # it is shown what it was trained on
+        seen, *_ = env.step(acts(seen))
+    for keywords in ({"batch_size": 4}, {"delay": 2}, {}):
+        assert evaluate(agent, ENV, budget=BUDGET, runs=5, env_kwargs=keywords).runs == 5
+
+
+def test_a_model_that_needs_more_than_an_environment_shows_says_so() -> None:
+    env = gym.make("BAI-PairedGaussian10-v0", budget=20, pairs=True)
+    model = PPO("MultiInputPolicy", env, n_steps=8, batch_size=8, n_epochs=1, seed=1)
+    with pytest.raises(AgentError, match="PPO was trained on difference_variances and differences, which this env"):
+        evaluate(model, "BAI-PairedGaussian10-v0", budget=20, runs=5)
 
 
 def played(agent: Any, env: str = ENV, budget: int = BUDGET, **keywords: Any) -> tuple[int, list[float]]:
