@@ -58,6 +58,7 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
             paired environments have (``pairs=True``; the runner sets it).
         notes: Sentences that every report showing the agent must carry.
         tasks: Names of the tasks that the agent supports, see :mod:`bai_gym.tasks`.
+        general: Whether it plays every other task, too, that states its contrasts.
         stops: Whether the agent decides when to stop, as environments with fixed confidence require.
         needs_features: Whether arms must have features.
         other_rules: Rules that are played with other parameters than the defaults, such as ``tracking="C"``, by these
@@ -82,6 +83,7 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
     uses_pairs: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = ()
     tasks: ClassVar[frozenset[str]] = frozenset({"best-arm"})
+    general: ClassVar[bool] = False
     stops: ClassVar[bool] = False
     needs_features: ClassVar[bool] = False
     other_rules: ClassVar[Mapping[str, Rule]] = {}
@@ -203,8 +205,8 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
         self.begin(info)
 
     def plays(self, task: Task) -> bool:
-        """Return whether the agent plays a task: by default, one of :attr:`tasks`."""
-        return task.name in self.tasks
+        """Return whether the agent plays a task: one of :attr:`tasks` or, if it is :attr:`general`, with contrasts."""
+        return task.name in self.tasks or (self.general and task.contrasts is not None)
 
     def _check_kinds(self) -> None:
         """Raise :class:`ParameterError` unless each number is a number and each switch a bool.

@@ -329,6 +329,7 @@ WING = Wing(
         "best-of-each": "bai_gym.tasks:BestOfEach",
         "thresholding": "bai_gym.tasks:Thresholding",
         "good-arm": "bai_gym.tasks:GoodArm",
+        "all-within": "bai_gym.tasks:AllWithin",
     },
     commands={
         "run": Command("bai_gym.cli.run:run", "Compare agents on environments."),

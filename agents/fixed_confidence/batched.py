@@ -43,7 +43,7 @@ class PlannedState(RacingState):
     """What the rules of Tri-BBAI and Opt-BBAI use."""
 
     proved: bool  # whether only what is proved decides
-    first: float  # L1
+    opening: float  # L1
     most: float  # L2
     last: float  # L3
     planned: int = 0  # batches planned so far
@@ -64,7 +64,7 @@ def three_batches(e: Episode, s: PlannedState, w: PlannedState, rng: np.random.G
         if s.planned >= (2 if s.proved else 3) and is_separated(e, s, w):
             return STOP
         if s.planned == 0:
-            set_goals(e, s, w, s.first)
+            set_goals(e, s, w, s.opening)
         elif s.proved or s.planned < 3:
             follow_proportions(e, s, w, rng, 2.0 ** (s.planned - 1.0 if s.proved else s.planned))
         elif s.planned == 3:
@@ -88,7 +88,7 @@ def two_batches_and_elimination(e: Episode, s: PlannedState, w: PlannedState, rn
             if s.remaining == 1 and is_look(e, s):
                 return STOP
         if s.planned == 0:
-            set_goals(e, s, w, s.first)
+            set_goals(e, s, w, s.opening)
         elif s.planned == 1:
             follow_proportions(e, s, w, rng, 1.0)
         else:
@@ -142,7 +142,7 @@ def follow_proportions(e: Episode, s: PlannedState, w: PlannedState, rng: np.ran
     for arm in range(e.num_arms):
         target = math.ceil(min(scale * w.share[arm] / (y * w.share[top]), 1e15)) if y > 0.0 else math.inf
         if s.proved:
-            w.goal[arm] = max(e.pulls[arm], min(target, s.first + factor * s.most))
+            w.goal[arm] = max(e.pulls[arm], min(target, s.opening + factor * s.most))
         else:
             w.goal[arm] = e.pulls[arm] + min(target, s.most)
 

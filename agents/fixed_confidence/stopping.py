@@ -1,15 +1,17 @@
 """Stopping rules of fixed confidence: likelihood ratios, thresholds by name, and a base for agents.
 
-With m and N the sample means and pulls, and p the mean of i and j that fits both best, the evidence that arm i has a
-larger mean than arm j is W(i, j) = N_i d(m_i, p) + N_j d(m_j, p) where m_i > m_j, else 0: the logarithm of the
-generalised likelihood ratio. An agent stops when W(i, j) is above a threshold for the arm i of largest mean and every
-other arm j, and recommends i. Any sampling rule may be combined with it.
+An agent stops when the evidence W for each contrast of its answer is above a threshold, and recommends that answer; W
+is the logarithm of the generalised likelihood ratio, see :mod:`bai_gym.agents.tools.questions`. For the best arm i that
+is W(i, j) = N_i d(m_i, p) + N_j d(m_j, p) for every other arm j, p the mean of both that fits best. Any sampling rule
+may be combined with it. A wrong answer has a contrast that the true means overturn, so with U of these over all wrong
+answers (:meth:`bai_gym.tasks.Task.overturned`; K - 1 for the best arm), the level log(U / delta) is proof. Of contrasts
+that are overturned together only, one is enough.
 
 Thresholds, with t pulls in all and K arms (proved: the recommendation is wrong with probability at most delta):
 
 | name | formula | proved for |
 |---|---|---|
-| `mixture` | log((K - 1) / delta), for mixtures of likelihood ratios, not the largest | rewards of each family |
+| `mixture` | log(U / delta), for mixtures of likelihood ratios, not the largest | rewards of each family |
 | `gk16` | log((1 + log t) / delta) | nothing; the usual one in experiments |
 | `gk16-bernoulli` | log(2 t (K - 1) / delta) | rewards in [0, 1] |
 | `kk21` | 3 log(1 + log N_i) + 3 log(1 + log N_j) + 2 C_exp(log((K - 1) / delta) / 2) | in [0, 1], Gaussian |
@@ -17,7 +19,8 @@ Thresholds, with t pulls in all and K arms (proved: the recommendation is wrong 
 | `tt-bounded` | log(1 / delta) + 2 log(1 + t / 2) + 2 + log(K - 1) | rewards in [0, 1] |
 | `student` | the sum over i and j of (N / 2) log(1 + q^2 / (N - 1)) | Gaussian, unknown variances |
 
-`mixture` is the smallest of the proved ones up to at least 10^6 pulls, and the default; see
+`mixture` and `gk16` are for every question, the others for the best arm. `mixture` is the smallest of the proved ones
+up to at least 10^6 pulls, and the default; see
 :mod:`bai_gym.agents.tools.mixtures`. For unknown variances it is a threshold for W(i, j).
 
 With d of Bernoulli rewards, what is proved for rewards 0 and 1 holds for all rewards X in [0, 1]: the proofs need that
@@ -37,7 +40,8 @@ most its term of the threshold, and W(i, j) at most their sum for every j that i
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,8 +49,8 @@ from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.batches import BatchState, batch_size_of, is_look
-from bai_gym.agents.tools.choosing import best_mean
-from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence, variance_of
+from bai_gym.agents.tools.choosing import best_recommendation
+from bai_gym.agents.tools.divergences import TINY, variance_of
 from bai_gym.agents.tools.mixtures import (
     EDGE,
     RHO,
@@ -60,14 +64,16 @@ from bai_gym.agents.tools.mixtures import (
     student_level,
     student_threshold,
 )
-from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, RewardFamily, pool_variances
+from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, pool_variances
+from bai_gym.agents.tools.questions import QuestionState, contrast_values, evidence, gap, two_means
 from bai_gym.agents.tools.ranges import ORACLE, dependence_note, deviation_or_oracle, gaussian_note
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
-from bai_gym.sampling import Episode, Outcome
+from bai_gym.sampling import Episode, Outcome, Rule
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
+from bai_gym.tasks import BestArm
 from bai_gym.theory.deviations import exponential_family_c, gaussian_c
 from bai_gym.validation import choice, probability, real
 
@@ -94,6 +100,7 @@ THRESHOLDS: dict[str, tuple[str, ...]] = {
     "student": ("mixture", "student", "gk16"),
 }
 """Thresholds of each family, the default first."""
+FOR_CONTRASTS = ("mixture", "gk16")  # those that are stated for contrasts of one arm and with an offset, too
 HEURISTIC = {
     ("gaussian", "gk16"),
     ("gaussian", "tt-bounded"),
@@ -113,28 +120,33 @@ NAMES = (
     "lil",
     "lil-heuristic",
 )
-NONE = -1
+UNKNOWN = -2  # neither an arm, nor -1 for none
 HUGE = 1e90  # whose cubes are floats
+Question = Callable[[FloatArray, Any, FloatArray], int]
+best_arm: Question = BestArm.contrasts
 SLACK = 1e-6  # of bounds, far above their rounding errors
 GK16, GK16_BERNOULLI, KK21, KK21_GAUSS, TT_BOUNDED, BY_STUDENT, UNION, MIXTURE = range(8)
 
 
-class ConfidenceState(RewardFamily, BatchState):
+class ConfidenceState(QuestionState, BatchState):
     """What stopping rules use."""
 
     threshold: int  # its place among NAMES
     level: float  # log(1 / delta)
     constant: float  # the constant part of the threshold
+    single: float  # the same for a contrast of one arm
     misfit: bool  # whether a reward did not fit the family
-    rival: int = 0  # arm from which the best one was not separated last
-    leading: int = NONE  # the best arm then, while `limit` holds
+    at: int  # the contrast that was not proved last
+    leading: int = UNKNOWN  # its first arm then, while `limit` holds
+    rival: int  # its second arm
     limit: float  # for rewards in [0, 1] at most the evidence, for others at least what it loses against W
-    tested: float  # mean that both arms are tested for, for rewards in [0, 1]
+    tested: float  # mean that the first arm is tested for, for rewards in [0, 1]
+    tested_rival: float  # mean that the second one is tested for
     followed: int  # pulls that `limit` allows for, for rewards in [0, 1]
 
 
-def is_separated(e: Episode, s: ConfidenceState, w: ConfidenceState) -> bool:
-    """Return whether the evidence that the arm of largest mean is better suffices for every other arm.
+def is_settled(e: Episode, s: ConfidenceState, w: ConfidenceState, question: Question) -> bool:
+    """Return whether the evidence suffices for each contrast of the answer; of a group, for one of them.
 
     It is also True where a reward does not fit the family.
     """
@@ -144,103 +156,135 @@ def is_separated(e: Episode, s: ConfidenceState, w: ConfidenceState) -> bool:
     follow(e, s)
     if not is_look(e, s):
         return False
-    best = e.leader
-    if falls_short(e, s, w, best):
+    n = question(e.mean, w, w.x)
+    s.at = s.at if s.at < n else 0
+    if falls_short(e, s, w) or not is_proved(e, s, w, s.at, n):
         return False
-    if s.rival != best and not is_better(e, s, w, best, s.rival):
-        remember(e, s, best, s.rival)
-        return False
-    for arm in range(e.num_arms):
-        if arm != best and not is_better(e, s, w, best, arm):
-            remember(e, s, best, arm)
+    for k in range(n):
+        if k != s.at and not is_proved(e, s, w, k, n):
             return False
     return True
 
 
-def falls_short(e: Episode, s: ConfidenceState, w: ConfidenceState, best: int) -> bool:
-    """Return whether a bound shows that the best arm is not separated from the last rival, as the mixture would.
+def is_separated(e: Episode, s: ConfidenceState, w: ConfidenceState) -> bool:
+    """Return :func:`is_settled` for the best arm."""
+    return is_settled(e, s, w, best_arm)
+
+
+def is_proved(e: Episode, s: ConfidenceState, w: ConfidenceState, k: int, n: int) -> bool:
+    """Return whether the evidence suffices for a contrast, or for another one of its group; if not, remember it."""
+    start = k
+    while start > 0 and w.group[start - 1] == w.group[k]:
+        start -= 1
+    end = start
+    while end < n and w.group[end] == w.group[k]:
+        if suffices(e, s, w, end):
+            return True
+        end += 1
+    s.at, s.leading = k, UNKNOWN
+    if s.threshold == MIXTURE and end - start == 1:
+        remember(e, s, w, k)
+    return False
+
+
+def falls_short(e: Episode, s: ConfidenceState, w: ConfidenceState) -> bool:
+    """Return whether a bound shows that the contrast that was not proved last is not, as the mixture would.
 
     For rewards in [0, 1] it is the evidence for one pair of means, at least the least one, which :func:`follow` keeps.
     For others W is compared with the level and what mixtures lose at least (:func:`least_loss`); for unknown variances
-    W is at most its value at the mean that would be the best one, were their estimates the true ones.
+    W is at most its value at the means that would be the nearest ones, were their estimates the true ones.
     """
-    if s.leading != best:
+    i, j = int(w.first[s.at]), int(w.second[s.at])
+    if s.leading != i or s.rival != j:
         return False
     if s.family == BERNOULLI:
-        return s.limit < s.constant - SLACK
-    return upper_evidence(e, s, w, best, s.rival) < s.constant + s.limit - SLACK
+        return s.limit < level_of(s, i, j) - SLACK
+    return upper_ratio(e, s, w, i, j, gap(e.mean, w, s.at)) < level_of(s, i, j) + s.limit - SLACK
 
 
-def upper_evidence(e: Episode, s: ConfidenceState, w: ConfidenceState, i: int, j: int) -> float:
-    """Return at least the evidence W(i, j) for Gaussian rewards: its value at the best mean for known variances."""
-    gap, n, m = e.mean[i] - e.mean[j], e.pulls[i], e.pulls[j]
-    if gap <= 0.0:
+def upper_ratio(e: Episode, s: ConfidenceState, w: ConfidenceState, i: int, j: int, distance: float) -> float:
+    """Return at least the likelihood ratio for Gaussian rewards: exactly that for known variances, or one arm."""
+    if distance <= 0.0:
         return 0.0
-    v, u = variance_of(e, s, w, i), variance_of(e, s, w, j)
-    scale = max(v / n + u / m, TINY)
+    own, other = error_of(e, s, w, i), error_of(e, s, w, j)
+    scale = max(own + other, TINY)
     if s.family == GAUSSIAN:
-        return float(0.5 * gap * gap / scale)
-    far, near = gap * (v / n) / scale, gap * (u / m) / scale
-    return float(0.5 * n * math.log1p(far * far / v) + 0.5 * m * math.log1p(near * near / u))
+        return 0.5 * distance * distance / scale
+    far, near = distance * own / scale, distance * other / scale
+    ratio = 0.5 * e.pulls[i] * math.log1p(far * far / variance_of(e, s, w, i)) if i >= 0 else 0.0
+    return float(ratio + (0.5 * e.pulls[j] * math.log1p(near * near / variance_of(e, s, w, j)) if j >= 0 else 0.0))
 
 
-def remember(e: Episode, s: ConfidenceState, best: int, rival: int) -> None:
-    """Store the rival from which the best arm is not separated, and the bound of :func:`falls_short`."""
-    s.rival, s.leading = rival, best
-    if s.threshold != MIXTURE:
-        s.leading = NONE
-        return
-    n, m = e.pulls[best], e.pulls[rival]
-    if s.family != BERNOULLI:
-        rho = RHO_STUDENT if s.family == STUDENT else RHO
-        s.limit = least_loss(n, rho) + least_loss(m, rho)
-        return
-    one, two = n * e.mean[best], m * e.mean[rival]
-    if not (has_both_priors(n, one) and has_both_priors(m, two)):
-        s.leading = NONE
-        return
-    s.followed, s.tested = e.made, min(max((one + two) / (n + m), EDGE), 1.0 - EDGE)
-    s.limit = log_bounded(n, one, s.tested) + log_bounded(m, two, s.tested)
+def error_of(e: Episode, s: ConfidenceState, w: ConfidenceState, arm: int) -> float:
+    """Return the variance of a sample mean, 0 for no arm."""
+    return variance_of(e, s, w, arm) / e.pulls[arm] if arm >= 0 else 0.0
+
+
+def level_of(s: ConfidenceState, i: int, j: int) -> float:
+    """Return the constant part of the threshold for a contrast of two arms, or of one."""
+    return s.constant if i >= 0 and j >= 0 else s.single
+
+
+def remember(e: Episode, s: ConfidenceState, w: ConfidenceState, k: int) -> None:
+    """Store a contrast that is not proved, and the bound of :func:`falls_short`."""
+    i, j = int(w.first[k]), int(w.second[k])
+    p, q = two_means(e, s, w, k, e.pulls) if s.family == BERNOULLI else (0.5, 0.5)
+    is_known, s.limit = EDGE < p < 1.0 - EDGE and EDGE < q < 1.0 - EDGE, 0.0
+    for arm, tested in ((i, p), (j, q)):
+        if arm >= 0 and s.family != BERNOULLI:
+            s.limit += least_loss(e.pulls[arm], RHO_STUDENT if s.family == STUDENT else RHO)
+        elif arm >= 0 and is_known:
+            is_known = has_both_priors(e.pulls[arm], e.pulls[arm] * e.mean[arm])
+            s.limit += log_bounded(e.pulls[arm], e.pulls[arm] * e.mean[arm], tested)
+    if is_known:
+        s.leading, s.rival, s.tested, s.tested_rival, s.followed = i, j, p, q, e.made
 
 
 def follow(e: Episode, s: ConfidenceState) -> None:
     """Add to the bound for rewards in [0, 1] what the last reward added to the evidence, at most."""
-    if s.leading == NONE or s.family != BERNOULLI or s.followed == e.made:
+    if s.family != BERNOULLI or s.leading == UNKNOWN or s.followed == e.made:
         return
     if e.made - s.followed > 1:  # pulls that this function has not seen
-        s.leading = NONE
+        s.leading = UNKNOWN
     elif e.pulled == s.leading or e.pulled == s.rival:
-        s.limit += bounded_growth(e.pulls[e.pulled], e.pulls[e.pulled] * e.mean[e.pulled], e.reward, s.tested)
+        tested = s.tested if e.pulled == s.leading else s.tested_rival
+        s.limit += bounded_growth(e.pulls[e.pulled], e.pulls[e.pulled] * e.mean[e.pulled], e.reward, tested)
     s.followed = e.made
 
 
 def is_better(e: Episode, s: ConfidenceState, w: ConfidenceState, i: int, j: int) -> bool:
     """Return whether the evidence that arm i has a larger mean than arm j is above the threshold."""
-    ratio = evidence(e, s, w, i, j)
+    w.first[0], w.second[0], w.offset[0] = i, j, 0.0
+    return suffices(e, s, w, 0)
+
+
+def suffices(e: Episode, s: ConfidenceState, w: ConfidenceState, k: int) -> bool:
+    """Return whether the evidence for a contrast is above the threshold."""
+    i, j, offset, distance = int(w.first[k]), int(w.second[k]), float(w.offset[k]), gap(e.mean, w, k)
+    n, m = e.pulls[i] if i >= 0 else 0.0, e.pulls[j] if j >= 0 else 0.0
+    ratio, level = likelihood_ratio(e, s, w, k), level_of(s, i, j)
     if s.threshold != MIXTURE:
-        return ratio > common_term(e, s) + own_term(e.pulls[i], s) + own_term(e.pulls[j], s)
-    if ratio < s.constant:  # no mixture is larger than the largest likelihood ratio
+        return ratio > common_term(e, s) + own_term(n, s) + own_term(m, s)
+    if ratio < level:  # no mixture is larger than the largest likelihood ratio
         return False
-    n, m = e.pulls[i], e.pulls[j]
     if s.family == BERNOULLI:
-        return bounded_evidence(n, e.mean[i], m, e.mean[j], s.constant) >= s.constant
+        one, two = e.mean[i] if i >= 0 else offset, e.mean[j] if j >= 0 else -offset
+        return bounded_evidence(n, one, m, two, offset, level) >= level
     if s.family == STUDENT:
-        return ratio >= student_threshold(n, m, s.constant)
-    return gaussian_evidence(n, w.variances[i], m, w.variances[j], e.mean[i] - e.mean[j]) >= s.constant
+        return ratio >= student_threshold(n, m, level)
+    own, other = w.variances[i] if i >= 0 else 0.0, w.variances[j] if j >= 0 else 0.0
+    return gaussian_evidence(n, own, m, other, distance) >= level
 
 
-def evidence(e: Episode, s: ConfidenceState, w: ConfidenceState, i: int, j: int) -> float:
-    """Return W(i, j), the evidence that arm i has a larger mean than arm j."""
-    gap = e.mean[i] - e.mean[j]
-    if gap <= 0.0:
-        return 0.0
-    n, m = e.pulls[i], e.pulls[j]
+def likelihood_ratio(e: Episode, s: ConfidenceState, w: ConfidenceState, k: int) -> float:
+    """Return W, the logarithm of the generalised likelihood ratio for a contrast."""
     if s.family == BERNOULLI:
-        p = (n * e.mean[i] + m * e.mean[j]) / (n + m)
-        return float(n * bernoulli_divergence(e.mean[i], p) + m * bernoulli_divergence(e.mean[j], p))
-    if s.family == STUDENT:
-        return student_evidence(n, variance_of(e, s, w, i), m, variance_of(e, s, w, j), gap)
-    return float(0.5 * gap * gap / max(w.variances[i] / n + w.variances[j] / m, TINY))
+        return evidence(e, s, w, k)
+    i, j, distance = int(w.first[k]), int(w.second[k]), gap(e.mean, w, k)
+    if s.family == GAUSSIAN or i < 0 or j < 0 or distance <= 0.0:
+        return upper_ratio(e, s, w, i, j, distance)
+    v, u = variance_of(e, s, w, i), variance_of(e, s, w, j)
+    return student_evidence(e.pulls[i], v, e.pulls[j], u, distance)
 
 
 def mean_of(pulls: float, mean: float, variance: float, s: ConfidenceState) -> float:
@@ -261,7 +305,9 @@ def common_term(e: Episode, s: ConfidenceState) -> float:
 
 
 def own_term(pulls: float, s: ConfidenceState) -> float:
-    """Return the part of the threshold that depends on the pulls of one arm."""
+    """Return the part of the threshold that depends on the pulls of one arm; without pulls, of none."""
+    if pulls == 0.0:
+        return 0.0
     if s.threshold == KK21:
         return 3.0 * math.log(1.0 + math.log(pulls))
     if s.threshold == KK21_GAUSS:
@@ -345,10 +391,11 @@ def confidence_note(agent: str, family: str, sigma: float | str | None, bandit: 
 
 @dataclass(kw_only=True)
 class ConfidenceAgent(SequentialAgent):
-    """Base of agents that stop by generalised likelihood ratios, and recommend the arm of largest sample mean.
+    """Base of agents that stop by generalised likelihood ratios, and recommend the answer for the sample means.
 
     With arms tied for the best only the cap of the environment stops them; with a fixed budget they may leave pulls
-    unspent. They look for the best arm itself, not for one that is at most epsilon worse.
+    unspent. Those whose rule receives a question play every task that states its contrasts; the others look for the
+    best arm itself, not for one that is at most epsilon worse.
 
     Args:
         delta: Allowed error probability, in (0, 1). Default 0.1.
@@ -420,7 +467,19 @@ class ConfidenceAgent(SequentialAgent):
     @property
     def by_pairs(self) -> bool:
         """Whether the evidence of two arms is added up."""
-        return self.rule.stops is is_separated
+        return self.rule.stops in (is_settled, is_separated)
+
+    @property
+    @override
+    def general(self) -> bool:  # type: ignore[override]
+        """Whether the rule receives the question."""
+        return self.rule.question is not None
+
+    @property
+    @override
+    def chosen_rule(self) -> Rule:
+        """The rule, with the question of the task."""
+        return replace(super().chosen_rule, question=self.task.contrasts) if self.general else super().chosen_rule
 
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return a note if the confidence guarantee does not cover the rewards of a bandit."""
@@ -438,7 +497,8 @@ class ConfidenceAgent(SequentialAgent):
         self.check_task()
         threshold = self.check_threshold()
         level = math.log(1.0 / self.delta)
-        pair = 0.5 * (level + math.log(self.num_arms - 1))
+        union = self.task.overturned(self.num_arms) if self.general else self.num_arms - 1
+        pair = 0.5 * (level + math.log(union))
         constant = {
             "kk21": 2.0 * exponential_family_c(pair),
             "kk21-gauss": 2.0 * gaussian_c(pair),
@@ -451,6 +511,8 @@ class ConfidenceAgent(SequentialAgent):
             "level": level,
             "batch_size": batch_size_of(self),
             "constant": constant,
+            "single": 2.0 * pair if threshold == "mixture" else constant,
+            **contrast_values(self.task if self.general else BestArm(), self.num_arms),
         }
         if family == "gaussian":
             self.values["variances"] = np.maximum(self.known_variances(info), TINY)
@@ -463,8 +525,8 @@ class ConfidenceAgent(SequentialAgent):
         return real(sigma, f"sigma of {self.name}", above=0, rule="a positive number or 'oracle'") ** 2
 
     def check_task(self) -> None:
-        """Raise :class:`AgentError` for a task with an accuracy above 0, which the statistics do not allow for."""
-        if self.task.epsilon > 0:
+        """Raise :class:`AgentError` for a task with an accuracy above 0, unless the rule knows its contrasts."""
+        if self.task.epsilon > 0 and not self.general:
             raise AgentError(
                 f"{self.name} looks for the best arm itself: use an environment with epsilon=0, not "
                 f"{self.task.epsilon:g}, or an agent such as KL-LUCB, LUCB or UGapEc"
@@ -474,9 +536,11 @@ class ConfidenceAgent(SequentialAgent):
         """Return the name of the threshold."""
         family = self.setting("family")
         allowed = self.thresholds[family]
+        if self.general and (type(self.task) is not BestArm or self.task.epsilon > 0):
+            allowed = tuple(name for name in allowed if name in FOR_CONTRASTS)
         if self.threshold is None:
             return allowed[0]
-        return choice(self.threshold, allowed, f"threshold of {self.name} for {family} rewards")
+        return choice(self.threshold, allowed, f"threshold of {self.name} for {family} rewards and {self.task!r}")
 
     @override
     def conclude(self, outcome: Outcome) -> IntArray:
@@ -492,5 +556,5 @@ class ConfidenceAgent(SequentialAgent):
 
     @override
     def recommend(self, observation: Observation) -> IntArray:
-        """Return the arm of largest sample mean."""
-        return best_mean(Statistics.of(observation), self.tie, self.rng)
+        """Return the answer for the sample means."""
+        return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)

@@ -1,15 +1,19 @@
-"""Top-two algorithms with a stopping rule: a leader B, a challenger C, and one of the two is pulled.
+"""Top-two algorithms with a stopping rule: a contrast of a leader B and a challenger C, and one of the two is pulled.
 
-They differ in how the two are chosen; with W the evidence of :mod:`bai_gym.agents.fixed_confidence.stopping`:
+They differ in how the contrast is chosen, from those of an answer (:mod:`bai_gym.agents.tools.questions`); W is the
+evidence for it:
 
-| agent | leader B | challenger C |
+| agent | answer for | contrast |
 |---|---|---|
-| T3C | largest draw from the posterior | smallest W(B, j) |
-| TTTS-GLR | largest draw from the posterior | the largest of the first draw in which it is not B |
-| EB-TC | largest mean | smallest W(B, j) |
-| EB-TCI | largest mean | smallest W(B, j) + log N_j |
-| TTUCB | largest upper confidence bound | smallest W(B, j) |
-| TTEI | largest expected improvement over the best mean | largest expected improvement over B |
+| T3C | a draw from the posterior | smallest W |
+| TTTS-GLR | a draw from the posterior | the one overturned most by the first draw that overturns any |
+| EB-TC | the sample means | smallest W |
+| EB-TCI | the sample means | smallest W + log N_C |
+| TTUCB | upper confidence bounds | smallest W |
+| TTEI | the best arm only: B of largest expected improvement over the best mean | C of the largest over B |
+
+For the best arm the answer is B, and its contrasts are those with every other arm C. So these are the published
+algorithms; for other questions they are the ones of Qin and You (arXiv 2310.19319), with some of their names.
 """
 
 from __future__ import annotations
@@ -22,23 +26,23 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.stopping import (
-    BERNOULLI,
     GAUSSIAN,
-    SLACK,
-    STUDENT,
     ConfidenceAgent,
     ConfidenceState,
-    evidence,
+    Question,
+    best_arm,
     is_separated,
+    is_settled,
     mean_of,
 )
-from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence, variance_of
-from bai_gym.agents.tools.posteriors import Posteriors, another_arm_of_largest_draw, arm_of_largest_draw
-from bai_gym.agents.tools.scanning import arm_of_largest, largest
-from bai_gym.agents.tools.variances import is_flat
+from bai_gym.agents.tools.divergences import variance_of
+from bai_gym.agents.tools.posteriors import Posteriors, draw_means
+from bai_gym.agents.tools.questions import gap, random_arm, set_errors, weakest, weakest_group
+from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule
+from bai_gym.tasks import BestArm
 from bai_gym.theory.deviations import inverse_h
 from bai_gym.validation import choice, integer, probability
 
@@ -54,47 +58,62 @@ class TopTwoState(ConfidenceState, Posteriors):
     beta: float  # probability of pulling the leader; 0 for the adaptive one
     tracks: bool  # whether the share of the leader is tracked
     tries: int  # largest number of draws for a challenger
+    leads: bool  # whether all contrasts are of the same first arm
     uniform: bool  # whether the bonus of TTUCB is the uniform one
-    score: PerArm  # what is maximised
-    leader: int = -1  # B for which evidence W(B, j) is known
-    known: PerArm  # W(B, j) when it was computed last, for unknown variances
-    by_gap: PerArm  # 1 / gap^2 then
-    by_precision: PerArm  # v / N of B then
-    led_by: PerArm  # N of B then
-    counted: PerArm  # N of j then; 0 where it is not known
+    score: PerArm  # upper bounds, or improvements
     led: PerArm  # times as leader, L
     own: PerArm  # pulls as leader
 
 
-def t3c(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
-    """Thompson sampling with the challenger of smallest transportation cost."""
-    best = arm_of_largest_draw(e, s, w, rng)
-    return one_of(e, s, w, best, cheapest(e, s, w, best, 0.0, rng), rng)
+def t3c(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, question: Question) -> int:
+    """Pull an arm of the weakest contrast of the answer for a draw."""
+    set_errors(e, s, w)
+    draw_means(e, s, w, rng)
+    n = question(w.draw, w, w.x)
+    return one_of(e, s, w, weakest(e, s, w, n, False, rng), rng)
 
 
-def ttts(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
-    """Top-two Thompson sampling: repeat the draw until another arm is the best."""
-    best = arm_of_largest_draw(e, s, w, rng)
-    if rng.random() < s.beta:
-        return best
-    other = another_arm_of_largest_draw(e, s, w, best, s.tries, rng)
-    return other if other != best else cheapest(e, s, w, best, 0.0, rng)
+def ttts(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, question: Question) -> int:
+    """Draw an answer, draw again until a contrast of it is overturned, and pull an arm of the one overturned most."""
+    set_errors(e, s, w)
+    draw_means(e, s, w, rng)
+    n = question(w.draw, w, w.x)
+    if s.leads and rng.random() < s.beta:
+        return int(w.first[0])
+    k = overturned_most(e, s, w, n, rng)
+    k = weakest(e, s, w, n, False, rng) if k < 0 else k
+    return int(w.second[k]) if s.leads else random_arm(e, s, w, k, s.beta, rng)
 
 
-def eb_tc(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
-    """Empirical best, and the challenger of smallest transportation cost."""
-    best = e.leader
-    return one_of(e, s, w, best, cheapest(e, s, w, best, 0.0, rng), rng)
+def overturned_most(e: Episode, s: TopTwoState, w: TopTwoState, n: int, rng: np.random.Generator) -> int:
+    """Return the contrast overturned most by the first of some draws that overturns any; -1 if none does."""
+    for _ in range(s.tries):
+        draw_means(e, s, w, rng)
+        for k in range(n):
+            w.strength[k] = gap(w.draw, w, k)
+        most = weakest_group(w, n, True, rng)
+        if w.strength[most] < 0.0:
+            return most
+    return -1
 
 
-def eb_tci(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
-    """Empirical best, and the challenger of smallest transportation cost + log N_j."""
-    best = e.leader
-    return one_of(e, s, w, best, cheapest(e, s, w, best, 1.0, rng), rng)
+def eb_tc(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, question: Question) -> int:
+    """Pull an arm of the weakest contrast of the answer for the sample means."""
+    set_errors(e, s, w)
+    n = question(e.mean, w, w.x)
+    return one_of(e, s, w, weakest(e, s, w, n, False, rng), rng)
 
 
-def ttucb(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
-    """Largest upper confidence bound, and the challenger of smallest transportation cost."""
+def eb_tci(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, question: Question) -> int:
+    """EB-TC with the smallest W + log N of the challenger."""
+    set_errors(e, s, w)
+    n = question(e.mean, w, w.x)
+    return one_of(e, s, w, weakest(e, s, w, n, True, rng), rng)
+
+
+def ttucb(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, question: Question) -> int:
+    """Pull an arm of the weakest contrast of the answer for upper confidence bounds."""
+    set_errors(e, s, w)
     log_t = math.log(float(e.made))
     if s.uniform:
         g = 2.0 * A * (1.0 + A) * log_t
@@ -103,109 +122,38 @@ def ttucb(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) 
     for arm in range(e.num_arms):
         rate = g / e.pulls[arm] if s.family == GAUSSIAN else math.expm1(min(g / e.pulls[arm], MOST))
         w.score[arm] = e.mean[arm] + math.sqrt(rate * variance_of(e, s, w, arm))
-    best = arm_of_largest(w.score, e, rng)
-    return one_of(e, s, w, best, cheapest(e, s, w, best, 0.0, rng), rng)
+    n = question(w.score, w, w.x)
+    return one_of(e, s, w, weakest(e, s, w, n, False, rng), rng)
 
 
 def ttei(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
     """Top-two expected improvement: the largest over the best mean, and the largest over the leader."""
+    set_errors(e, s, w)
     largest = e.mean[e.leader]
     for arm in range(e.num_arms):
-        w.score[arm] = log_improvement(e.mean[arm] - largest, variance_of(e, s, w, arm) / e.pulls[arm])
+        w.score[arm] = log_improvement(e.mean[arm] - largest, w.error[arm])
     best = arm_of_largest(w.score, e, rng)
     for arm in range(e.num_arms):
-        square = variance_of(e, s, w, arm) / e.pulls[arm] + variance_of(e, s, w, best) / e.pulls[best]
-        w.score[arm] = log_improvement(e.mean[arm] - e.mean[best], square)
+        w.score[arm] = log_improvement(e.mean[arm] - e.mean[best], w.error[arm] + w.error[best])
     w.score[best] = -np.inf
-    return one_of(e, s, w, best, arm_of_largest(w.score, e, rng), rng)
+    w.first[0], w.second[0], w.offset[0] = best, arm_of_largest(w.score, e, rng), 0.0
+    return one_of(e, s, w, 0, rng)
 
 
-def cheapest(e: Episode, s: TopTwoState, w: TopTwoState, best: int, explores: float, rng: np.random.Generator) -> int:
-    """Return the arm j other than the leader B of smallest W(B, j), to which log N_j is added if ``explores`` is 1."""
-    if s.family == STUDENT and best == e.leader and not any_flat(e, s):
-        score_few(e, s, w, best, explores)
-    else:
-        for arm in range(e.num_arms):
-            w.score[arm] = -evidence(e, s, w, best, arm) - (math.log(e.pulls[arm]) if explores > 0.0 else 0.0)
-    w.score[best] = -np.inf
-    return arm_of_largest(w.score, e, rng)
+def one_of(e: Episode, s: TopTwoState, w: TopTwoState, k: int, rng: np.random.Generator) -> int:
+    """Return an arm of a contrast: the leader, its first arm, with probability beta, or the challenger.
 
-
-def score_few(e: Episode, s: TopTwoState, w: TopTwoState, best: int, explores: float) -> None:
-    """Score the arms for unknown variances: the largest scores are -W(B, j), others may be larger than that.
-
-    W is the least sum of (N / 2) log(1 + gap_x^2 / v) of both arms. It shrinks at most by the factor by which gap^2 or
-    gap^2 N_B / v_B have shrunk since it was computed, because log(1 + c z) >= c log(1 + z) for c in [0, 1]. So it is
-    computed again only where it might be the smallest one.
-    """
-    precision = e.pulls[best] / variance_of(e, s, w, best)
-    if s.leader != best:
-        for arm in range(e.num_arms):
-            w.counted[arm] = 0.0
-        s.leader = best
-    for arm in range(e.num_arms):
-        gap = e.mean[best] - e.mean[arm]
-        shrunk = gap * gap * w.by_gap[arm] * min(precision * w.by_precision[arm], 1.0)
-        least = w.known[arm] * (1.0 if w.led_by[arm] == e.pulls[best] else min(shrunk, 1.0) * (1.0 - SLACK))
-        w.score[arm] = -least if w.counted[arm] == e.pulls[arm] else 0.0
-    if explores > 0.0:
-        for arm in range(e.num_arms):
-            w.score[arm] -= math.log(e.pulls[arm])
-    w.score[best] = -np.inf
-    top, is_final = largest(w.score), False
-    while not is_final:
-        is_final = True
-        for arm in range(e.num_arms):
-            if w.score[arm] == top and not (w.counted[arm] == e.pulls[arm] and w.led_by[arm] == e.pulls[best]):
-                compute(e, s, w, best, arm, precision)
-                w.score[arm] = -w.known[arm] - (math.log(e.pulls[arm]) if explores > 0.0 else 0.0)
-                is_final = False
-        top = largest(w.score)
-
-
-def compute(e: Episode, s: TopTwoState, w: TopTwoState, best: int, arm: int, precision: float) -> None:
-    """Compute W(B, j), and store what it was computed for."""
-    gap = e.mean[best] - e.mean[arm]
-    w.known[arm], w.led_by[arm], w.counted[arm] = evidence(e, s, w, best, arm), e.pulls[best], e.pulls[arm]
-    w.by_gap[arm], w.by_precision[arm] = 1.0 / (gap * gap) if gap * gap > TINY else 0.0, 1.0 / precision
-
-
-def any_flat(e: Episode, s: TopTwoState) -> bool:
-    """Return whether the variance of an arm depends on those of others, as :func:`floored` has it."""
-    is_any = False
-    for arm in range(e.num_arms):
-        is_any |= is_flat(e.variance[arm], s.pooled)
-    return is_any
-
-
-def one_of(e: Episode, s: TopTwoState, w: TopTwoState, best: int, other: int, rng: np.random.Generator) -> int:
-    """Return the leader with probability beta, or the challenger.
-
-    With tracking it is the leader B where B has been pulled in at most a share beta of the times when it was the
+    With tracking it is the leader where that has been pulled in at most a share beta of the times when it was the
     leader.
     """
-    if s.tracks:
-        w.led[best] += 1.0
-        if w.own[best] <= s.beta * w.led[best]:
-            w.own[best] += 1.0
-            return best
-        return other
-    return best if rng.random() < (s.beta if s.beta > 0.0 else adaptive_beta(e, s, w, best, other)) else other
-
-
-def adaptive_beta(e: Episode, s: TopTwoState, w: TopTwoState, best: int, other: int) -> float:
-    """Return the part of the leader in the divergence N_B d(m_B, p) + N_C d(m_C, p).
-
-    For Gaussian rewards of equal variances it is N_C / (N_B + N_C).
-    """
-    n, m = e.pulls[best], e.pulls[other]
-    if s.family == BERNOULLI:
-        p = (n * e.mean[best] + m * e.mean[other]) / (n + m)
-        own = n * bernoulli_divergence(e.mean[best], p)
-        total = own + m * bernoulli_divergence(e.mean[other], p)
-        return own / total if total > 0.0 else 0.5
-    own, others = variance_of(e, s, w, best) / n, variance_of(e, s, w, other) / m
-    return float(own / (own + others))
+    leader, other = int(w.first[k]), int(w.second[k])
+    if not s.tracks or leader < 0 or other < 0:
+        return random_arm(e, s, w, k, s.beta, rng)
+    w.led[leader] += 1.0
+    if w.own[leader] <= s.beta * w.led[leader]:
+        w.own[leader] += 1.0
+        return leader
+    return other
 
 
 def log_improvement(difference: float, square: float) -> float:
@@ -228,26 +176,29 @@ class TopTwo(ConfidenceAgent):
     """Base of top-two agents.
 
     Args:
-        beta: Probability of pulling the leader, in (0, 1); default 1/2. ``"ids"``: N_C / (N_B + N_C) for Gaussian
-            rewards of equal variances, and generally the leader's part of the divergence N_B d(m_B, p) + N_C d(m_C, p).
+        beta: Probability of pulling the leader, in (0, 1). ``"ids"``: its part in the evidence, N_C / (N_B + N_C) for
+            Gaussian rewards of equal variances. None (default): 1/2 for the best arm, as published, else ``"ids"``.
         select: ``"random"``: the leader is pulled with probability beta. ``"tracking"``: it is pulled if it was
             pulled in at most a share beta of the times when it was the leader, this one included.
     """
 
-    beta: float | str = 0.5
+    beta: float | str | None = None
     select: str = "random"
 
     @override
     def begin(self, info: ProblemInfo) -> None:
         choice(self.select, ("random", "tracking"), f"select of {self.name}")
-        if isinstance(self.beta, str):
-            if self.beta != "ids":
-                raise ParameterError(f"beta of {self.name} must be 'ids' or a number in (0, 1), not {self.beta!r}")
+        beta = self.beta
+        if beta is None:
+            beta = 0.5 if self.task.name == BestArm.name or self.select == "tracking" else "ids"
+        if isinstance(beta, str):
+            if beta != "ids":
+                raise ParameterError(f"beta of {self.name} must be 'ids' or a number in (0, 1), not {beta!r}")
             if self.select == "tracking":
                 raise ParameterError(f"beta='ids' of {self.name} needs select='random': tracking is for a fixed beta")
-        beta = 0.0 if self.beta == "ids" else probability(self.beta, f"beta of {self.name}")
         super().begin(info)
-        self.values.update(beta=beta, tracks=self.select == "tracking")
+        self.values["beta"] = 0.0 if beta == "ids" else probability(beta, f"beta of {self.name}")
+        self.values["tracks"] = self.select == "tracking"
 
 
 @dataclass(kw_only=True)
@@ -260,11 +211,11 @@ class T3C(TopTwo):
     """
 
     name: ClassVar[str] = "T3C"
-    rule: ClassVar[Rule] = Rule(index=mean_of, choose=t3c, stops=is_separated, state=TopTwoState)
+    rule: ClassVar[Rule] = Rule(choose=t3c, stops=is_settled, state=TopTwoState, question=best_arm)
 
 
 @dataclass(kw_only=True)
-class TTTSGLR(ConfidenceAgent):
+class TTTSGLR(TopTwo):
     """Top-two Thompson sampling that stops by likelihood ratios.
 
     Paper: Shang, de Heide, Menard, Kaufmann and Valko (2020), "Fixed-confidence guarantees for Bayesian best-arm
@@ -272,22 +223,20 @@ class TTTSGLR(ConfidenceAgent):
     that of T3C; as the posterior concentrates, draws are repeated ever more often.
 
     Args:
-        beta: Probability of pulling the leader, in (0, 1); default 1/2.
         tries: Largest number of draws for a challenger, at least 1; default 100.
     """
 
-    beta: float = 0.5
     tries: int = 100
 
     name: ClassVar[str] = "TTTS-GLR"
-    rule: ClassVar[Rule] = Rule(index=mean_of, choose=ttts, stops=is_separated, state=TopTwoState)
+    rule: ClassVar[Rule] = Rule(choose=ttts, stops=is_settled, state=TopTwoState, question=best_arm)
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        integer(self.tries, f"tries of {self.name}", least=1)
-        probability(self.beta, f"beta of {self.name}")
+        choice(self.select, ("random",), f"select of {self.name}")
         super().begin(info)
-        self.values.update(beta=self.beta, tries=self.tries)
+        self.values["tries"] = integer(self.tries, f"tries of {self.name}", least=1)
+        self.values["leads"] = self.task.name == BestArm.name and self.values["beta"] != 0.0
 
 
 @dataclass(kw_only=True)
@@ -300,7 +249,7 @@ class EBTC(TopTwo):
     """
 
     name: ClassVar[str] = "EB-TC"
-    rule: ClassVar[Rule] = Rule(index=mean_of, choose=eb_tc, stops=is_separated, state=TopTwoState)
+    rule: ClassVar[Rule] = Rule(choose=eb_tc, stops=is_settled, state=TopTwoState, question=best_arm)
 
 
 @dataclass(kw_only=True)
@@ -311,7 +260,7 @@ class EBTCI(TopTwo):
     """
 
     name: ClassVar[str] = "EB-TCI"
-    rule: ClassVar[Rule] = Rule(index=mean_of, choose=eb_tci, stops=is_separated, state=TopTwoState)
+    rule: ClassVar[Rule] = Rule(choose=eb_tci, stops=is_settled, state=TopTwoState, question=best_arm)
 
 
 @dataclass(kw_only=True)
@@ -335,7 +284,7 @@ class TTUCB(TopTwo):
 
     name: ClassVar[str] = "TTUCB"
     families: ClassVar[tuple[str, ...]] = ("gaussian", "student")
-    rule: ClassVar[Rule] = Rule(index=mean_of, choose=ttucb, stops=is_separated, state=TopTwoState)
+    rule: ClassVar[Rule] = Rule(choose=ttucb, stops=is_settled, state=TopTwoState, question=best_arm)
 
     @override
     def begin(self, info: ProblemInfo) -> None:

@@ -69,20 +69,24 @@ def gaussian_evidence(n: float, v: float, m: float, w: float, gap: float) -> flo
     The product of two E has four terms, and is at least the largest of them, whose least value has a closed form.
 
     Args:
-        n: Pulls of the arm of larger mean.
+        n: Pulls of the arm of larger mean; 0: there is none, but a given number.
         v: Variance of its rewards.
-        m: Pulls of the other.
+        m: Pulls of the other, or 0.
         w: Variance of its rewards.
-        gap: Distance of the means.
+        gap: Distance of the means, or how much more it is than it must be.
     """
     largest = -math.inf
     for rho in (RHO, WIDE):
         for other in (RHO, WIDE):
-            scale = v * (1.0 + rho / n) / n + w * (1.0 + other / m) / m
-            weights = log_weight(rho) + log_weight(other)
-            spread = 0.5 * math.log1p(n / rho) + 0.5 * math.log1p(m / other)
-            largest = max(largest, weights + 0.5 * gap * gap / scale - spread)
+            scale = v * (1.0 + rho / n) / n if n > 0.0 else 0.0
+            scale += w * (1.0 + other / m) / m if m > 0.0 else 0.0
+            largest = max(largest, 0.5 * gap * gap / scale - loss(n, rho) - loss(m, other))
     return largest
+
+
+def loss(n: float, rho: float) -> float:
+    """Return what a prior loses: its weight, and log(1 + N / rho) / 2; nothing where there is no arm."""
+    return 0.5 * math.log1p(n / rho) - log_weight(rho) if n > 0.0 else 0.0
 
 
 def least_loss(n: float, rho: float) -> float:
@@ -96,7 +100,7 @@ def least_loss(n: float, rho: float) -> float:
         n: Pulls.
         rho: That of the narrow prior.
     """
-    return min(0.5 * math.log1p(n / rho) - LOG_NARROW, 0.5 * math.log1p(n / WIDE) - LOG_WIDE)
+    return min(loss(n, rho), loss(n, WIDE))
 
 
 def gaussian_rate(n: float, level: float) -> float:
@@ -149,7 +153,7 @@ def student_level(level: float) -> float:
 
 
 def student_threshold(n: float, m: float, level: float) -> float:
-    """Return the threshold for the likelihood ratio of two arms of unknown variances, with n and m pulls.
+    """Return the threshold for the likelihood ratio of two arms of unknown variances, with n and m pulls; 0: no arm.
 
     It bounds (n / 2) log(1 + u_i) + (m / 2) log(1 + u_j) where the sum of log E is at most ``level``. So does each pair
     of priors, and the least bound is returned.
@@ -157,15 +161,14 @@ def student_threshold(n: float, m: float, level: float) -> float:
     least = math.inf
     for rho in (RHO_STUDENT, WIDE):
         for other in (RHO_STUDENT, WIDE):
-            bound = level - log_weight(rho) - log_weight(other)
-            bound += 0.5 * math.log1p(n / rho) + 0.5 * math.log1p(m / other)
+            bound = level + loss(n, rho) + loss(m, other)
             least = min(least, max(student_reach(n, bound, rho), student_reach(m, bound, other)))
     return least
 
 
 def student_reach(n: float, bound: float, rho: float) -> float:
-    """Return (N / 2) log(1 + u) of the u of :func:`largest_u`; infinite if there is none."""
-    return 0.5 * n * math.log1p(largest_u(n, bound, rho))
+    """Return (N / 2) log(1 + u) of the u of :func:`largest_u`; infinite if there is none, 0 without an arm."""
+    return 0.0 if n == 0.0 else 0.5 * n * math.log1p(largest_u(n, bound, rho))
 
 
 def largest_u(n: float, bound: float, rho: float) -> float:
@@ -297,38 +300,49 @@ def whole(total: float) -> float:
     return nearest if abs(total - nearest) <= 1e-9 * (1.0 + nearest) else total
 
 
-def bounded_evidence(n: float, mean: float, m: float, other: float, enough: float) -> float:
-    """Return the least sum of log E for all x <= y, of two arms with rewards in [0, 1].
+def bounded_evidence(n: float, mean: float, m: float, other: float, offset: float, enough: float) -> float:
+    """Return the least sum of log E(x) and log E(x - offset) for all x that are no larger, of rewards in [0, 1].
 
-    The minimum of the convex function is where x = y, between the minima of the two parts. A bound from above is
+    The minimum of the convex function is at the border, between the minima of the two parts. A bound from above is
     returned instead where that bound is below ``enough``; -inf where the minima may be in the wrong order.
 
     Args:
-        n: Pulls of the arm of larger mean.
+        n: Pulls of the arm of larger mean; 0: there is none, and the other one is compared with -offset.
         mean: Its sample mean.
-        m: Pulls of the other.
+        m: Pulls of the other; 0: there is none, and the first is compared with the offset.
         other: Its sample mean.
+        offset: By how much more the mean of the first arm is to be larger.
         enough: Value that matters.
     """
+    if n == 0.0 or m == 0.0:
+        pulls, own, border = (n, mean, offset) if m == 0.0 else (m, other, -offset)
+        return falling(pulls, own, border) if EDGE < border < 1.0 - EDGE else math.inf
     one, two = n * mean, m * other
-    x = min(max((one + two) / (n + m), EDGE), 1.0 - EDGE)
-    bound = log_bounded(n, one, x) + log_bounded(m, two, x)
+    low, high = max(EDGE, EDGE + offset), min(1.0 - EDGE, 1.0 - EDGE + offset)
+    if low >= high:  # no two means are that far apart
+        return math.inf if offset < 0.0 else -math.inf
+    x = min(max((one + m * (other + offset)) / (n + m), low), high)
+    bound = log_bounded(n, one, x) + log_bounded(m, two, x - offset)
     if bound < enough:
         return bound
-    low, high = EDGE, 1.0 - EDGE
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    at_left = log_bounded(n, one, left) + log_bounded(m, two, left)
-    at_right = log_bounded(n, one, right) + log_bounded(m, two, right)
+    at_left = log_bounded(n, one, left) + log_bounded(m, two, left - offset)
+    at_right = log_bounded(n, one, right) + log_bounded(m, two, right - offset)
     for _ in range(STEPS):
         if at_left < at_right:
             high, right, at_right = right, left, at_left
             left = high - GOLDEN * (high - low)
-            at_left = log_bounded(n, one, left) + log_bounded(m, two, left)
+            at_left = log_bounded(n, one, left) + log_bounded(m, two, left - offset)
         else:
             low, left, at_left = left, right, at_right
             right = low + GOLDEN * (high - low)
-            at_right = log_bounded(n, one, right) + log_bounded(m, two, right)
+            at_right = log_bounded(n, one, right) + log_bounded(m, two, right - offset)
     x = 0.5 * (low + high)
-    is_ordered = log_bounded(n, one, x) >= log_bounded(n, one, min(max(mean, EDGE), 1.0 - EDGE))
-    is_ordered = is_ordered and log_bounded(m, two, x) >= log_bounded(m, two, min(max(other, EDGE), 1.0 - EDGE))
-    return min(bound, at_left, at_right) if is_ordered and other < x < mean else -math.inf
+    is_ordered = falling(n, mean, x) > -math.inf and falling(m, other, x - offset) > -math.inf
+    return min(bound, at_left, at_right) if is_ordered and other + offset < x < mean else -math.inf
+
+
+def falling(n: float, mean: float, x: float) -> float:
+    """Return log E(x) of rewards in [0, 1], the least one for means beyond x, or -inf if their minimum may be there."""
+    value = log_bounded(n, n * mean, x)
+    return value if value >= log_bounded(n, n * mean, min(max(mean, EDGE), 1.0 - EDGE)) else -math.inf

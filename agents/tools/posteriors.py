@@ -16,6 +16,7 @@ __all__ = [
     "RewardFamily",
     "another_arm_of_largest_draw",
     "arm_of_largest_draw",
+    "draw_means",
     "pool_variances",
 ]
 
@@ -42,8 +43,8 @@ class Posteriors(RewardFamily):
     draw: PerArm  # draws from the posteriors
 
 
-def arm_of_largest_draw(e: Episode, s: Posteriors, w: Posteriors, rng: np.random.Generator) -> int:
-    """Draw the mean of each arm from its posterior, and return the arm of the largest draw.
+def draw_means(e: Episode, s: Posteriors, w: Posteriors, rng: np.random.Generator) -> None:
+    """Draw the mean of each arm from its posterior.
 
     The prior is flat (in mean and log variance), for Bernoulli rewards uniform. Each family has a loop of its own: a
     test of it in one loop would take longer than a normal draw.
@@ -59,6 +60,11 @@ def arm_of_largest_draw(e: Episode, s: Posteriors, w: Posteriors, rng: np.random
         for arm in range(e.num_arms):
             ones = rng.standard_gamma(1.0 + e.pulls[arm] * e.mean[arm])
             w.draw[arm] = ones / (ones + rng.standard_gamma(1.0 + e.pulls[arm] * (1.0 - e.mean[arm])))
+
+
+def arm_of_largest_draw(e: Episode, s: Posteriors, w: Posteriors, rng: np.random.Generator) -> int:
+    """Draw the mean of each arm from its posterior, and return the arm of the largest draw."""
+    draw_means(e, s, w, rng)
     return arm_of_largest(w.draw, e, rng)
 
 

@@ -205,7 +205,9 @@ class Engine:
     def _changing(self) -> tuple[np.ndarray, ...]:
         statistics = (self._pulls, self._means, self._variances, self._sums)
         own = (self._active, self._indices, self._largest, self._progress, self._last)
-        return (*statistics, *own, self._states.numbers, *self._states.arrays.values())
+        arrays = self._states.arrays
+        kept = (arrays[name] for name, kind in self._request.rule.state.arrays.items() if kind != "scratch")
+        return (*statistics, *own, self._states.numbers, *kept)
 
     def state(self) -> tuple[np.ndarray, ...]:
         """Return the episodes as copies, for :meth:`restore`; the generator is not part of them."""
@@ -235,7 +237,7 @@ def loops_of(rule: Rule, agent: str, draws: Draws | None, has_candidates: bool, 
     Raises:
         NotCompiledError: If a function refers to something that has no content to compare.
     """
-    functions = {name: getattr(rule, name) for name in ("index", "choose", "refresh", "stops")}
+    functions = {name: getattr(rule, name) for name in ("index", "choose", "refresh", "stops", "question")}
     functions = {name: function for name, function in functions.items() if function is not None}
     if rule.index is not None:
         functions |= {function.__name__: function for function in (index.arm_of_largest_index, index.largest_of_block)}

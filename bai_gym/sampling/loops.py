@@ -137,7 +137,7 @@ SEEN = "Episode(k, pull, mean, variance, on, x, index_of, leader, made, end, pul
 
 REFRESH = f"""
 if made >= due:
-    due = refresh({SEEN}, s, w, rng)
+    due = refresh({SEEN}, s, w, rng{{question}})
 """
 
 NO_REFRESH = """
@@ -160,7 +160,7 @@ leader = arm_of_largest_index(index_of, pull, tie, rng)
 """
 
 STOPS = f"""
-if stops({SEEN}, s, w):
+if stops({SEEN}, s, w{{question}}):
     arm = -1
 else:
     arm = {{choice}}
@@ -208,12 +208,14 @@ def steps(rule: Rule) -> str:
 def _filled(text: str, rule: Rule, **parts: str) -> str:
     """Return the text with its parts."""
     arrays, definition = _named_tuple("Arrays", rule.state.arrays)
-    rows = ", ".join(f"borrowed(arrays[{place}][n])" for place in range(max(len(rule.state.arrays), 1)))
-    choose = f"choose({SEEN}, s, w, rng)" if rule.choose is not None else "leader"
-    decide = "leader = -1" + (REFRESH if rule.refresh is not None else NO_REFRESH)
+    kinds = tuple(rule.state.arrays.values()) or ("none",)
+    rows = ", ".join(f"borrowed(arrays[{i}][{0 if kind == 'scratch' else 'n'}])" for i, kind in enumerate(kinds))
+    question = "" if rule.question is None else ", question"
+    choose = f"choose({SEEN}, s, w, rng{question})" if rule.choose is not None else "leader"
+    decide = "leader = -1" + (REFRESH.format(question=question) if rule.refresh is not None else NO_REFRESH)
     if rule.index is not None:
         decide += FILL + LEADER
-    decide += STOPS.format(choice=choose) if rule.stops is not None else f"arm = {choose}"
+    decide += STOPS.format(choice=choose, question=question) if rule.stops is not None else f"arm = {choose}"
     record = RECORD + (RENEW if rule.index is not None else "")
     parts |= {
         "arguments": ARGUMENTS,

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from bai_gym.errors import AgentError
-from bai_gym.sampling.episode import Episode
 from bai_gym.sampling.state import State, States
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Outcome", "Rule", "Sequential"]
 
 Index = Callable[[float, float, float, Any], float]
-Choose = Callable[[Episode, Any, Any, np.random.Generator], int]
+Choose = Callable[..., int]
 
 
 @dataclass(frozen=True)
@@ -37,13 +36,16 @@ class Rule:
             computed again.
         stops: ``stops(e, s, w)``: whether the episode ends, asked before each choice.
         state: The fields of ``s`` and ``w``: a subclass of :class:`~bai_gym.sampling.state.State`.
+        question: What the other functions, but for the index, receive as their last argument, such as
+            :attr:`bai_gym.tasks.Task.contrasts` of a task. None: they do not.
     """
 
     index: Index | None = None
     choose: Choose | None = None
     refresh: Choose | None = None
-    stops: Callable[[Episode, Any, Any], bool] | None = None
+    stops: Callable[..., bool] | None = None
     state: type[State] = State
+    question: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
         """Raise :class:`AgentError` for a rule that never chooses."""

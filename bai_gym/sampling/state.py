@@ -7,6 +7,7 @@ A rule declares its fields once::
         leader: int  # arm of largest mean
         gaps: PerArm  # distances to the largest mean
         ends: Vector  # pulls at which the phases end
+        bounds: Scratch  # what is computed anew at each pull
 
 Its functions read and write the numbers as ``s.a``, ``s.leader = arm``, and the arrays as ``w.gaps[arm]``: ``s`` is a
 row of a structured array, ``w`` a tuple of arrays. A :class:`bai_gym.sampling.Sequential` request gives initial values
@@ -26,27 +27,29 @@ from typing_extensions import override
 from bai_gym.errors import AgentError
 from bai_gym.statistics import FloatArray
 
-__all__ = ["PerArm", "State", "States", "Vector"]
+__all__ = ["PerArm", "Scratch", "State", "States", "Vector"]
 
 PerArm = Annotated[FloatArray, "arms"]
 """Type of a field of k numbers, one for each candidate arm."""
 Vector = Annotated[FloatArray, "vector"]
 """Type of a field of as many numbers as the value that a request gives."""
+Scratch = Annotated[FloatArray, "scratch"]
+"""Type of a field of as many numbers as its value, all episodes together: what is set before it is read, each time."""
 
 UNUSED = "unused_"
 NUMBERS: dict[Any, str] = {float: "f8", int: "i8", bool: "?"}
-ARRAYS: dict[Any, str] = {PerArm: "arms", Vector: "vector"}
+ARRAYS: dict[Any, str] = {PerArm: "arms", Vector: "vector", Scratch: "scratch"}
 
 
 class State:
     """Fields of a rule in one episode; a subclass declares them, and inherits those of its base.
 
-    Types of fields are ``float``, ``int``, ``bool``, :data:`PerArm` and :data:`Vector`; single numbers may have a
-    default. The class is a declaration: functions of a rule receive its numbers and its arrays.
+    Types of fields are ``float``, ``int``, ``bool``, :data:`PerArm`, :data:`Vector` and :data:`Scratch`; single numbers
+    may have a default. The class is a declaration: functions of a rule receive its numbers and its arrays.
 
     Attributes:
         numbers: Type of each field of one number, in the notation of NumPy.
-        arrays: ``"arms"`` or ``"vector"``, for each array.
+        arrays: ``"arms"``, ``"vector"`` or ``"scratch"``, for each array.
         defaults: Defaults of numbers.
 
     Raises:
@@ -78,7 +81,7 @@ class State:
             elif kind in ARRAYS:
                 cls.arrays[name] = ARRAYS[kind]
             else:
-                allowed = "float, int, bool, PerArm or Vector"
+                allowed = "float, int, bool, PerArm, Vector or Scratch"
                 raise AgentError(f"field {name} of {cls.__name__} must have the type {allowed}, not {kind!r}")
 
     @classmethod
@@ -154,11 +157,12 @@ def initial_states(
         if name not in kind.numbers and name not in kind.arrays:
             known = ", ".join((*kind.numbers, *kind.arrays)) or "none"
             raise AgentError(f"{kind.__name__} of {agent} has no field {name!r}; it has: {known}")
-    missing = [name for name, length in kind.arrays.items() if length == "vector" and name not in values]
+    missing = [name for name, length in kind.arrays.items() if length != "arms" and name not in values]
     if missing:
         raise AgentError(f"{agent} gives no value for {missing[0]} of {kind.__name__}, whose length would be unknown")
     lengths = {name: arms if length == "arms" else np.shape(values[name])[-1] for name, length in kind.arrays.items()}
-    arrays = {name: np.zeros((batch, length)) for name, length in lengths.items()}
+    rows = {name: 1 if kind.arrays[name] == "scratch" else batch for name in lengths}
+    arrays = {name: np.zeros((rows[name], length)) for name, length in lengths.items()}
     states = States(np.zeros(batch, kind.dtype()), arrays)
     for name, value in {**kind.defaults, **values}.items():
         field = states[name]

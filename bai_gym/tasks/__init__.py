@@ -11,6 +11,6 @@ from bai_gym.tasks.base import Task
 from bai_gym.tasks.each import BestOfEach
 from bai_gym.tasks.good_arm import GoodArm
 from bai_gym.tasks.naming import TASKS, make_task
-from bai_gym.tasks.sets import Thresholding, TopM
+from bai_gym.tasks.sets import AllWithin, Thresholding, TopM
 
-__all__ = ["TASKS", "BestArm", "BestOfEach", "GoodArm", "Task", "Thresholding", "TopM", "make_task"]
+__all__ = ["TASKS", "AllWithin", "BestArm", "BestOfEach", "GoodArm", "Task", "Thresholding", "TopM", "make_task"]

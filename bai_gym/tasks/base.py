@@ -31,6 +31,12 @@ class Task(ABC):
         one_number: Whether a recommendation is one number, so that it is an action by itself.
         answer: What such a number stands for: ``"arm"``, or what need not be one.
         entry: What an entry of a recommendation numbers; None: its values are no numbers of something.
+        contrasts: What could overturn the answer at given means, a plain static function ``contrasts(mean, c, x) -> n``
+            that is compiled. For each k < n it sets ``c.first[k]`` and ``c.second[k]`` to arms, or -1 for no arm, and
+            ``c.offset[k]`` to a number: the answer rests on mean[first] - mean[second] - offset > 0, and is wrong only
+            if the true means overturn one of these. ``c.group[k]`` is k beforehand; contrasts of one group, which
+            follow one another, are overturned together only. ``x`` holds :meth:`numbers`. None: nobody has stated
+            them, and agents that need nothing else of a task do not play it.
     """
 
     name: ClassVar[str]
@@ -39,6 +45,7 @@ class Task(ABC):
     entry: ClassVar[str | None] = "arm"
     m: int = 1
     num_bandits: int = 1
+    contrasts: ClassVar[Any] = None
 
     def __init__(self, epsilon: float = 0.0) -> None:
         """Check epsilon.
@@ -71,6 +78,22 @@ class Task(ABC):
 
     def check_arms(self, num_arms: int) -> None:  # noqa: B027
         """Raise :class:`ParameterError` if the task is undefined for this number of arms; by default it is for all."""
+
+    def numbers(self, num_arms: int) -> tuple[float, ...]:
+        """Return what :attr:`contrasts` needs to know, such as a threshold: by default epsilon."""
+        return (self.epsilon,)
+
+    def most_contrasts(self, num_arms: int) -> int:
+        """Return the largest number of contrasts of an answer: by default K - 1."""
+        return num_arms - 1
+
+    def overturned(self, num_arms: int) -> int:
+        """Return U, how many different contrasts the true means can overturn, over all wrong answers.
+
+        If the answer is wrong, one of them is overturned, so evidence beyond log(U / delta) for each contrast of the
+        answer is proof enough. By default :meth:`most_contrasts`.
+        """
+        return self.most_contrasts(num_arms)
 
     @abstractmethod
     def sizes(self, num_arms: int) -> tuple[int, ...]:

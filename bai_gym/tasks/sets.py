@@ -11,10 +11,10 @@ from typing_extensions import override
 
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.tasks.base import Task
+from bai_gym.tasks.base import SLACK, Task
 from bai_gym.validation import integer, real
 
-__all__ = ["Thresholding", "TopM"]
+__all__ = ["AllWithin", "Thresholding", "TopM"]
 
 
 class SetTask(Task):
@@ -55,6 +55,38 @@ class TopM(SetTask):
         """Check both."""
         super().__init__(epsilon)
         self.m = integer(m, "m", least=1, rule="an integer from 1 to the number of arms less 1")
+
+    @staticmethod
+    @override
+    def contrasts(mean: FloatArray, c: Any, x: FloatArray) -> int:
+        """State that each of the m best arms is better than each other arm, up to epsilon: m (K - m) contrasts."""
+        m, size, n = int(x[0]), 0, 0
+        best, is_best = np.zeros(m + 1, np.int64), np.zeros(mean.size, np.int8)
+        for arm in range(mean.size):  # the m best so far, in order
+            place = size
+            while place > 0 and mean[best[place - 1]] < mean[arm]:
+                best[place] = best[place - 1]
+                place -= 1
+            best[place] = arm
+            size = min(size + 1, m)
+        for place in range(m):
+            is_best[best[place]] = 1
+        for place in range(m):
+            for arm in range(mean.size):
+                if is_best[arm] == 0:
+                    c.first[n], c.second[n], c.offset[n] = best[place], arm, -x[1]
+                    n += 1
+        return n
+
+    @override
+    def numbers(self, num_arms: int) -> tuple[float, ...]:
+        """Return m and epsilon."""
+        return (self.m, self.epsilon)
+
+    @override
+    def most_contrasts(self, num_arms: int) -> int:
+        """Return m (K - m)."""
+        return self.m * (num_arms - self.m)
 
     @override
     def describe(self) -> str:
@@ -150,6 +182,27 @@ class Thresholding(SetTask):
         super().__init__(epsilon)
         self.threshold = real(threshold, "threshold")
 
+    @staticmethod
+    @override
+    def contrasts(mean: FloatArray, c: Any, x: FloatArray) -> int:
+        """State on which side of the threshold each arm is, up to epsilon: K contrasts."""
+        for arm in range(mean.size):
+            if mean[arm] >= x[0]:
+                c.first[arm], c.second[arm], c.offset[arm] = arm, -1, x[0] - x[1]
+            else:
+                c.first[arm], c.second[arm], c.offset[arm] = -1, arm, -x[0] - x[1]
+        return int(mean.size)
+
+    @override
+    def numbers(self, num_arms: int) -> tuple[float, ...]:
+        """Return the threshold and epsilon."""
+        return (self.threshold, self.epsilon)
+
+    @override
+    def most_contrasts(self, num_arms: int) -> int:
+        """Return K."""
+        return num_arms
+
     @override
     def describe(self) -> str:
         return f"all arms with a mean of at least {self.threshold:g}{self._accuracy()}"
@@ -188,6 +241,94 @@ class Thresholding(SetTask):
     def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
         """Return the set, ``(K,)`` zeros and ones."""
         return _set_of(arms, num_arms)
+
+
+class AllWithin(SetTask):
+    """Recommend all arms at most epsilon worse than the best one; correct if no arm is on the wrong side.
+
+    Source: Mason, Jain, Tripathy and Nowak (2020), "Finding All epsilon-Good Arms in Stochastic Bandits" (arXiv
+    2006.08850), the additive case. There is no further accuracy.
+
+    Args:
+        epsilon: How much worse an arm may be, at least 0, in the unit of the reward.
+    """
+
+    name = "all-within"
+
+    def __init__(self, epsilon: float) -> None:
+        """Check it."""
+        super().__init__()
+        self.within = real(epsilon, "epsilon", least=0)
+
+    @staticmethod
+    @override
+    def contrasts(mean: FloatArray, c: Any, x: FloatArray) -> int:
+        """State that no arm is more than epsilon better than one of the set, and the best one is for each other arm."""
+        best, n = int(np.argmax(mean)), 0
+        for arm in range(mean.size):
+            if mean[arm] < mean[best] - x[0]:
+                c.first[n], c.second[n], c.offset[n] = best, arm, x[0]
+                n += 1
+            else:
+                for other in range(mean.size):
+                    if other != arm:
+                        c.first[n], c.second[n], c.offset[n] = arm, other, -x[0]
+                        n += 1
+        return n
+
+    @override
+    def numbers(self, num_arms: int) -> tuple[float, ...]:
+        """Return epsilon."""
+        return (self.within,)
+
+    @override
+    def most_contrasts(self, num_arms: int) -> int:
+        """Return K (K - 1).
+
+        As many can be overturned: an arm left out wrongly by any arm, one taken in wrongly by the best one.
+        """
+        return num_arms * (num_arms - 1)
+
+    @override
+    def describe(self) -> str:
+        return f"all arms at most {self.within:g} worse than the best one"
+
+    @override
+    def form(self, batch: int, num_arms: int) -> str:
+        return f"{batch} x {num_arms} zeros and ones, a one for every arm in the set"
+
+    @override
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
+        """Return the arms at most epsilon worse than the best one: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
+        border = means.max(axis=-1, keepdims=True) - self.within * (1.0 + SLACK)
+        return np.asarray(means >= border, np.int64)
+
+    @override
+    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
+        """Return the largest distance of a misplaced arm from the border, ``(...)``; 0 if none is misplaced.
+
+        Args:
+            means: ``(..., K)`` true means.
+            recommendation: ``(..., K)`` zeros and ones.
+        """
+        border = means.max(axis=-1, keepdims=True) - self.within
+        wrong = self.correct_recommendation(means) != recommendation
+        return np.asarray(np.where(wrong, np.abs(means - border), 0.0).max(axis=-1))
+
+    @override
+    def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
+        """Return whether no arm is on the wrong side."""
+        return np.asarray((self.correct_recommendation(means) == recommendation).all(axis=-1))
+
+    @override
+    def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
+        """Return the set, ``(K,)`` zeros and ones."""
+        return _set_of(arms, num_arms)
+
+    @override
+    def __repr__(self) -> str:
+        """Show the task as a constructor call."""
+        return f"AllWithin(epsilon={self.within})"
 
 
 def _set_of(arms: Sequence[int], num_arms: int) -> IntArray:

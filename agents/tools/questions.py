@@ -1,0 +1,242 @@
+"""What the answer to a question rests on: contrasts of means, the evidence for each, and each arm's part in it.
+
+A question is :attr:`bai_gym.tasks.Task.contrasts`, a function that states the answer at given means as contrasts
+m_i - m_j - offset > 0, where i or j may be missing. The evidence W for a contrast is the cost of the nearest means that
+overturn it: the least N_i d(m_i, p) + N_j d(m_j, q) over p - q <= offset, or N_i d(m_i, offset) of one arm. A wrong
+answer has a contrast that the true means overturn, so rules need nothing else of a question: the contrast that is the
+weakest, and one of its arms. By information-directed selection (IDS) it is pulled with the probability of its part in
+W.
+
+Source: Qin and You, "Dual-Directed Algorithm Design for Efficient Pure Exploration" (Operations Research, arXiv
+2310.19319), which proves that this is optimal for the best arm, epsilon-best arms and thresholds.
+
+Where variances are unknown, pulls are decided by v = (squares + a pooled) / (pulls - 1 + a) with a = 2: the sum of
+squared deviations is drawn towards the average sample variance of the arms. With nu = pulls - 1 + a, the cost of moving
+a mean by g is (nu + 1) log(1 + g^2 pulls / (nu v)) / 2, as in a posterior with Student's t, and that of a contrast of
+two arms AB / (A + B), where A and B are those of moving either arm alone: the same as for known variances after many
+pulls. The normal form with variances plugged in starves arms of few pulls, even with larger a: at threshold .5, with
+unequal variances and 1,000 pulls, EB-TCI errs .031 by the costs above, .086 by the normal ones, and .034 by these after
+six pulls of each arm.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence
+from bai_gym.agents.tools.posteriors import BERNOULLI, STUDENT, RewardFamily
+from bai_gym.sampling import TO_FIRST, Episode, PerArm, Scratch
+from bai_gym.statistics import FloatArray
+from bai_gym.tasks import Task
+
+__all__ = [
+    "QuestionState",
+    "contrast_values",
+    "evidence",
+    "gap",
+    "part_of_first",
+    "random_arm",
+    "set_errors",
+    "two_means",
+    "weakest",
+    "weakest_group",
+]
+
+PRIOR_PULLS = 2.0  # a
+HALVINGS = 45  # of the interval in which two Bernoulli means meet
+
+
+class QuestionState(RewardFamily):
+    """What rules use that know a question by its contrasts."""
+
+    first: Scratch  # the arm i of each contrast, or -1
+    second: Scratch  # j
+    offset: Scratch
+    group: Scratch  # contrasts of one group are overturned together only
+    strength: Scratch  # what the contrasts are compared by
+    x: Scratch  # the numbers of the task
+    error: PerArm  # variance of each sample mean, estimated if need be; the largest possible one for Bernoulli rewards
+
+
+def contrast_values(task: Task, num_arms: int) -> dict[str, FloatArray]:
+    """Return the values of :class:`QuestionState` for a task."""
+    most = task.most_contrasts(num_arms)
+    names = ("first", "second", "offset", "strength")
+    x = np.array(task.numbers(num_arms), np.float64)
+    return {**{name: np.zeros(most) for name in names}, "group": np.arange(float(most)), "x": x}
+
+
+def gap(mean: FloatArray, w: QuestionState, k: int) -> float:
+    """Return m_i - m_j - offset of a contrast."""
+    i, j = int(w.first[k]), int(w.second[k])
+    return (mean[i] if i >= 0 else 0.0) - (mean[j] if j >= 0 else 0.0) - w.offset[k]
+
+
+def set_errors(e: Episode, s: QuestionState, w: QuestionState) -> None:
+    """Compute the variances of the sample means, from which pulls are decided; call it before each choice."""
+    if s.family == STUDENT:
+        for arm in range(e.num_arms):
+            squares = (e.pulls[arm] - 1.0) * e.variance[arm] + PRIOR_PULLS * s.pooled
+            w.error[arm] = max(squares / (e.pulls[arm] - 1.0 + PRIOR_PULLS) / e.pulls[arm], TINY)
+    else:
+        for arm in range(e.num_arms):
+            w.error[arm] = (0.25 if s.family == BERNOULLI else w.variances[arm]) / e.pulls[arm]
+
+
+def weakest(e: Episode, s: QuestionState, w: QuestionState, n: int, explores: bool, rng: np.random.Generator) -> int:
+    """Return the contrast of least evidence; for a group stands the one of most evidence.
+
+    The evidence is computed where a bound from below is not above that of another group.
+
+    Args:
+        e: The episode.
+        s: Numbers of the state.
+        w: Its arrays; the errors of :func:`set_errors` and the first n contrasts are set.
+        n: Number of contrasts.
+        explores: Whether the logarithm of the pulls of the arm with fewer pulls is added to the evidence.
+        rng: Breaks ties.
+    """
+    for k in range(n):
+        w.strength[k] = least_evidence(e, s, w, k) + (math.log(fewest_pulls(e, w, k)) if explores else 0.0)
+    if s.family == BERNOULLI or s.family == STUDENT:
+        k, enough = weakest_group(w, n, True, rng), -np.inf
+        while k > 0 and w.group[k - 1] == w.group[k]:
+            k -= 1
+        start = k
+        while k < n and w.group[k] == w.group[start]:
+            added = math.log(fewest_pulls(e, w, k)) if explores else 0.0
+            enough, k = max(enough, evidence(e, s, w, k) + added), k + 1
+        for k in range(n):
+            if w.strength[k] <= enough:
+                w.strength[k] = evidence(e, s, w, k) + (math.log(fewest_pulls(e, w, k)) if explores else 0.0)
+    return weakest_group(w, n, e.tie == TO_FIRST, rng)
+
+
+def least_evidence(e: Episode, s: QuestionState, w: QuestionState, k: int) -> float:
+    """Return at most the evidence for a contrast: for known variances all of it, else by log(1 + x) >= x / (1 + x).
+
+    For Bernoulli rewards it is that for the variance 1/4 (Pinsker's inequality).
+    """
+    g = gap(e.mean, w, k)
+    if g <= 0.0:
+        return 0.0
+    i, j = int(w.first[k]), int(w.second[k])
+    if s.family != STUDENT:
+        return float(0.5 * g * g / ((w.error[i] if i >= 0 else 0.0) + (w.error[j] if j >= 0 else 0.0)))
+    by_own, by_other = 0.0, 0.0  # 1 / A and 1 / B, for A = (nu + 1) x / (1 + x) / 2
+    if i >= 0:
+        nu = e.pulls[i] - 1.0 + PRIOR_PULLS
+        by_own = (nu * w.error[i] + g * g) / (nu + 1.0)
+    if j >= 0:
+        nu = e.pulls[j] - 1.0 + PRIOR_PULLS
+        by_other = (nu * w.error[j] + g * g) / (nu + 1.0)
+    return float(0.5 * g * g / (by_own + by_other))
+
+
+def fewest_pulls(e: Episode, w: QuestionState, k: int) -> float:
+    """Return the pulls of the arm of a contrast that has fewer."""
+    i, j = int(w.first[k]), int(w.second[k])
+    return float(min(e.pulls[i] if i >= 0 else np.inf, e.pulls[j] if j >= 0 else np.inf))
+
+
+def weakest_group(w: QuestionState, n: int, to_first: bool, rng: np.random.Generator) -> int:
+    """Return the strongest contrast of the group whose strongest one is the weakest."""
+    least, found, ties, strongest = np.inf, -1, 0.0, 0
+    for k in range(n):
+        strongest = k if k == 0 or w.group[k] != w.group[k - 1] or w.strength[k] > w.strength[strongest] else strongest
+        if k == n - 1 or w.group[k + 1] != w.group[k]:
+            value = w.strength[strongest]
+            if found < 0 or value < least:
+                least, found, ties = value, strongest, 1.0
+            elif value == least and not to_first:
+                ties += 1.0
+                found = strongest if rng.random() * ties < 1.0 else found
+    return found
+
+
+def evidence(e: Episode, s: QuestionState, w: QuestionState, k: int) -> float:
+    """Return the evidence W for a contrast, by which pulls are decided."""
+    own, other = costs(e, s, w, k)
+    return own + other
+
+
+def costs(e: Episode, s: QuestionState, w: QuestionState, k: int) -> tuple[float, float]:
+    """Return the parts of the two arms in the evidence for a contrast; 0 of an arm that is missing."""
+    g = gap(e.mean, w, k)
+    if g <= 0.0:
+        return 0.0, 0.0
+    i, j = int(w.first[k]), int(w.second[k])
+    if s.family == BERNOULLI:
+        p, q = two_means(e, s, w, k, e.pulls)
+        own = e.pulls[i] * bernoulli_cost(e.mean[i], p) if i >= 0 else 0.0
+        return own, (e.pulls[j] * bernoulli_cost(e.mean[j], q) if j >= 0 else 0.0)
+    own = cost_alone(e, s, w, i, g) if i >= 0 else np.inf
+    other = cost_alone(e, s, w, j, g) if j >= 0 else np.inf
+    if i < 0 or j < 0:
+        return (own, 0.0) if j < 0 else (0.0, other)
+    total = max(own + other, TINY)
+    return own * (other / total) * (other / total), other * (own / total) * (own / total)
+
+
+def cost_alone(e: Episode, s: QuestionState, w: QuestionState, arm: int, g: float) -> float:
+    """Return the evidence against a mean that is g away, for Gaussian rewards."""
+    if s.family == STUDENT:
+        nu = e.pulls[arm] - 1.0 + PRIOR_PULLS
+        return 0.5 * (nu + 1.0) * math.log1p(g * g / (nu * w.error[arm]))
+    return float(0.5 * g * g / w.error[arm])
+
+
+def part_of_first(e: Episode, s: QuestionState, w: QuestionState, k: int) -> float:
+    """Return the share of the arm i in the evidence for a contrast; without evidence, by the errors alone."""
+    own, other = costs(e, s, w, k)
+    if 0.0 < own + other < np.inf:
+        return own / (own + other)
+    i, j = int(w.first[k]), int(w.second[k])
+    return float(w.error[i] / (w.error[i] + w.error[j]))
+
+
+def random_arm(e: Episode, s: QuestionState, w: QuestionState, k: int, beta: float, rng: np.random.Generator) -> int:
+    """Return the arm i of a contrast with probability beta, or if that is 0 with its part in the evidence; else j."""
+    i, j = int(w.first[k]), int(w.second[k])
+    if i < 0 or j < 0:
+        return max(i, j)
+    return i if rng.random() < (beta if beta > 0.0 else part_of_first(e, s, w, k)) else j
+
+
+def bernoulli_cost(mean: float, p: float) -> float:
+    """Return d(mean, p) of Bernoulli rewards; infinite where p is no mean."""
+    if p < 0.0 or p > 1.0 or (p in (0.0, 1.0) and p != mean):
+        return np.inf
+    return 0.0 if p == mean else bernoulli_divergence(mean, p)
+
+
+def two_means(e: Episode, s: QuestionState, w: QuestionState, k: int, x: FloatArray) -> tuple[float, float]:
+    """Return the p and q = p - offset of least x_i d(m_i, p) + x_j d(m_j, q); of one arm, the mean at the border.
+
+    Args:
+        e: The episode.
+        s: Numbers of the state.
+        w: Its arrays.
+        k: The contrast.
+        x: ``(k,)`` positive weights of the arms.
+    """
+    i, j, offset = int(w.first[k]), int(w.second[k]), float(w.offset[k])
+    if i < 0 or j < 0:
+        return offset, -offset
+    if s.family != BERNOULLI:
+        a, b = x[i] / (w.error[i] * e.pulls[i]), x[j] / (w.error[j] * e.pulls[j])
+        p = float((a * e.mean[i] + b * (e.mean[j] + offset)) / (a + b))
+        return p, p - offset
+    if offset == 0.0:
+        p = float((x[i] * e.mean[i] + x[j] * e.mean[j]) / (x[i] + x[j]))
+        return p, p
+    low, high = max(offset, 0.0), 1.0 + min(offset, 0.0)
+    low, high = max(low, min(e.mean[i], e.mean[j] + offset)), min(high, max(e.mean[i], e.mean[j] + offset))
+    for _ in range(HALVINGS):
+        p = 0.5 * (low + high)
+        q = p - offset
+        slope = x[i] * (p - e.mean[i]) * q * (1.0 - q) + x[j] * (q - e.mean[j]) * p * (1.0 - p)
+        low, high = (p, high) if slope < 0.0 else (low, p)
+    return 0.5 * (low + high), 0.5 * (low + high) - offset
