@@ -13,21 +13,24 @@ from bai_gym.agents.fixed_confidence.stopping import (
     BERNOULLI,
     ConfidenceAgent,
     ConfidenceState,
-    is_separated,
-    mean_of,
+    Question,
+    best_arm,
+    is_settled,
 )
 from bai_gym.agents.tools.divergences import (
     bernoulli_bound_near,
     bernoulli_divergence,
     divergence_inside,
     inside,
-    meeting_mean,
+    inside_of,
     variance_of,
 )
 from bai_gym.agents.tools.hedge import exponential_weights, mix_loss
+from bai_gym.agents.tools.questions import set_errors, two_means, weakest_group
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, Vector
+from bai_gym.tasks import BestArm
 
 __all__ = ["AdaHedgeBR"]
 
@@ -41,16 +44,20 @@ class AdaHedgeState(ConfidenceState):
     share: PerArm  # the weights
     total: PerArm  # their sums over time
     behind: PerArm  # how far the pulls of an arm lag behind
+    weight: PerArm  # the weights, all positive
     gain: PerArm  # gains of the round
     upper: PerArm  # last ends of confidence intervals, for Bernoulli rewards
     lower: PerArm
+    leads: bool  # whether there is a learner for each arm that may be the best one; else there is one in all
     mix_gap: PerArm  # D of the learner of each recommendation, the sum of its mixability gaps
     losses: Vector  # K rows: the cumulated losses of the learner of each recommendation
 
 
-def play_round(e: Episode, s: AdaHedgeState, w: AdaHedgeState, rng: np.random.Generator) -> int:
+def play_round(e: Episode, s: AdaHedgeState, w: AdaHedgeState, rng: np.random.Generator, question: Question) -> int:
     """Play one round of the game, and return the arm whose pulls are furthest behind the weights (C-tracking)."""
-    best = e.leader
+    set_errors(e, s, w)
+    n = question(e.mean, w, w.given)
+    best = int(w.first[0]) if s.leads else 0
     if e.pulled < 0:
         for arm in range(e.num_arms):
             w.total[arm], w.mix_gap[arm] = e.pulls[arm], FIRST_D
@@ -58,10 +65,12 @@ def play_round(e: Episode, s: AdaHedgeState, w: AdaHedgeState, rng: np.random.Ge
     losses = w.losses[start : start + e.num_arms]  # of the learner of the current recommendation
     rate = math.log(e.num_arms) / w.mix_gap[best]
     before = exponential_weights(losses, rate, w.share)
-    rival, meeting = best_response(e, s, w, best)
+    contrast = best_response(e, s, w, n, rng)
+    p, q = two_means(e, s, w, contrast, w.weight)
     gain, level = 0.0, math.log(float(e.made))
     for k in range(e.num_arms):
-        w.gain[k] = optimistic_gain(e, s, w, k, meeting if k == best or k == rival else e.mean[k], level)
+        to = p if k == w.first[contrast] else q if k == w.second[contrast] else e.mean[k]
+        w.gain[k] = optimistic_gain(e, s, w, k, to, level)
         gain += w.share[k] * w.gain[k]
     for k in range(e.num_arms):
         losses[k] -= w.gain[k]
@@ -72,16 +81,16 @@ def play_round(e: Episode, s: AdaHedgeState, w: AdaHedgeState, rng: np.random.Ge
     return arm_of_largest(w.behind, e, rng)
 
 
-def best_response(e: Episode, s: AdaHedgeState, w: AdaHedgeState, best: int) -> tuple[int, float]:
-    """Return the arm j of smallest w_B d(m_B, p) + w_j d(m_j, p), and the p that minimises it."""
-    rival, cost, meeting = -1, np.inf, 0.0
-    for j in range(e.num_arms):
-        if j != best:
-            p = meeting_mean(e, s, w, best, j, w.share[best] + POSITIVE, w.share[j] + POSITIVE)
-            value = w.share[best] * divergence_inside(e, s, w, best, p) + w.share[j] * divergence_inside(e, s, w, j, p)
-            if value < cost:
-                rival, cost, meeting = j, value, p
-    return rival, meeting
+def best_response(e: Episode, s: AdaHedgeState, w: AdaHedgeState, n: int, rng: np.random.Generator) -> int:
+    """Return the contrast that is overturned at the least cost for the weights, w_i d(m_i, p) + w_j d(m_j, q)."""
+    for arm in range(e.num_arms):
+        w.weight[arm] = w.share[arm] + POSITIVE
+    for k in range(n):
+        i, j = int(w.first[k]), int(w.second[k])
+        p, q = two_means(e, s, w, k, w.weight)
+        w.strength[k] = w.share[i] * divergence_inside(e, s, w, i, inside_of(s, p)) if i >= 0 else 0.0
+        w.strength[k] += w.share[j] * divergence_inside(e, s, w, j, inside_of(s, q)) if j >= 0 else 0.0
+    return weakest_group(w, n, True, rng)
 
 
 def optimistic_gain(e: Episode, s: AdaHedgeState, w: AdaHedgeState, arm: int, q: float, level: float) -> float:
@@ -106,13 +115,15 @@ class AdaHedgeBR(ConfidenceAgent):
     (C-tracking).
 
     Paper: Degenne, Koolen and Menard (2019), "Non-Asymptotic Pure Exploration by Solving Games", section 3.1, which
-    proves asymptotic optimality. Difference: Bernoulli means are kept 1e-6 from 0 and 1 in the divergences.
+    proves asymptotic optimality. Differences: Bernoulli means are kept 1e-6 from 0 and 1 in the divergences; for other
+    questions than the best arm there is one learner for all recommendations.
     """
 
     name: ClassVar[str] = "AdaHedge-BR"
-    rule: ClassVar[Rule] = Rule(index=mean_of, choose=play_round, stops=is_separated, state=AdaHedgeState)
+    rule: ClassVar[Rule] = Rule(choose=play_round, stops=is_settled, state=AdaHedgeState, question=best_arm)
 
     @override
     def begin(self, info: ProblemInfo) -> None:
         super().begin(info)
-        self.values["losses"] = np.zeros(self.num_arms**2)
+        leads = self.task.name == BestArm.name
+        self.values.update(leads=leads, losses=np.zeros(self.num_arms ** (2 if leads else 1)))

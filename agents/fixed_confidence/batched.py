@@ -218,7 +218,7 @@ class BatchedAgent(ConfidenceAgent):
         most = 80.0 * level * growth / (arms if self.constants == RUNS else 1.0)
         self.values.update(
             proved=self.constants == PROVED,
-            first=math.ceil((8.0 if self.constants == PROVED else 2.0) * math.log(arms) * math.sqrt(level)),
+            opening=math.ceil((8.0 if self.constants == PROVED else 2.0) * math.log(arms) * math.sqrt(level)),
             most=math.ceil(most),
             last=math.ceil(level * level),
             remaining=arms,

@@ -9,12 +9,19 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, ConfidenceState, is_separated, mean_of
-from bai_gym.agents.tools.divergences import divergence_inside, meeting_mean
+from bai_gym.agents.fixed_confidence.stopping import (
+    ConfidenceAgent,
+    ConfidenceState,
+    Question,
+    best_arm,
+    is_settled,
+)
+from bai_gym.agents.tools.divergences import divergence_inside, inside_of
 from bai_gym.agents.tools.games import solve_game
-from bai_gym.agents.tools.scanning import arm_of_largest, is_tied, smallest
+from bai_gym.agents.tools.questions import gap, set_errors, two_means
+from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, PerArm, Rule, Vector
+from bai_gym.sampling import Episode, PerArm, Rule, Scratch, Vector
 
 __all__ = ["FWS"]
 
@@ -24,49 +31,74 @@ class FWSState(ConfidenceState):
 
     x: PerArm  # proportions
     z: PerArm  # proportions that the step moves towards
-    f: PerArm  # f_j(x), the evidence per pull against arm j
-    by_best: PerArm  # derivative of f_j by x_B
-    by_other: PerArm  # derivative of f_j by x_j
+    by_first: Scratch  # derivative of f by the proportion of the first arm, for each contrast
+    by_second: Scratch  # by that of the second
     score: PerArm  # x_k / N_k
     basis: PerArm  # of the linear program
     tableau: Vector  # of the linear program
 
 
-def frank_wolfe(e: Episode, s: FWSState, w: FWSState, rng: np.random.Generator) -> int:
+def frank_wolfe(e: Episode, s: FWSState, w: FWSState, rng: np.random.Generator, question: Question) -> int:
     """Move x by a step towards z, and pull the arm of largest x_k / N_k."""
-    t, best = float(e.made), e.leader
-    for arm in range(e.num_arms if e.pulled < 0 else 0):
-        w.x[arm] = 1.0 / e.num_arms
-    if is_square(e.made // e.num_arms) or is_tied(e, best):  # forced exploration
-        for arm in range(e.num_arms):
-            w.z[arm] = 1.0 / e.num_arms
-    else:
-        find_direction(e, s, w, best, t**-0.9 / e.num_arms)
+    t = float(e.made)
+    set_errors(e, s, w)
+    n = question(e.mean, w, w.given)
+    for arm in range(e.num_arms):
+        w.x[arm] = 1.0 / e.num_arms if e.pulled < 0 else w.x[arm]
+        w.z[arm] = 1.0 / e.num_arms
+    if not is_square(e.made // e.num_arms) and is_clear(e, w, n):  # else it explores
+        find_direction(e, s, w, n, t**-0.9 / e.num_arms)
     for arm in range(e.num_arms):
         w.x[arm] = w.x[arm] * (t - 1.0) / t + w.z[arm] / t
         w.score[arm] = w.x[arm] / e.pulls[arm]
     return arm_of_largest(w.score, e, rng)
 
 
-def find_direction(e: Episode, s: FWSState, w: FWSState, best: int, r: float) -> None:
-    """Set z to the proportions that maximise the least <z - x, gradient of f_j> over the j with f_j < min f + r."""
-    x, z, by_best, by_other, width = w.x, w.z, w.by_best, w.by_other, 2 * e.num_arms + 1
-    for j in range(e.num_arms):  # f_j(x) = x_B d(m_B, p) + x_j d(m_j, p), with the p that minimises it
-        p = meeting_mean(e, s, w, best, j, x[best], x[j])
-        by_best[j], by_other[j] = divergence_inside(e, s, w, best, p), divergence_inside(e, s, w, j, p)
-        w.f[j] = x[best] * by_best[j] + x[j] * by_other[j] if j != best else np.inf
-        z[j] = 0.0
-    count, nearest, most = 0, 0, smallest(w.f) + r
-    for j in range(e.num_arms):
-        if w.f[j] <= most:  # the nearest one in any case, although r may be lost in rounding
-            for k in range(e.num_arms):
-                slope = by_best[j] if k == best else by_other[j] if k == j else 0.0
-                w.tableau[k * width + count] = slope - w.f[j]
-            count, nearest = count + 1, j
+def is_clear(e: Episode, w: FWSState, n: int) -> bool:
+    """Return whether all contrasts hold for the sample means, as they do not where arms are tied."""
+    for k in range(n):
+        if gap(e.mean, w, k) <= 0.0:
+            return False
+    return True
+
+
+def find_direction(e: Episode, s: FWSState, w: FWSState, n: int, r: float) -> None:
+    """Set z to the proportions that maximise the least <z - x, gradient of f> over the contrasts with f < min f + r.
+
+    Of a group, f is that of the contrast with the largest one. At most K contrasts are considered.
+    """
+    width, least = 2 * e.num_arms + 1, np.inf
+    for k in range(n):  # f(x) = x_i d(m_i, p) + x_j d(m_j, q), with the p and q that minimise it
+        i, j = int(w.first[k]), int(w.second[k])
+        p, q = two_means(e, s, w, k, w.x)
+        w.by_first[k] = divergence_inside(e, s, w, i, inside_of(s, p)) if i >= 0 else 0.0
+        w.by_second[k] = divergence_inside(e, s, w, j, inside_of(s, q)) if j >= 0 else 0.0
+        w.strength[k] = (w.x[i] * w.by_first[k] if i >= 0 else 0.0) + (w.x[j] * w.by_second[k] if j >= 0 else 0.0)
+    for k in range(n):
+        if is_strongest(w, k, n):
+            least = min(least, w.strength[k])
+    count, nearest = 0, 0
+    for k in range(n):  # the nearest one in any case, although r may be lost in rounding
+        if w.strength[k] <= least + r and count < e.num_arms and is_strongest(w, k, n):
+            for arm in range(e.num_arms):
+                slope = w.by_first[k] if arm == w.first[k] else w.by_second[k] if arm == w.second[k] else 0.0
+                w.tableau[arm * width + count] = slope - w.strength[k]
+            count, nearest = count + 1, k
+    for arm in range(e.num_arms):
+        w.z[arm] = 0.0
     if count == 1:
-        z[best if by_best[nearest] > by_other[nearest] else nearest] = 1.0
+        w.z[int(w.first[nearest] if w.by_first[nearest] > w.by_second[nearest] else w.second[nearest])] = 1.0
     else:
-        solve_game(w.tableau, e.num_arms, count, width, w.basis, z)
+        solve_game(w.tableau, e.num_arms, count, width, w.basis, w.z)
+
+
+def is_strongest(w: FWSState, k: int, n: int) -> bool:
+    """Return whether a contrast is the strongest of its group, of equal ones the first."""
+    for other in range(n):
+        if w.group[other] == w.group[k] and other != k:
+            if w.strength[other] > w.strength[k] or (w.strength[other] == w.strength[k] and other < k):
+                return False
+    return True
 
 
 def is_square(number: int) -> bool:
@@ -79,9 +111,9 @@ def is_square(number: int) -> bool:
 class FWS(ConfidenceAgent):
     """Moves the proportions of pulls by a Frank-Wolfe step at each pull, towards those that are optimal for the means.
 
-    The function to maximise is the smallest of the f_j over arms j, so it is not smooth: the step maximises the least
-    slope of all f_j within t^-0.9 / K of the smallest, by a small linear program. Where floor(t / K) is a square, or
-    arms are tied for the best, the step goes towards equal proportions.
+    The function to maximise is the smallest evidence per pull f over the contrasts of the answer, so it is not smooth:
+    the step maximises the least slope of all f within t^-0.9 / K of the smallest, by a small linear program. Where
+    floor(t / K) is a square, or arms are tied, the step goes towards equal proportions.
 
     Paper: Wang, Tzeng and Proutiere (2021), "Fast Pure Exploration via Frank-Wolfe", which proves asymptotic
     optimality. Difference: Bernoulli means are kept 1e-6 from 0 and 1 in the steps; the authors first pull each arm
@@ -89,9 +121,10 @@ class FWS(ConfidenceAgent):
     """
 
     name: ClassVar[str] = "FWS"
-    rule: ClassVar[Rule] = Rule(index=mean_of, choose=frank_wolfe, stops=is_separated, state=FWSState)
+    rule: ClassVar[Rule] = Rule(choose=frank_wolfe, stops=is_settled, state=FWSState, question=best_arm)
 
     @override
     def begin(self, info: ProblemInfo) -> None:
         super().begin(info)
+        self.values |= {name: np.zeros_like(self.values["first"]) for name in ("by_first", "by_second")}
         self.values["tableau"] = np.zeros((self.num_arms + 1) * (2 * self.num_arms + 1))

@@ -1,58 +1,72 @@
-"""LUCB: pulls the weakest arm of the best set and its strongest challenger until their intervals separate."""
+"""LUCB: pulls both arms of the contrast that is the furthest from being settled by their intervals."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.agents.tools.batches import is_look
-from bai_gym.agents.tools.ranges import has_unknown_variances, interval_values, range_choice
-from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, rivals
+from bai_gym.agents.fixed_confidence.stopping import Question, best_arm
+from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.agents.tools.batches import BatchState, batch_size_of, is_look
+from bai_gym.agents.tools.questions import QuestionState, contrast_values, gap, weakest_group
+from bai_gym.agents.tools.ranges import (
+    has_unknown_variances,
+    interval_values,
+    range_assumptions,
+    range_choice,
+    range_of,
+)
 from bai_gym.agents.tools.widths import IntervalState, hoeffding, interval_width, pool_unknown
+from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Rule
-from bai_gym.tasks import BestArm, TopM
+from bai_gym.sampling import STOP, TO_FIRST, Episode, PerArm, Rule
+from bai_gym.validation import choice
 
 __all__ = ["LUCB"]
 
 K1 = 1.25
+NONE = -1
 
 
-class LUCBState(SetState, IntervalState):
+class LUCBState(QuestionState, IntervalState, BatchState):
     """What the rule of LUCB uses."""
 
     delta: float  # allowed error probability
     mixed: bool  # whether intervals hold at all times
-    challenger: int  # l, which is pulled after h
+    challenger: int = NONE  # the second arm of a round, where it has not been pulled
+    width: PerArm  # width of each interval
 
 
-def pull_pair(e: Episode, s: LUCBState, w: LUCBState, rng: np.random.Generator) -> int:
-    """Return h at the beginning of a round, or stop; then l."""
-    made = e.made - e.num_arms
-    if made % 2 == 1 and e.pulled >= 0:
-        return s.challenger
+def pull_pair(e: Episode, s: LUCBState, w: LUCBState, rng: np.random.Generator, question: Question) -> int:
+    """Return the first arm of the contrast of smallest lower bound, or stop where all are positive; then the second."""
+    if s.challenger >= 0 and e.pulled >= 0:
+        arm, s.challenger = s.challenger, NONE
+        return arm
     pool_unknown(e, s)
-    level = exploration(e.num_arms, made // 2 + 1.0, s.delta)
-    for k in range(e.num_arms):
-        w.width[k] = interval_width(e, s, k) if s.mixed else hoeffding(level, s.b, 2.0 * e.pulls[k])
-        w.upper[k] = e.mean[k] + w.width[k]
-        w.lower[k] = e.mean[k] - w.width[k]
-        w.index[k] = -e.mean[k]
-    _, s.challenger, weakest = rivals(s, w, 0, e.num_arms)  # l and h
-    s.value = w.upper[s.challenger] - w.lower[weakest]
-    keep(s, w, np.inf)
-    if is_look(e, s) and s.value < s.epsilon:
-        s.kept_value = -np.inf
+    level = exploration(e.num_arms, (e.made - e.num_arms) // 2 + 1.0, s.delta)
+    for arm in range(e.num_arms):
+        w.width[arm] = interval_width(e, s, arm) if s.mixed else hoeffding(level, s.b, 2.0 * e.pulls[arm])
+    n = question(e.mean, w, w.given)
+    for k in range(n):
+        i, j = int(w.first[k]), int(w.second[k])
+        both = (w.width[i] if i >= 0 else 0.0) + (w.width[j] if j >= 0 else 0.0)
+        w.strength[k] = gap(e.mean, w, k) - both
+    k = weakest_group(w, n, e.tie == TO_FIRST, rng)
+    if is_look(e, s) and w.strength[k] > 0.0:
         return STOP
+    i, j = int(w.first[k]), int(w.second[k])
+    if i < 0 or j < 0:
+        return max(i, j)
     if e.made < e.end - 1:
-        return weakest
-    is_wider = w.width[s.challenger] > w.width[weakest]
-    is_tied = w.width[s.challenger] == w.width[weakest]
-    return s.challenger if is_wider or (is_tied and prefers(e, s.challenger, weakest, rng)) else weakest
+        s.challenger = j
+        return i
+    return j if w.width[j] > w.width[i] or (w.width[j] == w.width[i] and rng.random() < 0.5) else i
 
 
 def exploration(num_arms: int, t: float, delta: float) -> float:
@@ -61,20 +75,21 @@ def exploration(num_arms: int, t: float, delta: float) -> float:
 
 
 @dataclass(kw_only=True)
-class LUCB(SetAgent):
-    """In each round pulls h, the arm of smallest lower bound in the set J of best means, and l, the largest outside.
+class LUCB(SequentialAgent):
+    """Pulls both arms of the contrast whose lower bound is the smallest, until the lower bounds of all are positive.
 
-    Widths are b sqrt((1 + r / T) (log(K / delta) + log(1 + T / r) / 2) / (2 T)) with r = 20, for which the intervals of
-    all arms hold at all times with probability 1 - delta. Where neither b nor sigma is known, rewards are taken for
-    Gaussian ones of unknown variances, with the widths that belong to these (:mod:`bai_gym.agents.tools.mixtures`). In
-    the paper they are b sqrt(log(k1 K t^4 / delta) / (2 T)) in round
-    t, with k1 = 5/4. It stops when the upper bound of l is
-    less than epsilon above the lower bound of h, and recommends J. With epsilon = 0 and tied arms only the cap of the
+    The lower bound of a contrast (:mod:`bai_gym.agents.tools.questions`) is m_i - m_j - offset less the widths of both
+    arms. For the m best arms these are h, the arm of smallest lower bound in the set of best means, and l, the one of
+    largest upper bound outside, as published; an arm that is compared with a threshold is pulled alone. Widths are
+    b sqrt((1 + r / T) (log(K / delta) + log(1 + T / r) / 2) / (2 T)) with r = 20, for which the intervals of all arms
+    hold at all times with probability 1 - delta. Where neither b nor sigma is known, rewards are taken for Gaussian
+    ones of unknown variances, with the widths that belong to these (:mod:`bai_gym.agents.tools.mixtures`). In the paper
+    they are b sqrt(log(k1 K t^4 / delta) / (2 T)) in round t, with k1 = 5/4. With tied arms only the cap of the
     environment stops it. With a fixed budget it may leave pulls unspent, and an odd last pull goes to the wider of the
     two.
 
     Paper: Kalyanakrishnan, Tewari, Auer and Stone (2012), "PAC Subset Selection in Stochastic Multi-armed Bandits".
-    The paper's constants are from a secondary description.
+    The paper's constants are from a secondary description. Other questions are ours.
 
     Args:
         delta: Allowed error probability, in (0, 1). Default 0.1.
@@ -93,13 +108,27 @@ class LUCB(SetAgent):
     batch_size: int = 1
 
     name: ClassVar[str] = "LUCB"
-    tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, TopM.name})
+    general: ClassVar[bool] = True
     uses_variances = property(has_unknown_variances)
     stops: ClassVar[bool] = True
-    rule: ClassVar[Rule] = Rule(choose=pull_pair, state=LUCBState)
+    rule: ClassVar[Rule] = Rule(choose=pull_pair, state=LUCBState, question=best_arm)
     choices = range_choice
+
+    @property
+    @override
+    def chosen_rule(self) -> Rule:
+        """The rule, with the question of the task."""
+        return replace(self.rule, question=self.task.contrasts)
+
+    @property
+    def unmet_assumptions(self) -> Callable[[Bandit], tuple[str, ...]]:
+        """Returns a note if the confidence guarantee does not cover the rewards of a bandit."""
+        return partial(range_assumptions, self)
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        values = {**interval_values(self), "delta": self.delta}
-        self.values = {**self.task_values(), **self.stopping_values(), **values}
+        mixed = choice(self.threshold, ("mixture", "paper"), f"threshold of {self.name}") == "mixture"
+        if not mixed:
+            range_of(self)  # which the paper's widths need
+        values = {"delta": self.delta, "mixed": mixed, "batch_size": batch_size_of(self)}
+        self.values = {**interval_values(self), **values, **contrast_values(self.task, self.num_arms)}

@@ -9,10 +9,11 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.intervals import INTERVALS, IntervalState, excess, overlap, upper_end
-from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, fits
+from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, Question, best_arm, fits
 from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.posteriors import pool_variances
+from bai_gym.agents.tools.questions import gap
 from bai_gym.agents.tools.scanning import active_arm_of_smallest, pull_in_turn
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Outcome, PerArm, Rule
@@ -39,15 +40,43 @@ def race(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator) -
     return e.made + s.remaining
 
 
-def eliminate(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator) -> int:
-    """Drop all arms whose interval lies below that of the best one; return when the next round ends."""
+def eliminate(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator, question: Question) -> int:
+    """Drop all arms whose contrasts are settled by the intervals; return when the next round ends."""
     pool_variances(e, s)
-    best = best_active(e)
-    lower = 2.0 * e.mean[best] - upper_end(e, s, w, best)
+    n = question(e.mean, w, w.given)
+    for k in range(n):
+        i, j = int(w.first[k]), int(w.second[k])
+        w.strength[k] = gap(e.mean, w, k)
+        for arm in (i, j):
+            w.strength[k] -= upper_end(e, s, w, arm) - e.mean[arm] if arm >= 0 else 0.0
     for arm in range(e.num_arms):
-        if e.active[arm] == 1 and arm != best and lower >= upper_end(e, s, w, arm):
+        w.score[arm] = 0.0
+    for k in range(n):
+        for arm in (int(w.first[k]), int(w.second[k])):
+            if arm >= 0 and not is_group_settled(w, k, n):
+                w.score[arm] = 1.0
+    for arm in range(e.num_arms):
+        if e.active[arm] == 1 and w.score[arm] == 0.0:
             drop(e, s, arm)
     return e.made + s.remaining
+
+
+def is_group_settled(w: RacingState, k: int, n: int) -> bool:
+    """Return whether a contrast, or another one of its group, is settled."""
+    if w.strength[k] >= 0.0:
+        return True
+    for step in (-1, 1):
+        other = k + step
+        while 0 <= other < n and w.group[other] == w.group[k]:
+            if w.strength[other] >= 0.0:
+                return True
+            other += step
+    return False
+
+
+def is_all_settled(e: Episode, s: RacingState, w: RacingState, question: Question) -> bool:
+    """Return whether no arm remains, or a reward does not fit the family."""
+    return (is_look(e, s) and s.remaining == 0) or not fits(e, s)
 
 
 def is_decided(e: Episode, s: RacingState, w: RacingState) -> bool:
@@ -62,6 +91,11 @@ def best_active(e: Episode) -> int:
         if e.active[arm] == 1 and (best < 0 or e.mean[arm] > e.mean[best]):
             best = arm
     return best
+
+
+def pull_next(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator, question: Question) -> int:
+    """Pull the remaining arms in turn."""
+    return pull_in_turn(e, s, w, rng)
 
 
 def drop(e: Episode, s: RacingState, arm: int) -> None:
@@ -109,8 +143,11 @@ class KLRacing(EliminationAgent):
 
 
 @dataclass(kw_only=True)
-class SuccessiveElimination(EliminationAgent):
-    """Pulls all remaining arms once in each round, and drops every arm that is worse than the best one by two widths.
+class SuccessiveElimination(ConfidenceAgent):
+    """Pulls all remaining arms once in each round, and drops every arm all of whose contrasts are settled by two widths.
+
+    For the best arm these are the arms that are worse than the best one by two widths, as published; for other
+    questions, ours, those on which the answer no longer rests (:mod:`bai_gym.agents.tools.questions`).
 
     An arm that was dropped by mistake does not return; on some instances it then never stops (Balagopalan, Nguyen, Zhao
     and Jun 2025).
@@ -123,7 +160,16 @@ class SuccessiveElimination(EliminationAgent):
             sigma sqrt(2 log(4 K n^2 / delta) / n).
     """
 
+    anytime: ClassVar[bool] = False  # what has been dropped is not part of the observation
+
     name: ClassVar[str] = "SE"
     families: ClassVar[tuple[str, ...]] = ("gaussian", "student")
     thresholds: ClassVar[dict[str, tuple[str, ...]]] = {"gaussian": ("mixture", "union"), "student": ("mixture",)}
-    rule: ClassVar[Rule] = Rule(choose=pull_in_turn, refresh=eliminate, stops=is_decided, state=RacingState)
+    rule: ClassVar[Rule] = Rule(
+        choose=pull_next, refresh=eliminate, stops=is_all_settled, state=RacingState, question=best_arm
+    )
+
+    @override
+    def begin(self, info: ProblemInfo) -> None:
+        super().begin(info)
+        self.values["remaining"] = self.num_arms

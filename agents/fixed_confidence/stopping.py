@@ -73,7 +73,7 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
 from bai_gym.sampling import Episode, Outcome, Rule
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
-from bai_gym.tasks import BestArm
+from bai_gym.tasks import BestArm, Task
 from bai_gym.theory.deviations import exponential_family_c, gaussian_c
 from bai_gym.validation import choice, probability, real
 
@@ -156,7 +156,7 @@ def is_settled(e: Episode, s: ConfidenceState, w: ConfidenceState, question: Que
     follow(e, s)
     if not is_look(e, s):
         return False
-    n = question(e.mean, w, w.x)
+    n = question(e.mean, w, w.given)
     s.at = s.at if s.at < n else 0
     if falls_short(e, s, w) or not is_proved(e, s, w, s.at, n):
         return False
@@ -476,10 +476,16 @@ class ConfidenceAgent(SequentialAgent):
         return self.rule.question is not None
 
     @property
+    def question(self) -> Task:
+        """The task whose contrasts the rule receives: that of the episodes, or the best arm."""
+        return BestArm() if self.rule.question is None else self.task
+
+    @property
     @override
     def chosen_rule(self) -> Rule:
-        """The rule, with the question of the task."""
-        return replace(super().chosen_rule, question=self.task.contrasts) if self.general else super().chosen_rule
+        """The rule, with the question of the task if it receives one."""
+        rule = super().chosen_rule
+        return rule if rule.question is None else replace(rule, question=self.task.contrasts)
 
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return a note if the confidence guarantee does not cover the rewards of a bandit."""
@@ -497,7 +503,7 @@ class ConfidenceAgent(SequentialAgent):
         self.check_task()
         threshold = self.check_threshold()
         level = math.log(1.0 / self.delta)
-        union = self.task.overturned(self.num_arms) if self.general else self.num_arms - 1
+        union = self.question.overturned(self.num_arms)
         pair = 0.5 * (level + math.log(union))
         constant = {
             "kk21": 2.0 * exponential_family_c(pair),
@@ -512,7 +518,7 @@ class ConfidenceAgent(SequentialAgent):
             "batch_size": batch_size_of(self),
             "constant": constant,
             "single": 2.0 * pair if threshold == "mixture" else constant,
-            **contrast_values(self.task if self.general else BestArm(), self.num_arms),
+            **contrast_values(self.question, self.num_arms),
         }
         if family == "gaussian":
             self.values["variances"] = np.maximum(self.known_variances(info), TINY)
@@ -526,7 +532,7 @@ class ConfidenceAgent(SequentialAgent):
 
     def check_task(self) -> None:
         """Raise :class:`AgentError` for a task with an accuracy above 0, unless the rule knows its contrasts."""
-        if self.task.epsilon > 0 and not self.general:
+        if self.question.epsilon != self.task.epsilon:
             raise AgentError(
                 f"{self.name} looks for the best arm itself: use an environment with epsilon=0, not "
                 f"{self.task.epsilon:g}, or an agent such as KL-LUCB, LUCB or UGapEc"
@@ -536,7 +542,7 @@ class ConfidenceAgent(SequentialAgent):
         """Return the name of the threshold."""
         family = self.setting("family")
         allowed = self.thresholds[family]
-        if self.general and (type(self.task) is not BestArm or self.task.epsilon > 0):
+        if type(self.question) is not BestArm or self.question.epsilon > 0:
             allowed = tuple(name for name in allowed if name in FOR_CONTRASTS)
         if self.threshold is None:
             return allowed[0]

@@ -42,7 +42,7 @@ from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule
-from bai_gym.tasks import BestArm
+from bai_gym.tasks import BestArm, BestOfEach
 from bai_gym.theory.deviations import inverse_h
 from bai_gym.validation import choice, integer, probability
 
@@ -69,7 +69,7 @@ def t3c(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, qu
     """Pull an arm of the weakest contrast of the answer for a draw."""
     set_errors(e, s, w)
     draw_means(e, s, w, rng)
-    n = question(w.draw, w, w.x)
+    n = question(w.draw, w, w.given)
     return one_of(e, s, w, weakest(e, s, w, n, False, rng), rng)
 
 
@@ -77,7 +77,7 @@ def ttts(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, q
     """Draw an answer, draw again until a contrast of it is overturned, and pull an arm of the one overturned most."""
     set_errors(e, s, w)
     draw_means(e, s, w, rng)
-    n = question(w.draw, w, w.x)
+    n = question(w.draw, w, w.given)
     if s.leads and rng.random() < s.beta:
         return int(w.first[0])
     k = overturned_most(e, s, w, n, rng)
@@ -100,14 +100,14 @@ def overturned_most(e: Episode, s: TopTwoState, w: TopTwoState, n: int, rng: np.
 def eb_tc(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, question: Question) -> int:
     """Pull an arm of the weakest contrast of the answer for the sample means."""
     set_errors(e, s, w)
-    n = question(e.mean, w, w.x)
+    n = question(e.mean, w, w.given)
     return one_of(e, s, w, weakest(e, s, w, n, False, rng), rng)
 
 
 def eb_tci(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, question: Question) -> int:
     """EB-TC with the smallest W + log N of the challenger."""
     set_errors(e, s, w)
-    n = question(e.mean, w, w.x)
+    n = question(e.mean, w, w.given)
     return one_of(e, s, w, weakest(e, s, w, n, True, rng), rng)
 
 
@@ -122,7 +122,7 @@ def ttucb(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, 
     for arm in range(e.num_arms):
         rate = g / e.pulls[arm] if s.family == GAUSSIAN else math.expm1(min(g / e.pulls[arm], MOST))
         w.score[arm] = e.mean[arm] + math.sqrt(rate * variance_of(e, s, w, arm))
-    n = question(w.score, w, w.x)
+    n = question(w.score, w, w.given)
     return one_of(e, s, w, weakest(e, s, w, n, False, rng), rng)
 
 
@@ -282,6 +282,8 @@ class TTUCB(TopTwo):
     select: str = "tracking"
     bonus: str = "mixture"
 
+    tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, BestOfEach.name})  # where a large bound is good news
+    general: ClassVar[bool] = False
     name: ClassVar[str] = "TTUCB"
     families: ClassVar[tuple[str, ...]] = ("gaussian", "student")
     rule: ClassVar[Rule] = Rule(choose=ttucb, stops=is_settled, state=TopTwoState, question=best_arm)

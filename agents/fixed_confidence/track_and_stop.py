@@ -13,27 +13,31 @@ from bai_gym.agents.fixed_confidence.stopping import (
     BERNOULLI,
     ConfidenceAgent,
     ConfidenceState,
-    is_separated,
-    mean_of,
+    Question,
+    best_arm,
+    is_settled,
 )
-from bai_gym.agents.tools.divergences import inside, variance_of
+from bai_gym.agents.tools.divergences import inside
+from bai_gym.agents.tools.questions import gap, set_errors, weakest_group
 from bai_gym.agents.tools.scanning import arm_of_largest, largest
 from bai_gym.agents.tools.spending import PricedState, affordable, prices
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, Sequential
+from bai_gym.tasks import BestArm
 from bai_gym.theory.proportions import optimal_proportions
 from bai_gym.validation import choice, real
 
 __all__ = ["TrackAndStop"]
 
 SMALLEST = 1e-9  # variances in units of the largest squared gap, for w*
+REMEMBERED = 100.0  # steps for each arm that the approach to w* remembers
 
 
 class TrackingState(ConfidenceState, PricedState):
     """What the rules of Track-and-Stop use."""
 
     bernoulli: bool  # whether w* is that of Bernoulli arms, which is known for equal costs
-
+    is_known: bool  # whether w* is computed; else it is approached
     lazy: float  # share by which t grows before w* is computed again
     due: float  # t at which w* is computed next
     y: float  # where the search for w* starts, see `optimal_proportions`
@@ -43,11 +47,12 @@ class TrackingState(ConfidenceState, PricedState):
     behind: PerArm  # how far the pulls of an arm lag behind
     mean: PerArm  # means and variances for which w* is computed
     variance: PerArm
+    step: PerArm  # steps towards w*, for which the money shares stand
 
 
-def d_tracking(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Generator) -> int:
+def d_tracking(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Generator, question: Question) -> int:
     """Pull an arm of at most sqrt(t) - K/2 pulls, or else the arm furthest behind t w* (section 3.1)."""
-    find_proportions(e, s, w)
+    find_proportions(e, s, w, rng, question)
     few = math.sqrt(float(e.made)) - 0.5 * e.num_arms
     for arm in range(e.num_arms):
         w.behind[arm] = -e.pulls[arm]
@@ -57,9 +62,9 @@ def d_tracking(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Ge
     return affordable(e, s, w, arm_of_largest(w.behind, e, rng))
 
 
-def c_tracking(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Generator) -> int:
+def c_tracking(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Generator, question: Question) -> int:
     """Pull the arm furthest behind the sum over time of w*, moved to at least 1 / (2 sqrt(K^2 + t)) (section 3.1)."""
-    find_proportions(e, s, w)
+    find_proportions(e, s, w, rng, question)
     least = 0.5 / math.sqrt(e.num_arms**2 + e.made)
     above = 0.0
     for arm in range(e.num_arms):
@@ -71,14 +76,17 @@ def c_tracking(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Ge
     return affordable(e, s, w, arm_of_largest(w.behind, e, rng))
 
 
-def find_proportions(e: Episode, s: TrackingState, w: TrackingState) -> None:
-    """Compute w* of the sample means (Theorem 5), if t has grown enough since the last time.
+def find_proportions(
+    e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Generator, question: Question
+) -> None:
+    """Compute w* of the sample means (Theorem 5), or approach it, if t has grown enough since the last time.
 
     They are shares of the money, for variances c_a v_a; pulls are in proportion to w*_a / c_a.
     """
     if e.made < s.due:
         return
     s.due = e.made * (1.0 + s.lazy)
+    set_errors(e, s, w)
     top, widest = largest(e.mean), 0.0
     for arm in range(e.num_arms):
         w.money_share[arm] = w.money_share[arm] if s.y > 0.0 else 1.0 / e.num_arms
@@ -86,9 +94,12 @@ def find_proportions(e: Episode, s: TrackingState, w: TrackingState) -> None:
         widest = max(widest, (top - e.mean[arm]) ** 2)
     for arm in range(e.num_arms):
         m = inside(e.mean[arm])
-        variance = m * (1.0 - m) if s.family == BERNOULLI else variance_of(e, s, w, arm)
+        variance = m * (1.0 - m) if s.family == BERNOULLI else w.error[arm] * e.pulls[arm]
         w.variance[arm] = w.cost[arm] * max(variance, SMALLEST * widest)
-    s.y = optimal_proportions(w.mean, w.variance, s.bernoulli, 0.0, w.money_share, s.y)
+    if s.is_known:
+        s.y = optimal_proportions(w.mean, w.variance, s.bernoulli, 0.0, w.money_share, s.y)
+    else:
+        approach(e, w, question(e.mean, w, w.given), rng)
     money, pulls = 0.0, 0.0
     for arm in range(e.num_arms):
         money += w.money_share[arm]
@@ -97,13 +108,44 @@ def find_proportions(e: Episode, s: TrackingState, w: TrackingState) -> None:
         w.share[arm] = w.money_share[arm] / w.cost[arm] / (pulls / money)  # by 1 where all costs are 1
 
 
-D_TRACKING = Rule(index=mean_of, choose=d_tracking, stops=is_separated, state=TrackingState)
-C_TRACKING = Rule(index=mean_of, choose=c_tracking, stops=is_separated, state=TrackingState)
+def approach(e: Episode, w: TrackingState, n: int, rng: np.random.Generator) -> None:
+    """Take K steps towards w* of n contrasts: each divides itself between the arms of the weakest one, by their parts.
+
+    Its fixed point is w* (Qin and You, arXiv 2310.19319), with normal rewards.
+    """
+    total = 0.0
+    for arm in range(e.num_arms):
+        w.step[arm] = max(w.step[arm], 1.0)
+        total += w.step[arm]
+    for _ in range(e.num_arms):
+        for k in range(n):
+            g, own, other = max(gap(e.mean, w, k), 0.0), error(w, w.first[k]), error(w, w.second[k])
+            w.strength[k] = g * g / (own + other)
+        k = weakest_group(w, n, False, rng)
+        i, j = int(w.first[k]), int(w.second[k])
+        part = error(w, i) / (error(w, i) + error(w, j))
+        if i >= 0:
+            w.step[i] += part
+        if j >= 0:
+            w.step[j] += 1.0 - part
+        total += 1.0
+    for arm in range(e.num_arms):
+        w.money_share[arm] = w.step[arm] / total
+        w.step[arm] *= min(REMEMBERED * e.num_arms / total, 1.0)
+
+
+def error(w: TrackingState, arm: float) -> float:
+    """Return the variance of an arm by its steps, 0 for no arm."""
+    return float(w.variance[int(arm)] / w.step[int(arm)]) if arm >= 0.0 else 0.0
+
+
+D_TRACKING = Rule(choose=d_tracking, stops=is_settled, state=TrackingState, question=best_arm)
+C_TRACKING = Rule(choose=c_tracking, stops=is_settled, state=TrackingState, question=best_arm)
 
 
 @dataclass(kw_only=True)
 class TrackAndStop(ConfidenceAgent):
-    """Pulls arms in the proportions w* that are optimal for the sample means, until the best arm is separated.
+    """Pulls arms in the proportions w* that are optimal for the sample means, until the answer is proved.
 
     D-tracking pulls an arm with at most sqrt(t) - K/2 pulls, if there is one (the one with fewest), else the arm of
     largest t w*_a - N_a. C-tracking pulls the arm whose sum of weights over time exceeds its pulls by most; the weights
@@ -112,8 +154,9 @@ class TrackAndStop(ConfidenceAgent):
     Paper: Garivier and Kaufmann (2016), "Optimal Best Arm Identification with Fixed Confidence", sections 3 and 4. With
     a threshold of order log(1 / delta) the mean number of pulls is T* log(1 / delta) for small delta, the least
     possible. Differences: C-tracking moves weights towards equal ones, rather than to the nearest point in the maximum
-    norm; ``lazy``; Bernoulli means are kept 1e-6 from 0 and 1 in w*; unknown variances are replaced by the sample
-    variances.
+    norm; ``lazy``; Bernoulli means are kept 1e-6 from 0 and 1 in w*; unknown variances are replaced by estimates. For
+    other questions than the best arm w* is not computed at each pull, but approached by K steps (Qin and You, arXiv
+    2310.19319), with normal rewards, for Bernoulli arms of the variances m (1 - m).
 
     Where arms have different costs c_a, an arm has the variance c_a sigma_a^2 per unit of money: w* of these variances
     are the shares of the money that minimise its expected amount (Gaussian arms; this library's derivation), and pulls
@@ -144,7 +187,7 @@ class TrackAndStop(ConfidenceAgent):
         choice(self.tracking, ("D", "C"), f"tracking of {self.name}")
         real(self.lazy, f"lazy of {self.name}", least=0)
         super().begin(info)
-        self.values["lazy"] = self.lazy
+        self.values.update(lazy=self.lazy, is_known=type(self.task) is BestArm and self.task.epsilon == 0)
         self.values["bernoulli"] = self.values["family"] == BERNOULLI and info.costs is None
 
     @override

@@ -22,7 +22,7 @@ __all__ = [
     "divergence",
     "divergence_inside",
     "inside",
-    "meeting_mean",
+    "inside_of",
     "variance_of",
 ]
 
@@ -92,16 +92,13 @@ def inside(mean: float) -> float:
     return min(max(mean, INTERIOR), 1.0 - INTERIOR)
 
 
+def inside_of(s: RewardFamily, mean: float) -> float:
+    """Return a mean, moved inside for Bernoulli rewards."""
+    return inside(mean) if s.family == BERNOULLI else mean
+
+
 def divergence_inside(e: Episode, s: RewardFamily, w: RewardFamily, arm: int, q: float) -> float:
     """Return d(m, q) of an arm's sample mean m, which is moved inside, for a q inside."""
     if s.family == BERNOULLI:
         return bernoulli_divergence(inside(e.mean[arm]), q)
     return gaussian_divergence(e, s, w, arm, q)
-
-
-def meeting_mean(e: Episode, s: RewardFamily, w: RewardFamily, best: int, other: int, x: float, y: float) -> float:
-    """Return the p that minimises x d(m_best, p) + y d(m_other, p), for sample means that are moved inside."""
-    if s.family == BERNOULLI:
-        return (x * inside(e.mean[best]) + y * inside(e.mean[other])) / (x + y)
-    a, b = x / variance_of(e, s, w, best), y / variance_of(e, s, w, other)
-    return float((a * e.mean[best] + b * e.mean[other]) / (a + b))

@@ -56,7 +56,7 @@ class QuestionState(RewardFamily):
     offset: Scratch
     group: Scratch  # contrasts of one group are overturned together only
     strength: Scratch  # what the contrasts are compared by
-    x: Scratch  # the numbers of the task
+    given: Scratch  # the numbers of the task
     error: PerArm  # variance of each sample mean, estimated if need be; the largest possible one for Bernoulli rewards
 
 
@@ -64,8 +64,8 @@ def contrast_values(task: Task, num_arms: int) -> dict[str, FloatArray]:
     """Return the values of :class:`QuestionState` for a task."""
     most = task.most_contrasts(num_arms)
     names = ("first", "second", "offset", "strength")
-    x = np.array(task.numbers(num_arms), np.float64)
-    return {**{name: np.zeros(most) for name in names}, "group": np.arange(float(most)), "x": x}
+    given = np.array(task.numbers(num_arms), np.float64)
+    return {**{name: np.zeros(most) for name in names}, "group": np.arange(float(most)), "given": given}
 
 
 def gap(mean: FloatArray, w: QuestionState, k: int) -> float:
