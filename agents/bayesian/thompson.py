@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,14 +10,24 @@ from typing_extensions import override
 
 from bai_gym.agents.bayesian.draws import ScreenedPosteriors, another_winner, screening, update_posteriors, winner
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.tools.choosing import best_mean, most_pulled
+from bai_gym.agents.tools.choosing import best_mean, best_recommendation, most_pulled
 from bai_gym.agents.tools.posteriors import (
     BERNOULLI,
     STUDENT,
     Posteriors,
     another_arm_of_largest_draw,
     arm_of_largest_draw,
+    draw_means,
     pool_variances,
+)
+from bai_gym.agents.tools.questions import (
+    QuestionState,
+    contrast_values,
+    gap,
+    random_arm,
+    set_errors,
+    weakest,
+    weakest_group,
 )
 from bai_gym.agents.tools.ranges import length_of
 from bai_gym.agents.tools.scanning import arm_of_largest
@@ -27,6 +37,7 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
 from bai_gym.sampling import Episode, Outcome, PerArm, Rule
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.tasks import BestArm
 from bai_gym.validation import choice, integer, probability, real
 
 __all__ = ["TS", "TTTS"]
@@ -110,6 +121,45 @@ def fast_top_two(e: Episode, s: ScreenedState, w: ScreenedState, rng: np.random.
     return other if other != best else cheapest_to_confuse(e, s, w, best, rng)
 
 
+class QuestionThompsonState(ThompsonState, QuestionState):
+    """What the rule for other questions uses."""
+
+    leads: bool  # whether the first arm of all contrasts is I, and pulled with probability beta before another draw
+
+
+def top_two_of_question(
+    e: Episode, s: QuestionThompsonState, w: QuestionThompsonState, rng: np.random.Generator, question: Any
+) -> int:
+    """Draw an answer, draw again until a contrast of it is overturned, and pull an arm of the one overturned most."""
+    set_errors(e, s, w)
+    draw_means(e, s, w, rng)
+    n = question(w.draw, w, w.given)
+    if s.leads and rng.random() < s.beta:
+        return int(w.first[0])
+    k = overturned_most(e, s, w, n, rng)
+    k = weakest(e, s, w, n, False, rng) if k < 0 else k
+    return int(w.second[k]) if s.leads else random_arm(e, s, w, k, s.beta, rng)
+
+
+def overturned_most(
+    e: Episode, s: QuestionThompsonState, w: QuestionThompsonState, n: int, rng: np.random.Generator
+) -> int:
+    """Return the contrast overturned most by the first of some draws that overturns any; -1 if none does."""
+    for _ in range(s.tries):
+        draw_means(e, s, w, rng)
+        for k in range(n):
+            w.strength[k] = gap(w.draw, w, k)
+        most = weakest_group(w, n, True, rng)
+        if w.strength[most] < 0.0:
+            return most
+    return -1
+
+
+def does_not_fit(e: Episode, s: QuestionThompsonState, w: QuestionThompsonState, question: Any) -> bool:
+    """Return :func:`has_other_reward`."""
+    return has_other_reward(e, s, w)
+
+
 def posterior_mean(pulls: float, mean: float, variance: float, s: ScreenedState) -> float:
     """Return the mean of the posterior."""
     return (pulls * mean + 1.0) / (pulls + 2.0) if s.family == BERNOULLI else mean
@@ -121,7 +171,8 @@ def initial_values(agent: TS | TTTS) -> dict[str, FloatArray | float]:
     values: dict[str, FloatArray | float] = {"family": POSTERIORS.index(posterior)}
     if (sigma := agent.setting("sigma")) is not None:
         values["variances"] = min(max(real(sigma, f"sigma of {agent.name}", above=0) ** 2, 1e-300), 1e300)
-    return values if agent.plain else {**values, **screening(agent.num_arms)}
+    is_screened = not agent.plain and type(agent.task) is BestArm
+    return values if not is_screened else {**values, **screening(agent.num_arms)}
 
 
 @dataclass(kw_only=True)
@@ -200,6 +251,8 @@ class TTTS(SequentialAgent):
     another arm J, which is pulled. If none of ``tries`` has another one, the arm j is pulled that is the cheapest to
     confuse with I: of smallest (m_I - m_j)^2 / (v_I / T_I + v_j / T_j), with the sample means and variances (m (1 - m)
     for ``"bernoulli"``, sigma^2 for ``"normal"``). The arm of largest posterior mean is recommended.
+    Other questions are played as in Qin and You (arXiv 2310.19319): draws are repeated until one overturns a contrast
+    of the first one's answer, and of the contrast overturned most an arm is pulled by its part in the evidence.
 
     Paper: Russo (2016), "Simple Bayesian Algorithms for Best Arm Identification", section 3.3, which draws until
     another arm wins. Differences: a limit on the number of draws; every arm is pulled first, once, or twice for
@@ -222,6 +275,12 @@ class TTTS(SequentialAgent):
     fast: ClassVar[Rule | None] = Rule(
         index=posterior_mean, choose=fast_top_two, stops=has_other_reward, state=ScreenedState
     )
+    general: ClassVar[bool] = True
+    other_rules: ClassVar[dict[str, Rule]] = {
+        "another task": Rule(
+            choose=top_two_of_question, stops=does_not_fit, state=QuestionThompsonState, question=BestArm.contrasts
+        )
+    }
     choices, first_pulls, uses_variances, conclude = TS.choices, TS.first_pulls, TS.uses_variances, TS.conclude
 
     @override
@@ -229,11 +288,23 @@ class TTTS(SequentialAgent):
         probability(self.beta, f"beta of {self.name}")
         integer(self.tries, f"tries of {self.name}", least=1)
         self.values = {**initial_values(self), "beta": self.beta, "tries": self.tries}
+        if type(self.task) is not BestArm:
+            self.values |= {**contrast_values(self.task, self.num_arms), "beta": 0.0}
+
+    @property
+    @override
+    def chosen_rule(self) -> Rule:
+        """The rule for the best arm, or that for another task."""
+        if type(self.task) is BestArm:
+            return super().chosen_rule
+        return replace(self.other_rules["another task"], question=self.task.contrasts)
 
     @override
     def recommend(self, observation: Observation) -> IntArray:
-        """Return the arm of largest posterior mean."""
+        """Return the arm of largest posterior mean; for another task, the answer for the sample means."""
         statistics = Statistics.of(observation)
+        if type(self.task) is not BestArm:
+            return best_recommendation(statistics, self.task, self.tie, self.rng)
         if self.setting("posterior") == "bernoulli":
             means = (1.0 + np.rint(statistics.sums)) / (2.0 + statistics.pulls)
             statistics = Statistics(statistics.pulls, means, statistics.variances)

@@ -144,7 +144,7 @@ class KLRacing(EliminationAgent):
 
 @dataclass(kw_only=True)
 class SuccessiveElimination(ConfidenceAgent):
-    """Pulls all remaining arms once in each round, and drops every arm all of whose contrasts are settled by two widths.
+    """Pulls all remaining arms once in each round, and drops every arm whose contrasts are all settled by two widths.
 
     For the best arm these are the arms that are worse than the best one by two widths, as published; for other
     questions, ours, those on which the answer no longer rests (:mod:`bai_gym.agents.tools.questions`).

@@ -25,6 +25,7 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.agents.bayesian.thompson import QuestionThompsonState, top_two_of_question
 from bai_gym.agents.fixed_confidence.stopping import (
     GAUSSIAN,
     ConfidenceAgent,
@@ -36,8 +37,8 @@ from bai_gym.agents.fixed_confidence.stopping import (
     mean_of,
 )
 from bai_gym.agents.tools.divergences import variance_of
-from bai_gym.agents.tools.posteriors import Posteriors, draw_means
-from bai_gym.agents.tools.questions import gap, random_arm, set_errors, weakest, weakest_group
+from bai_gym.agents.tools.posteriors import draw_means
+from bai_gym.agents.tools.questions import random_arm, set_errors, weakest
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
@@ -52,13 +53,10 @@ A = 1.2  # alpha and s of TTUCB
 MOST = 700.0  # the exponential function of more is no float
 
 
-class TopTwoState(ConfidenceState, Posteriors):
+class TopTwoState(QuestionThompsonState, ConfidenceState):
     """What the rules of top-two agents use."""
 
-    beta: float  # probability of pulling the leader; 0 for the adaptive one
     tracks: bool  # whether the share of the leader is tracked
-    tries: int  # largest number of draws for a challenger
-    leads: bool  # whether all contrasts are of the same first arm
     uniform: bool  # whether the bonus of TTUCB is the uniform one
     score: PerArm  # upper bounds, or improvements
     led: PerArm  # times as leader, L
@@ -71,30 +69,6 @@ def t3c(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, qu
     draw_means(e, s, w, rng)
     n = question(w.draw, w, w.given)
     return one_of(e, s, w, weakest(e, s, w, n, False, rng), rng)
-
-
-def ttts(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, question: Question) -> int:
-    """Draw an answer, draw again until a contrast of it is overturned, and pull an arm of the one overturned most."""
-    set_errors(e, s, w)
-    draw_means(e, s, w, rng)
-    n = question(w.draw, w, w.given)
-    if s.leads and rng.random() < s.beta:
-        return int(w.first[0])
-    k = overturned_most(e, s, w, n, rng)
-    k = weakest(e, s, w, n, False, rng) if k < 0 else k
-    return int(w.second[k]) if s.leads else random_arm(e, s, w, k, s.beta, rng)
-
-
-def overturned_most(e: Episode, s: TopTwoState, w: TopTwoState, n: int, rng: np.random.Generator) -> int:
-    """Return the contrast overturned most by the first of some draws that overturns any; -1 if none does."""
-    for _ in range(s.tries):
-        draw_means(e, s, w, rng)
-        for k in range(n):
-            w.strength[k] = gap(w.draw, w, k)
-        most = weakest_group(w, n, True, rng)
-        if w.strength[most] < 0.0:
-            return most
-    return -1
 
 
 def eb_tc(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, question: Question) -> int:
@@ -229,7 +203,7 @@ class TTTSGLR(TopTwo):
     tries: int = 100
 
     name: ClassVar[str] = "TTTS-GLR"
-    rule: ClassVar[Rule] = Rule(choose=ttts, stops=is_settled, state=TopTwoState, question=best_arm)
+    rule: ClassVar[Rule] = Rule(choose=top_two_of_question, stops=is_settled, state=TopTwoState, question=best_arm)
 
     @override
     def begin(self, info: ProblemInfo) -> None:
