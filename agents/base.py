@@ -19,7 +19,7 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
-from bai_gym.tasks import Task
+from bai_gym.tasks import TASKS, Task
 from bai_gym.validation import choice, flag, real
 
 __all__ = ["Agent", "Plan"]
@@ -192,7 +192,7 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
         self.task: Task = info.task
         self.checkpoints: tuple[int, ...] = info.checkpoints
         if not self.plays(self.task):
-            allowed = ", ".join(sorted(self.tasks))
+            allowed = ", ".join(self.known_tasks)
             raise AgentError(f"{self.name} does not support the task {self.task.name!r}; it supports: {allowed}")
         if info.fixed_confidence and not self.stops:
             raise AgentError(
@@ -207,6 +207,11 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
     def plays(self, task: Task) -> bool:
         """Return whether the agent plays a task: one of :attr:`tasks` or, if it is :attr:`general`, with contrasts."""
         return task.name in self.tasks or (self.general and task.contrasts is not None)
+
+    @property
+    def known_tasks(self) -> list[str]:
+        """The names of all tasks that the agent plays, those of other distributions included."""
+        return sorted({*self.tasks, *(name for name, task in TASKS.items() if self.general and task.contrasts)})
 
     def _check_kinds(self) -> None:
         """Raise :class:`ParameterError` unless each number is a number and each switch a bool.

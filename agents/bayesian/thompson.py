@@ -289,7 +289,7 @@ class TTTS(SequentialAgent):
         integer(self.tries, f"tries of {self.name}", least=1)
         self.values = {**initial_values(self), "beta": self.beta, "tries": self.tries}
         if type(self.task) is not BestArm:
-            self.values |= {**contrast_values(self.task, self.num_arms), "beta": 0.0}
+            self.values |= {**contrast_values(self.task, self.num_arms, self.batch, self.tie, self.rng), "beta": 0.0}
 
     @property
     @override

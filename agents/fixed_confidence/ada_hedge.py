@@ -26,7 +26,7 @@ from bai_gym.agents.tools.divergences import (
     variance_of,
 )
 from bai_gym.agents.tools.hedge import exponential_weights, mix_loss
-from bai_gym.agents.tools.questions import set_errors, two_means, weakest_group
+from bai_gym.agents.tools.questions import answer, set_errors, two_means, weakest_group
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, Vector
@@ -56,7 +56,7 @@ class AdaHedgeState(ConfidenceState):
 def play_round(e: Episode, s: AdaHedgeState, w: AdaHedgeState, rng: np.random.Generator, question: Question) -> int:
     """Play one round of the game, and return the arm whose pulls are furthest behind the weights (C-tracking)."""
     set_errors(e, s, w)
-    n = question(e.mean, w, w.given)
+    n = answer(e, s, w, question)
     best = int(w.first[0]) if s.leads else 0
     if e.pulled < 0:
         for arm in range(e.num_arms):

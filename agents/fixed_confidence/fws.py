@@ -18,7 +18,7 @@ from bai_gym.agents.fixed_confidence.stopping import (
 )
 from bai_gym.agents.tools.divergences import divergence_inside, inside_of
 from bai_gym.agents.tools.games import solve_game
-from bai_gym.agents.tools.questions import gap, set_errors, two_means
+from bai_gym.agents.tools.questions import answer, gap, set_errors, two_means
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, Scratch, Vector
@@ -42,7 +42,7 @@ def frank_wolfe(e: Episode, s: FWSState, w: FWSState, rng: np.random.Generator, 
     """Move x by a step towards z, and pull the arm of largest x_k / N_k."""
     t = float(e.made)
     set_errors(e, s, w)
-    n = question(e.mean, w, w.given)
+    n = answer(e, s, w, question)
     for arm in range(e.num_arms):
         w.x[arm] = 1.0 / e.num_arms if e.pulled < 0 else w.x[arm]
         w.z[arm] = 1.0 / e.num_arms

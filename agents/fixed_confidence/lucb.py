@@ -14,7 +14,7 @@ from typing_extensions import override
 from bai_gym.agents.fixed_confidence.stopping import Question, best_arm
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.batches import BatchState, batch_size_of, is_look
-from bai_gym.agents.tools.questions import QuestionState, contrast_values, gap, weakest_group
+from bai_gym.agents.tools.questions import QuestionState, answer, contrast_values, gap, weakest_group
 from bai_gym.agents.tools.ranges import (
     has_unknown_variances,
     interval_values,
@@ -52,7 +52,7 @@ def pull_pair(e: Episode, s: LUCBState, w: LUCBState, rng: np.random.Generator, 
     level = exploration(e.num_arms, (e.made - e.num_arms) // 2 + 1.0, s.delta)
     for arm in range(e.num_arms):
         w.width[arm] = interval_width(e, s, arm) if s.mixed else hoeffding(level, s.b, 2.0 * e.pulls[arm])
-    n = question(e.mean, w, w.given)
+    n = answer(e, s, w, question)
     for k in range(n):
         i, j = int(w.first[k]), int(w.second[k])
         both = (w.width[i] if i >= 0 else 0.0) + (w.width[j] if j >= 0 else 0.0)
@@ -66,7 +66,8 @@ def pull_pair(e: Episode, s: LUCBState, w: LUCBState, rng: np.random.Generator, 
     if e.made < e.end - 1:
         s.challenger = j
         return i
-    return j if w.width[j] > w.width[i] or (w.width[j] == w.width[i] and rng.random() < 0.5) else i
+    is_tied = w.width[i] == w.width[j]
+    return j if w.width[j] > w.width[i] or (is_tied and e.tie != TO_FIRST and rng.random() < 0.5) else i
 
 
 def exploration(num_arms: int, t: float, delta: float) -> float:
@@ -131,4 +132,8 @@ class LUCB(SequentialAgent):
         if not mixed:
             range_of(self)  # which the paper's widths need
         values = {"delta": self.delta, "mixed": mixed, "batch_size": batch_size_of(self)}
-        self.values = {**interval_values(self), **values, **contrast_values(self.task, self.num_arms)}
+        self.values = {
+            **interval_values(self),
+            **values,
+            **contrast_values(self.task, self.num_arms, self.batch, self.tie, self.rng),
+        }

@@ -13,7 +13,7 @@ from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, Question, 
 from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.posteriors import pool_variances
-from bai_gym.agents.tools.questions import gap
+from bai_gym.agents.tools.questions import answer, gap
 from bai_gym.agents.tools.scanning import active_arm_of_smallest, pull_in_turn
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Outcome, PerArm, Rule
@@ -43,7 +43,7 @@ def race(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator) -
 def eliminate(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator, question: Question) -> int:
     """Drop all arms whose contrasts are settled by the intervals; return when the next round ends."""
     pool_variances(e, s)
-    n = question(e.mean, w, w.given)
+    n = answer(e, s, w, question)
     for k in range(n):
         i, j = int(w.first[k]), int(w.second[k])
         w.strength[k] = gap(e.mean, w, k)

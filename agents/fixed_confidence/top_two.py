@@ -38,7 +38,7 @@ from bai_gym.agents.fixed_confidence.stopping import (
 )
 from bai_gym.agents.tools.divergences import variance_of
 from bai_gym.agents.tools.posteriors import draw_means
-from bai_gym.agents.tools.questions import random_arm, set_errors, weakest
+from bai_gym.agents.tools.questions import answer, random_arm, set_errors, weakest
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
@@ -74,14 +74,14 @@ def t3c(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, qu
 def eb_tc(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, question: Question) -> int:
     """Pull an arm of the weakest contrast of the answer for the sample means."""
     set_errors(e, s, w)
-    n = question(e.mean, w, w.given)
+    n = answer(e, s, w, question)
     return one_of(e, s, w, weakest(e, s, w, n, False, rng), rng)
 
 
 def eb_tci(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, question: Question) -> int:
     """EB-TC with the smallest W + log N of the challenger."""
     set_errors(e, s, w)
-    n = question(e.mean, w, w.given)
+    n = answer(e, s, w, question)
     return one_of(e, s, w, weakest(e, s, w, n, True, rng), rng)
 
 

@@ -18,7 +18,7 @@ from bai_gym.agents.fixed_confidence.stopping import (
     is_settled,
 )
 from bai_gym.agents.tools.divergences import inside
-from bai_gym.agents.tools.questions import gap, set_errors, weakest_group
+from bai_gym.agents.tools.questions import answer, gap, set_errors, weakest_group
 from bai_gym.agents.tools.scanning import arm_of_largest, largest
 from bai_gym.agents.tools.spending import PricedState, affordable, prices
 from bai_gym.problems import ProblemInfo
@@ -99,7 +99,7 @@ def find_proportions(
     if s.is_known:
         s.y = optimal_proportions(w.mean, w.variance, s.bernoulli, 0.0, w.money_share, s.y)
     else:
-        approach(e, w, question(e.mean, w, w.given), rng)
+        approach(e, w, answer(e, s, w, question), rng)
     money, pulls = 0.0, 0.0
     for arm in range(e.num_arms):
         money += w.money_share[arm]

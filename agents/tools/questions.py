@@ -22,16 +22,18 @@ six pulls of each arm.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence
 from bai_gym.agents.tools.posteriors import BERNOULLI, STUDENT, RewardFamily
-from bai_gym.sampling import TO_FIRST, Episode, PerArm, Scratch
+from bai_gym.sampling import TO_FIRST, Episode, PerArm, Scratch, TieRule
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Task
 
 __all__ = [
+    "answer",
     "QuestionState",
     "contrast_values",
     "evidence",
@@ -44,6 +46,7 @@ __all__ = [
     "weakest_group",
 ]
 
+TIED = 1e-12  # distance of tied means, in units of the largest
 PRIOR_PULLS = 2.0  # a
 HALVINGS = 45  # of the interval in which two Bernoulli means meet
 
@@ -57,15 +60,31 @@ class QuestionState(RewardFamily):
     group: Scratch  # contrasts of one group are overturned together only
     strength: Scratch  # what the contrasts are compared by
     given: Scratch  # the numbers of the task
+    order: PerArm  # in [0, 1): of arms with equal means, those of larger numbers count as better
+    seen: PerArm  # the sample means, without ties
     error: PerArm  # variance of each sample mean, estimated if need be; the largest possible one for Bernoulli rewards
 
 
-def contrast_values(task: Task, num_arms: int) -> dict[str, FloatArray]:
-    """Return the values of :class:`QuestionState` for a task."""
+def contrast_values(
+    task: Task, num_arms: int, batch: int, tie: TieRule, rng: np.random.Generator
+) -> dict[str, FloatArray]:
+    """Return the values of :class:`QuestionState` for a task, in ``batch`` episodes."""
+    order = np.tile(np.arange(num_arms)[::-1] / num_arms, (batch, 1))
+    order = rng.permuted(order, axis=1) if tie == "random" else order
     most = task.most_contrasts(num_arms)
     names = ("first", "second", "offset", "strength")
     given = np.array(task.numbers(num_arms), np.float64)
-    return {**{name: np.zeros(most) for name in names}, "group": np.arange(float(most)), "given": given}
+    return {**{name: np.zeros(most) for name in names}, "group": np.arange(float(most)), "given": given, "order": order}
+
+
+def answer(e: Episode, s: QuestionState, w: QuestionState, question: Any) -> int:
+    """Set the contrasts of the answer for the sample means, the equal ones in an order of the episode's own."""
+    largest = 0.0
+    for arm in range(e.num_arms):
+        largest = max(largest, abs(e.mean[arm]))
+    for arm in range(e.num_arms):
+        w.seen[arm] = e.mean[arm] + w.order[arm] * (TIED * largest + TINY)
+    return int(question(w.seen, w, w.given))
 
 
 def gap(mean: FloatArray, w: QuestionState, k: int) -> float:

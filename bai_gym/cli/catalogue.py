@@ -53,7 +53,7 @@ def _agent(name: str, titles: Mapping[str, str]) -> dict[str, Any]:
         "name": name,
         "title": titles.get(name, ""),
         "group": heading(entry),
-        "tasks": sorted(agent.tasks),
+        "tasks": agent.known_tasks,
         "stops": agent.stops,
         "knows": sorted(agent.knows),
         "needs": [*needs(agent), *entry.restrictions],

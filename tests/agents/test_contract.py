@@ -223,8 +223,8 @@ def test_what_an_agent_is_not_for_is_refused(name: str) -> None:
     agent, arms, plain = agents.make(name), BUILT_IN[name].arms, spread(4)
     assert set() < agent.tasks <= {*TASKS, "best-candidate"}
     for task in (BestArm(), TopM(2), BestOfEach(2), Thresholding(0.5), GoodArm(0.5)):
-        if task.name not in agent.tasks:
-            able = ", ".join(sorted(agent.tasks))
+        if not agent.plays(task):
+            able = ", ".join(agent.known_tasks)
             refused(f"does not support the task '{task.name}'; it supports: {able}$", fit(agent, plain), task=task)
     if arms:
         refused(f"is for {arms} arms, and there are 4", plain)

@@ -10,7 +10,8 @@ import pytest
 
 import bai_gym
 from bai_gym import agents
-from bai_gym.agents.fixed_confidence import intervals, racing, stopping, top_two
+from bai_gym.agents.fixed_confidence import intervals, racing, stopping
+from bai_gym.agents.tools import questions
 from bai_gym.agents.tools.divergences import bernoulli_bound_near, bernoulli_upper_bound
 from bai_gym.agents.tools.mixtures import (
     bounded_end_near,
@@ -45,14 +46,9 @@ def test_decisions_are_those_of_the_exact_rule_at_every_pull(monkeypatch: pytest
     monkeypatch.setattr(engine, "can_compile", lambda: False)
     near = intervals.upper_end_near
 
-    def exact_scores(e: Any, s: Any, w: Any, best: int, explores: float) -> None:
-        for arm in range(e.num_arms):
-            w.score[arm] = -stopping.evidence(e, s, w, best, arm) - explores * math.log(e.pulls[arm])
-        w.score[best] = -np.inf
-
-    def checked_fall(e: Any, s: Any, w: Any, best: int) -> bool:
-        found = falls_short(e, s, w, best)
-        assert not found or not stopping.is_better(e, s, w, best, s.rival)
+    def checked_fall(e: Any, s: Any, w: Any) -> bool:
+        found = falls_short(e, s, w)
+        assert not found or not stopping.suffices(e, s, w, s.at)
         looks.append(found)
         return found
 
@@ -65,9 +61,9 @@ def test_decisions_are_those_of_the_exact_rule_at_every_pull(monkeypatch: pytest
             patch.setattr(stopping, "falls_short", checked_fall)
             cheap = runs_of(name, family)
         with monkeypatch.context() as patch:
-            patch.setattr(stopping, "falls_short", lambda e, s, w, best: False)
+            patch.setattr(stopping, "falls_short", lambda e, s, w: False)
             patch.setattr(racing, "overlap", lambda e, s, w, i, j: False)
-            patch.setattr(top_two, "score_few", exact_scores)
+            patch.setattr(questions, "least_evidence", lambda e, s, w, k: 0.0)
             for module in (intervals, racing):
                 patch.setattr(module, "upper_end", lambda e, s, w, arm: near(e, s, w, arm, 0.0))
             assert cheap == runs_of(name, family), name

@@ -21,41 +21,50 @@ from bai_gym.agents.fixed_confidence.lil_ucb import LilState
 from bai_gym.agents.fixed_confidence.stopping import BERNOULLI, ConfidenceAgent, ConfidenceState
 from bai_gym.agents.fixed_confidence.top_two import TopTwoState
 from bai_gym.agents.fixed_confidence.track_and_stop import TrackingState
-from bai_gym.agents.tools.divergences import divergence_inside, meeting_mean
+from bai_gym.agents.tools.divergences import divergence_inside
 from bai_gym.agents.tools.games import solve_game
+from bai_gym.agents.tools.questions import contrast_values, set_errors, two_means
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Engine
 from bai_gym.statistics import Statistics
+from bai_gym.tasks import BestArm
 from bai_gym.theory import bernoulli_kl, optimal_weights
 
 Play = Callable[..., Any]
 RNG = np.random.default_rng(0)
 UNION = 6  # log(4 K N^2 / delta)
 LEVEL = 1e-5  # of each test of a distribution
+BEST = BestArm.contrasts
+
+
+def asked(num_arms: int) -> dict[str, Any]:
+    """What rules need to ask for the best arm."""
+    values = contrast_values(BestArm(), num_arms, 1, "first", RNG)
+    return {**values, "order": values["order"][0]}
 
 
 # ------------------------------------------------------------------------------------------------ Track-and-Stop
 
 
 def test_d_tracking_by_hand(episode: Play) -> None:
-    s, w = TrackingState.of(due=1e9, share=np.array([0.1, 0.45, 0.3, 0.15]))
+    s, w = TrackingState.of(due=1e9, share=np.array([0.1, 0.45, 0.3, 0.15]), **asked(4))
     # t = 100: sqrt(t) - K / 2 = 8. An arm of 8 pulls comes first; of 9 pulls, t w - N is 1, 4, 5, -10.
-    assert track_and_stop.d_tracking(episode([8, 42, 25, 25], [0.0] * 4), s, w, RNG) == 0
-    assert track_and_stop.d_tracking(episode([9, 41, 25, 25], [0.0] * 4), s, w, RNG) == 2
+    assert track_and_stop.d_tracking(episode([8, 42, 25, 25], [0.0] * 4), s, w, RNG, BEST) == 0
+    assert track_and_stop.d_tracking(episode([9, 41, 25, 25], [0.0] * 4), s, w, RNG, BEST) == 2
 
 
 def test_c_tracking_by_hand(episode: Play) -> None:
     # t = 9, K = 4: at least 1 / (2 sqrt 25) = 0.1. Above it 0.6, 0.2, 0, 0 are left of w, of which 3/4 and 1/4 of the
     # remaining 0.6 are given.
-    s, w = TrackingState.of(due=1e9, share=np.array([0.7, 0.3, 0.0, 0.0]))
+    s, w = TrackingState.of(due=1e9, share=np.array([0.7, 0.3, 0.0, 0.0]), **asked(4))
     e = episode([3, 2, 2, 2], [0.0] * 4)
-    assert track_and_stop.c_tracking(e, s, w, RNG) == 0
+    assert track_and_stop.c_tracking(e, s, w, RNG, BEST) == 0
     assert w.total.tolist() == pytest.approx([3.55, 2.25, 2.1, 2.1])
     # Again, after a pull of arm 0: sums 4.1, 2.5, 2.2, 2.2 against 4, 2, 2, 2 pulls.
     e.pulls[0] += 1
-    assert track_and_stop.c_tracking(e._replace(pulled=0), s, w, RNG) == 1
+    assert track_and_stop.c_tracking(e._replace(pulled=0), s, w, RNG, BEST) == 1
     assert w.total.tolist() == pytest.approx([4.1, 2.5, 2.2, 2.2])
 
 
@@ -65,14 +74,14 @@ def test_proportions_are_those_of_the_sample_means(episode: Play) -> None:
         ({"variances": np.full(3, 0.25)}, optimal_weights([1.0, 0.7, 0.2], 0.25)),
         ({"family": BERNOULLI, "bernoulli": True, "variances": np.zeros(3)}, optimal_weights([1 - 1e-6, 0.7, 0.2])),
     ):
-        s, w = TrackingState.of(**values, cost=np.ones(3), lazy=0.5)
-        track_and_stop.find_proportions(e, s, w)
+        s, w = TrackingState.of(**values, cost=np.ones(3), lazy=0.5, is_known=True, **asked(3))
+        track_and_stop.find_proportions(e, s, w, RNG, BEST)
         np.testing.assert_allclose(w.share, expected, atol=1e-6)
         assert s.due == 16.5
         w.share[:] = 0.0
-        track_and_stop.find_proportions(e._replace(made=16), s, w)  # too early for another search
+        track_and_stop.find_proportions(e._replace(made=16), s, w, RNG, BEST)  # too early for another search
         assert not w.share.any()
-        track_and_stop.find_proportions(e._replace(made=17), s, w)
+        track_and_stop.find_proportions(e._replace(made=17), s, w, RNG, BEST)
         assert w.share.any()
 
 
@@ -81,7 +90,7 @@ def test_proportions_are_those_of_the_sample_means(episode: Play) -> None:
 
 def pair_state(num_arms: int, **values: Any) -> tuple[TopTwoState, TopTwoState]:
     """The state of a top-two agent that tracks a share of 1/2, for Gaussian rewards of variance 1."""
-    given = {"variances": np.ones(num_arms), "beta": 0.5, "tracks": True}
+    given = {"variances": np.ones(num_arms), "beta": 0.5, "tracks": True, **asked(num_arms)}
     return TopTwoState.of(**{**given, **values})
 
 
@@ -92,7 +101,7 @@ def test_challengers_by_hand(episode: Play) -> None:
         s, w = pair_state(3)
         # The leader is pulled as long as it has at most half of the times: 0 of 1, 1 of 2, not 2 of 3, 2 of 4.
         expected = [0, 0, challenger, 0, challenger, 0]
-        assert [rule(e, s, w, RNG) for _ in range(6)] == expected
+        assert [rule(e, s, w, RNG, BEST) for _ in range(6)] == expected
         assert (w.led[0], w.own[0]) == (6.0, 4.0)
 
 
@@ -103,7 +112,7 @@ def test_the_leader_has_its_share(episode: Play) -> None:
     for values, share in (({"beta": 0.3}, 0.3), ({}, 0.25), ({"family": BERNOULLI}, own / (own + math.log(4)))):
         s, w = pair_state(2, **{"beta": 0.0, **values}, tracks=False)
         rng = np.random.default_rng(0)
-        led = sum(top_two.eb_tc(e, s, w, rng) == 0 for _ in range(10_000))
+        led = sum(top_two.eb_tc(e, s, w, rng, BEST) == 0 for _ in range(10_000))
         assert binomtest(led, 10_000, share).pvalue > LEVEL
 
 
@@ -115,7 +124,8 @@ def test_the_bonus_of_ttucb(episode: Play, uniform: bool) -> None:
     g = 2 * 1.2 * 2.2 * log_t if uniform else brentq(lambda u: u - math.log(u) - rate, 1, 100)
     for share, leads in ((0.99, 1), (1.01, 0)):
         s, w = pair_state(2, variances=np.full(2, share / (0.81 * g)), uniform=uniform)
-        assert [top_two.ttucb(episode([1, 100], [0.0, 1.0]), s, w, RNG) for _ in range(3)] == [leads, leads, 1 - leads]
+        e = episode([1, 100], [0.0, 1.0])
+        assert [top_two.ttucb(e, s, w, RNG, BEST) for _ in range(3)] == [leads, leads, 1 - leads]
 
 
 def test_expected_improvements_by_hand(episode: Play) -> None:
@@ -172,10 +182,9 @@ def test_kl_lucb_by_hand(episode: Play) -> None:
 def test_a_dropped_arm_is_not_recommended(trace: Play) -> None:
     # With n pulls widths are 0.31 and 0.25: arm 0 is dropped after round 1 (1.3 against 2), and arm 2 after round 2
     # (0.3 against 1.2). The arm that is left then has a smaller mean than arm 0.
-    for name in ("SE", "KL-Racing"):
-        agent = agents.make(name, sigma=0.1, delta=0.1, threshold="union", tie="first")
-        played = trace(agent, [[1.3], [2.0, 0.4], [1.5, -0.9]], 20, fixed_confidence=True)
-        assert (played.arms, played.recommendation) == ([0, 1, 2, 1, 2], 1), name
+    agent = agents.make("KL-Racing", sigma=0.1, delta=0.1, threshold="union", tie="first")
+    played = trace(agent, [[1.3], [2.0, 0.4], [1.5, -0.9]], 20, fixed_confidence=True)
+    assert (played.arms, played.recommendation) == ([0, 1, 2, 1, 2], 1)
 
 
 def test_all_bad_arms_are_dropped_at_once_or_the_worst_alone(trace: Play) -> None:
@@ -217,7 +226,9 @@ def test_lil_ucb_by_hand(episode: Play) -> None:
 
 def fws_state(x: Any, **values: Any) -> tuple[FWSState, FWSState]:
     k = len(x)
-    return FWSState.of(**{"variances": np.ones(k), **values}, x=np.array(x), tableau=np.zeros((k + 1) * (2 * k + 1)))
+    more = {name: np.zeros(k - 1) for name in ("by_first", "by_second")}
+    given = {"variances": np.ones(k), "tableau": np.zeros((k + 1) * (2 * k + 1)), **asked(k), **more, **values}
+    return FWSState.of(**given, x=np.array(x))
 
 
 @pytest.mark.each(
@@ -235,31 +246,35 @@ def fws_state(x: Any, **values: Any) -> tuple[FWSState, FWSState]:
 )
 def test_fws_by_hand(episode: Play, means: Any, x: Any, made: int, z: Any) -> None:
     s, w = fws_state(x)
-    arm = fws.frank_wolfe(episode([15, 10, 5], means, made=made, pulled=0), s, w, RNG)
+    arm = fws.frank_wolfe(episode([15, 10, 5], means, made=made, pulled=0), s, w, RNG, BEST)
     assert w.z.tolist() == pytest.approx(z)
     moved = [a * (made - 1) / made + b / made for a, b in zip(x, z, strict=True)]
     assert w.x.tolist() == pytest.approx(moved)
     assert arm == np.argmax(np.array(moved) / [15, 10, 5])
     first, arrays = fws_state([0.0] * 3)  # proportions are equal at first
-    fws.frank_wolfe(episode([9, 9, 9], means), first, arrays, RNG)
+    fws.frank_wolfe(episode([9, 9, 9], means), first, arrays, RNG, BEST)
     assert arrays.x.tolist() == pytest.approx([1 / 3] * 3)
 
 
 def test_divergences_of_bernoulli_means_are_finite(episode: Play) -> None:
     e, (s, w) = episode([2, 3], [1.0, 0.2]), ConfidenceState.of(family=BERNOULLI)
     assert divergence_inside(e, s, w, 0, 0.5) == pytest.approx(bernoulli_kl(1 - 1e-6, 0.5))
-    assert meeting_mean(e, s, w, 0, 1, 1.0, 3.0) == pytest.approx(0.4)
-    s, w = ConfidenceState.of(variances=np.array([1.0, 0.25]))
-    assert meeting_mean(e, s, w, 0, 1, 1.0, 1.0) == pytest.approx(0.36)  # weights 1 and 4
+    s, w = ConfidenceState.of(family=BERNOULLI, **asked(2))
+    BEST(e.mean, w, w.given)
+    assert two_means(e, s, w, 0, np.array([1.0, 3.0])) == pytest.approx((0.4, 0.4))
+    s, w = ConfidenceState.of(variances=np.array([1.0, 0.25]), **asked(2))
+    set_errors(e, s, w)
+    BEST(e.mean, w, w.given)
+    assert two_means(e, s, w, 0, np.array([1.0, 1.0])) == pytest.approx((0.36, 0.36))  # weights 1 and 4
     assert divergence_inside(e, s, w, 1, 0.7) == pytest.approx(0.5)
 
 
 def test_ada_hedge_by_hand(episode: Play) -> None:
     # Weights are equal at first, the closest rival is arm 1, and both would have the mean 0.75. Bounds are
     # sqrt(2 log(12) / 4) = 1.115 away: gains 1.365^2 / 2 = 0.931 of both, and log(12) / 4 = 0.621 of arm 2.
-    s, w = AdaHedgeState.of(variances=np.ones(3), losses=np.zeros(9))
+    s, w = AdaHedgeState.of(variances=np.ones(3), losses=np.zeros(9), leads=True, **asked(3))
     e = episode([4, 4, 4], [1.0, 0.5, 0.0])
-    assert ada_hedge.play_round(e, s, w, RNG) == 0
+    assert ada_hedge.play_round(e, s, w, RNG, BEST) == 0
     level = math.log(12)
     gain = (0.25 + math.sqrt(level / 2)) ** 2 / 2
     assert w.gain.tolist() == pytest.approx([gain, gain, level / 4])
@@ -270,7 +285,7 @@ def test_ada_hedge_by_hand(episode: Play) -> None:
     assert w.total.tolist() == pytest.approx([4 + 1 / 3] * 3)
     # The next round: weights in proportion to exp(log(3) / D times the gain).
     e.pulls[0] += 1
-    assert ada_hedge.play_round(e._replace(made=13, pulled=0), s, w, RNG) == 1
+    assert ada_hedge.play_round(e._replace(made=13, pulled=0), s, w, RNG, BEST) == 1
     ratio = math.exp(math.log(3) / mix_gap * (gain - level / 4))
     share = np.array([ratio, ratio, 1.0]) / (2 * ratio + 1)
     np.testing.assert_allclose(w.share, share)

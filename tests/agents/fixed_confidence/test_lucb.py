@@ -54,8 +54,8 @@ def test_a_set_by_hand(trace: Play) -> None:
     [
         # Round 1: 0 and 1. Then the challenger is arm 2, whose U, 1.79, exceeds 0.5 + 1.26; it is wider than arm 0.
         ([[1.0], [0.5], [0.0]], 6, [0, 1, 2, 0, 1, 2]),
-        # Equally wide: the lower.
-        ([[0.0], [1.0]], 5, [0, 1, 1, 0, 0]),
+        # Equally wide: the first of the contrast, the better one.
+        ([[0.0], [1.0]], 5, [0, 1, 1, 0, 1]),
         ([[0.0], [1.0]], 2, [0, 1]),
     ],
 )

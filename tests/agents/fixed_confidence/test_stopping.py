@@ -12,7 +12,13 @@ from scipy.stats import t as student_t
 
 import bai_gym
 from bai_gym import agents
-from bai_gym.agents.fixed_confidence.stopping import THRESHOLDS, ConfidenceState, common_term, evidence, own_term
+from bai_gym.agents.fixed_confidence.stopping import (
+    THRESHOLDS,
+    ConfidenceState,
+    common_term,
+    likelihood_ratio,
+    own_term,
+)
 from bai_gym.bandits import EmpiricalBandit, GaussianBandit, SampleTable
 from bai_gym.bandits.finite import FiniteBandit, FinitePopulations
 from bai_gym.errors import AgentError
@@ -45,8 +51,10 @@ def state(family: str, threshold: str, num_arms: int, sigma: Any = 1.0) -> Any:
     truth = GaussianBandit([[0.0] * num_arms], [np.arange(1.0, num_arms + 1.0) ** 2])
     agent.reset(ProblemInfo(num_arms, 100, truth=truth, knows=agent.knows))
     known = np.broadcast_to(np.ravel(agent.values.get("variances", 0.0)), num_arms)
-    names = ("family", "threshold", "level", "constant")
-    return ConfidenceState.of(**{name: agent.values[name] for name in names}, variances=known)
+    names = ("family", "threshold", "level", "constant", "single", "strength", "offset", "group", "given")
+    values = {name: agent.values[name] for name in names}
+    pair = {"first": np.array([0.0]), "second": np.array([1.0])}  # that arm 0 is better than arm 1
+    return ConfidenceState.of(**values, **pair, variances=known)
 
 
 def threshold_of(e: Any, s: Any) -> float:
@@ -106,8 +114,9 @@ def test_evidence_is_the_least_cost_of_another_order(episode: Play) -> None:
             ("student", 0.5 * np.log1p(square / biased)),
         ):
             e, (s, w) = episode(pulls, means, variances), state(family, THRESHOLDS[family][0], 2, None)
-            assert evidence(e, s, w, 0, 1) == pytest.approx((pulls @ cost).min(), rel=1e-5), family
-            assert evidence(e, s, w, 1, 0) == 0.0
+            assert likelihood_ratio(e, s, w, 0) == pytest.approx((pulls @ cost).min(), rel=1e-5), family
+            w.first[0], w.second[0] = 1, 0
+            assert likelihood_ratio(e, s, w, 0) == 0.0
 
 
 @pytest.mark.each(
@@ -154,10 +163,11 @@ def test_rewards_that_contradict_the_family() -> None:
 
 def test_an_accuracy_is_refused_by_agents_that_look_for_the_best_arm() -> None:
     with pytest.raises(
-        AgentError, match="T3C looks for the best arm itself: use an environment with epsilon=0, not 0.1"
+        AgentError, match="TTEI looks for the best arm itself: use an environment with epsilon=0, not 0.1"
     ):
-        agents.make("T3C").reset(ProblemInfo(4, 500, task=BestArm(0.1)))
-    agents.make("KL-LUCB").reset(ProblemInfo(4, 500, task=BestArm(0.1)))
+        agents.make("TTEI").reset(ProblemInfo(4, 500, task=BestArm(0.1)))
+    for name in ("KL-LUCB", "T3C"):
+        agents.make(name).reset(ProblemInfo(4, 500, task=BestArm(0.1)))
 
 
 def test_tied_arms_are_never_separated() -> None:

@@ -35,7 +35,7 @@ def test_values_that_were_computed_before() -> None:
     narrow = 2.0 * math.log(0.95)  # weight of the narrow priors, which count most here
     assert gaussian_evidence(100.0, 1.0, 80.0, 1.0, 0.3) == pytest.approx(-0.0716 + narrow, abs=1e-4)
     # The narrow priors alone give 2.0000 + narrow = 1.8974.
-    assert bounded_evidence(100.0, 0.6, 80.0, 0.375, -math.inf) == pytest.approx(1.92896, abs=1e-5)
+    assert bounded_evidence(100.0, 0.6, 80.0, 0.375, 0.0, -math.inf) == pytest.approx(1.92896, abs=1e-5)
     assert student_level(math.log(3 / 0.1)) == pytest.approx(5.2307, abs=1e-4)
     level = student_level(2.0)
     assert (1 + level) * math.exp(-level) == pytest.approx(math.exp(-2.0))
@@ -91,15 +91,15 @@ def test_the_sums_are_the_least_of_a_grid() -> None:
     grid = np.linspace(0.001, 0.999, 999)
     for n, one, m, two in ((100.0, 0.6, 80.0, 0.375), (20.0, 0.9, 30.0, 0.5)):
         bounded = min(log_bounded(n, n * one, x) + log_bounded(m, m * two, x) for x in grid)
-        assert bounded_evidence(n, one, m, two, -math.inf) == pytest.approx(bounded, abs=0.05)
+        assert bounded_evidence(n, one, m, two, 0.0, -math.inf) == pytest.approx(bounded, abs=0.05)
         gaussian = min(log_gaussian(n, one, x, 0.05) + log_gaussian(m, two, x, 0.08) for x in grid)
         assert gaussian - math.log(4.0) <= gaussian_evidence(n, 0.05, m, 0.08, one - two) <= gaussian
 
 
 def test_a_bound_that_does_not_suffice_is_enough() -> None:
-    exact = bounded_evidence(100.0, 0.6, 80.0, 0.375, -math.inf)
-    assert bounded_evidence(100.0, 0.6, 80.0, 0.375, exact - 1e-6) == pytest.approx(exact)
-    assert exact <= bounded_evidence(100.0, 0.6, 80.0, 0.375, 50.0) < 50.0
+    exact = bounded_evidence(100.0, 0.6, 80.0, 0.375, 0.0, -math.inf)
+    assert bounded_evidence(100.0, 0.6, 80.0, 0.375, 0.0, exact - 1e-6) == pytest.approx(exact)
+    assert exact <= bounded_evidence(100.0, 0.6, 80.0, 0.375, 0.0, 50.0) < 50.0
 
 
 def test_intervals_end_where_the_evidence_suffices() -> None:
