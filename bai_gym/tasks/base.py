@@ -110,7 +110,7 @@ class Task(ABC):
         return np.full(c.first.size, self.exact and self.epsilon == 0.0)
 
     def overturned(self, num_arms: int) -> int:
-        """Return U, how many different contrasts the true means can overturn, over all wrong answers.
+        """Return U, how many different contrasts the true means can overturn most, over all wrong answers.
 
         If the answer is wrong, one of them is overturned, so evidence beyond log(U / delta) for each contrast of the
         answer is proof enough. By default :meth:`most_contrasts`.

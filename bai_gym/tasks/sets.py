@@ -317,7 +317,12 @@ class AllWithin(ArmsAbove):
 
     @override
     def border(self, means: FloatArray) -> FloatArray:
-        return np.asarray(means.max(axis=-1, keepdims=True) - self.within * (1.0 + SLACK))
+        return np.asarray(means.max(axis=-1, keepdims=True) - self.within)
+
+    @override
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
+        """Return the arms at most epsilon worse than the best one: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
+        return np.asarray(means >= self.border(means) - SLACK * self.within, np.int64)
 
     @override
     def describe(self) -> str:
