@@ -113,8 +113,8 @@ class EpisodeSpec(View):
                 the name of one that a wing declares, or a task.
             m: Arms to find, at least 1; of ``"top-m"``.
             num_bandits: Bandits that share the arms, at least 1; of ``"best-of-each"``.
-            epsilon: Largest simple regret of a correct recommendation, at least 0; None: 0. Of ``"all-within"`` how much
-                worse than the best one an arm may be.
+            epsilon: Largest simple regret of a correct recommendation, at least 0; None: 0. Of ``"all-within"`` how
+                much worse than the best one an arm may be.
             threshold: Border of the means; of ``"thresholding"`` and ``"good-arm"``.
             fixed_confidence: Whether the agent decides when an episode stops; the budget is then a cap.
             pull_cost: What a pull takes from the return, at least 0, with fixed confidence (times the arm's cost).

@@ -367,6 +367,8 @@ def _complexity(environment: Environment) -> str:
     if not environment.problem.known:
         return "Unknown, because the true means are."
     rows = complexity_rows(environment.problem, environment.env.episode_spec.task, drawn=environment.drawn)
+    if not rows:
+        return "None is known for this task."
     head = ("measure", "median (10 % to 90 % quantile) of 500 instances" if environment.drawn else "value")
     text = table(head, rows)
     if environment.problem.num_features is not None:
