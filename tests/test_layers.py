@@ -74,7 +74,7 @@ BESIDE: dict[str, set[str]] = {
     "bandits": {"gaussian_process"},
     "linear": {"bandits", "tasks", "theory"},
     "regression": {"designs"},
-    "theory": {"designs"},
+    "theory": {"designs", "tasks"},
     "arrays": {"envs"},
     "problems": {"bandits", "datasets", "gaussian_process", "linear", "tasks", "theory"},
     "adapters": {"sampling"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
@@ -19,6 +20,18 @@ class BestArm(Task):
 
     name = "best-arm"
     one_number = True
+    exact = True
+
+    @staticmethod
+    @override
+    def contrasts(mean: FloatArray, c: Any, x: FloatArray) -> int:
+        """State that the best arm is better than every other, up to epsilon: K - 1 contrasts."""
+        best, n = int(np.argmax(mean)), 0
+        for arm in range(mean.size):
+            if arm != best:
+                c.first[n], c.second[n], c.offset[n] = best, arm, -x[0]
+                n += 1
+        return n
 
     @override
     def describe(self) -> str:

@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.tasks.contrasts import Contrasts
 from bai_gym.validation import real
 
 __all__ = ["Task", "shortfall"]
@@ -31,6 +32,13 @@ class Task(ABC):
         one_number: Whether a recommendation is one number, so that it is an action by itself.
         answer: What such a number stands for: ``"arm"``, or what need not be one.
         entry: What an entry of a recommendation numbers; None: its values are no numbers of something.
+        contrasts: What could overturn the answer at given means, a plain static function ``contrasts(mean, c, x) -> n``
+            that is compiled. For each k < n it sets ``c.first[k]`` and ``c.second[k]`` to arms, or -1 for no arm, and
+            ``c.offset[k]`` to a number: the answer rests on mean[first] - mean[second] - offset > 0, and is wrong only
+            if the true means overturn one of these. ``c.group[k]`` is k beforehand; contrasts of one group, which
+            follow one another, are overturned together only. ``x`` holds :meth:`numbers`. None: nobody has stated
+            them, and agents that need nothing else of a task do not play it.
+        exact: Whether, with epsilon 0, one recommendation alone is right, and any overturned contrast makes it wrong.
     """
 
     name: ClassVar[str]
@@ -39,6 +47,8 @@ class Task(ABC):
     entry: ClassVar[str | None] = "arm"
     m: int = 1
     num_bandits: int = 1
+    contrasts: ClassVar[Any] = None
+    exact: ClassVar[bool] = False
 
     def __init__(self, epsilon: float = 0.0) -> None:
         """Check epsilon.
@@ -71,6 +81,41 @@ class Task(ABC):
 
     def check_arms(self, num_arms: int) -> None:  # noqa: B027
         """Raise :class:`ParameterError` if the task is undefined for this number of arms; by default it is for all."""
+
+    def numbers(self, num_arms: int) -> tuple[float, ...]:
+        """Return what :attr:`contrasts` needs to know, such as a threshold: by default epsilon."""
+        return (self.epsilon,)
+
+    def most_contrasts(self, num_arms: int) -> int:
+        """Return the largest number of contrasts of an answer: by default K - 1."""
+        return num_arms - 1
+
+    def contrasts_at(self, means: FloatArray) -> Contrasts:
+        """Return the contrasts of the answer at means ``(K,)``.
+
+        Raises:
+            ParameterError: If the task has none.
+        """
+        if self.contrasts is None:
+            raise ParameterError(f"the task {self.name!r} states no contrasts: give it the function `contrasts`")
+        c = Contrasts.room(self.most_contrasts(means.size))
+        return c.at(slice(self.contrasts(means, c, np.array(self.numbers(means.size), np.float64))))
+
+    def decisive(self, means: FloatArray, c: Contrasts) -> npt.NDArray[np.bool_]:
+        """Return ``(n,)`` which contrasts suffice to make each recommendation wrong that is right at means ``(K,)``.
+
+        Lower bounds on the number of pulls are proved by these: by default by all if the task is :attr:`exact` and
+        epsilon is 0, else by none.
+        """
+        return np.full(c.first.size, self.exact and self.epsilon == 0.0)
+
+    def overturned(self, num_arms: int) -> int:
+        """Return U, how many different contrasts the true means can overturn most, over all wrong answers.
+
+        If the answer is wrong, one of them is overturned, so evidence beyond log(U / delta) for each contrast of the
+        answer is proof enough. By default :meth:`most_contrasts`.
+        """
+        return self.most_contrasts(num_arms)
 
     @abstractmethod
     def sizes(self, num_arms: int) -> tuple[int, ...]:

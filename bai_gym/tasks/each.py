@@ -31,11 +31,35 @@ class BestOfEach(Task):
     """
 
     name = "best-of-each"
+    exact = True
 
     def __init__(self, num_bandits: int, epsilon: float = 0.0) -> None:
         """Check both."""
         super().__init__(epsilon)
         self.num_bandits = integer(num_bandits, "num_bandits", least=1)
+
+    @staticmethod
+    @override
+    def contrasts(mean: FloatArray, c: Any, x: FloatArray) -> int:
+        """State that the best arm of each bandit is better than the others of it, up to epsilon: K - M contrasts."""
+        size, n = int(x[0]), 0
+        for start in range(0, mean.size, size):
+            best = start + int(np.argmax(mean[start : start + size]))
+            for arm in range(start, start + size):
+                if arm != best:
+                    c.first[n], c.second[n], c.offset[n] = best, arm, -x[1]
+                    n += 1
+        return n
+
+    @override
+    def numbers(self, num_arms: int) -> tuple[float, ...]:
+        """Return the arms of a bandit, and epsilon."""
+        return (num_arms // self.num_bandits, self.epsilon)
+
+    @override
+    def most_contrasts(self, num_arms: int) -> int:
+        """Return K - M."""
+        return num_arms - self.num_bandits
 
     @override
     def describe(self) -> str:

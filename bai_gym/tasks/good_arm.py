@@ -12,6 +12,7 @@ from typing_extensions import override
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks.base import Task
+from bai_gym.tasks.contrasts import Contrasts
 from bai_gym.validation import real
 
 __all__ = ["GoodArm"]
@@ -38,6 +39,33 @@ class GoodArm(Task):
         """Check both."""
         super().__init__(epsilon)
         self.threshold = real(threshold, "threshold")
+
+    @staticmethod
+    @override
+    def contrasts(mean: FloatArray, c: Any, x: FloatArray) -> int:
+        """State that the arm of largest mean is good, one contrast; or that no arm is, K contrasts."""
+        best = int(np.argmax(mean))
+        if mean[best] >= x[0]:
+            c.first[0], c.second[0], c.offset[0] = best, -1, x[0] - x[1]
+            return 1
+        for arm in range(mean.size):
+            c.first[arm], c.second[arm], c.offset[arm] = -1, arm, -x[0] - x[1]
+        return int(mean.size)
+
+    @override
+    def numbers(self, num_arms: int) -> tuple[float, ...]:
+        """Return the threshold and epsilon."""
+        return (self.threshold, self.epsilon)
+
+    @override
+    def most_contrasts(self, num_arms: int) -> int:
+        """Return K. As many can be overturned: of each bad arm its own, and "none" by the best of the good ones."""
+        return num_arms
+
+    @override
+    def decisive(self, means: FloatArray, c: Contrasts) -> npt.NDArray[np.bool_]:
+        """Return True for all with epsilon 0, unless several arms are good."""
+        return np.full(c.first.size, self.epsilon == 0.0 and (means >= self.threshold).sum() < 2)
 
     @override
     def describe(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,10 +12,11 @@ from typing_extensions import override
 
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.tasks.base import Task
+from bai_gym.tasks.base import SLACK, Task
+from bai_gym.tasks.contrasts import Contrasts
 from bai_gym.validation import integer, real
 
-__all__ = ["Thresholding", "TopM"]
+__all__ = ["AllWithin", "ArmsAbove", "Thresholding", "TopM"]
 
 
 class SetTask(Task):
@@ -50,11 +52,44 @@ class TopM(SetTask):
     """
 
     name = "top-m"
+    exact = True
 
     def __init__(self, m: int, epsilon: float = 0.0) -> None:
         """Check both."""
         super().__init__(epsilon)
         self.m = integer(m, "m", least=1, rule="an integer from 1 to the number of arms less 1")
+
+    @staticmethod
+    @override
+    def contrasts(mean: FloatArray, c: Any, x: FloatArray) -> int:
+        """State that each of the m best arms is better than each other arm, up to epsilon: m (K - m) contrasts."""
+        m, size, n = int(x[0]), 0, 0
+        best, is_best = np.zeros(m + 1, np.int64), np.zeros(mean.size, np.int8)
+        for arm in range(mean.size):  # the m best so far, in order
+            place = size
+            while place > 0 and mean[best[place - 1]] < mean[arm]:
+                best[place] = best[place - 1]
+                place -= 1
+            best[place] = arm
+            size = min(size + 1, m)
+        for place in range(m):
+            is_best[best[place]] = 1
+        for place in range(m):
+            for arm in range(mean.size):
+                if is_best[arm] == 0:
+                    c.first[n], c.second[n], c.offset[n] = best[place], arm, -x[1]
+                    n += 1
+        return n
+
+    @override
+    def numbers(self, num_arms: int) -> tuple[float, ...]:
+        """Return m and epsilon."""
+        return (self.m, self.epsilon)
+
+    @override
+    def most_contrasts(self, num_arms: int) -> int:
+        """Return m (K - m)."""
+        return self.m * (num_arms - self.m)
 
     @override
     def describe(self) -> str:
@@ -129,11 +164,64 @@ class TopM(SetTask):
         return _set_of(arms, num_arms)
 
 
-class Thresholding(SetTask):
-    """Recommend all arms with a mean of at least the threshold; correct if no arm is on the wrong side.
+class ArmsAbove(SetTask):
+    """Base of tasks that ask for all arms whose mean is at least a border; correct if no arm is on the wrong side.
 
-    With an epsilon above 0 the arms at most epsilon away from the threshold may be on either side. A set may have any
-    size, and be empty: all means may lie on one side of the threshold.
+    With an epsilon above 0 the arms at most epsilon away from the border may be on either side. A set may have any
+    size, and be empty.
+    """
+
+    @abstractmethod
+    def border(self, means: FloatArray) -> float | FloatArray:
+        """Return the border of each instance, a number or ``(..., 1)``.
+
+        Args:
+            means: ``(..., K)`` true means.
+        """
+
+    @override
+    def most_contrasts(self, num_arms: int) -> int:
+        """Return K."""
+        return num_arms
+
+    @override
+    def form(self, batch: int, num_arms: int) -> str:
+        return f"{batch} x {num_arms} zeros and ones, a one for every arm in the set"
+
+    @override
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
+        """Return the arms with a mean of at least the border: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
+        return np.asarray(means >= self.border(means), np.int64)
+
+    @override
+    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
+        """Return the largest distance of a misplaced arm from the border, ``(...)``; 0 if none is misplaced.
+
+        Args:
+            means: ``(..., K)`` true means.
+            recommendation: ``(..., K)`` zeros and ones.
+        """
+        wrong = self.correct_recommendation(means) != recommendation
+        return np.asarray(np.where(wrong, np.abs(means - self.border(means)), 0.0).max(axis=-1))
+
+    @override
+    def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
+        """Return whether no arm is on the wrong side; with epsilon > 0, arms within epsilon may be on either side.
+
+        With epsilon = 0, leaving out an arm exactly at the border is wrong, at a regret of 0.
+        """
+        if self.epsilon > 0:
+            return super().correct(means, recommendation)
+        return np.asarray((self.correct_recommendation(means) == recommendation).all(axis=-1))
+
+    @override
+    def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
+        """Return the set, ``(K,)`` zeros and ones."""
+        return _set_of(arms, num_arms)
+
+
+class Thresholding(ArmsAbove):
+    """Recommend all arms with a mean of at least the threshold; correct if no arm is on the wrong side.
 
     Source: Mukherjee et al. (2017), "Thresholding Bandits with Augmented UCB", section 1; the accuracy is that of
     Locatelli, Gutzeit and Carpentier (2016), section 2, except that an arm exactly epsilon away is forgiven.
@@ -144,50 +232,106 @@ class Thresholding(SetTask):
     """
 
     name = "thresholding"
+    exact = True
 
     def __init__(self, threshold: float, epsilon: float = 0.0) -> None:
         """Check both."""
         super().__init__(epsilon)
         self.threshold = real(threshold, "threshold")
 
+    @staticmethod
+    @override
+    def contrasts(mean: FloatArray, c: Any, x: FloatArray) -> int:
+        """State on which side of the threshold each arm is, up to epsilon: K contrasts."""
+        for arm in range(mean.size):
+            if mean[arm] >= x[0]:
+                c.first[arm], c.second[arm], c.offset[arm] = arm, -1, x[0] - x[1]
+            else:
+                c.first[arm], c.second[arm], c.offset[arm] = -1, arm, -x[0] - x[1]
+        return int(mean.size)
+
+    @override
+    def numbers(self, num_arms: int) -> tuple[float, ...]:
+        """Return the threshold and epsilon."""
+        return (self.threshold, self.epsilon)
+
+    @override
+    def border(self, means: FloatArray) -> float:
+        return self.threshold
+
     @override
     def describe(self) -> str:
         return f"all arms with a mean of at least {self.threshold:g}{self._accuracy()}"
 
+
+class AllWithin(ArmsAbove):
+    """Recommend all arms at most epsilon worse than the best one; correct if no arm is on the wrong side.
+
+    Source: Mason, Jain, Tripathy and Nowak (2020), "Finding All epsilon-Good Arms in Stochastic Bandits" (arXiv
+    2006.08850), the additive case. There is no further accuracy.
+
+    Args:
+        epsilon: How much worse an arm may be, at least 0, in the unit of the reward.
+    """
+
+    name = "all-within"
+
+    def __init__(self, epsilon: float) -> None:
+        """Check it."""
+        super().__init__()
+        self.within = real(epsilon, "epsilon", least=0)
+
+    @staticmethod
     @override
-    def form(self, batch: int, num_arms: int) -> str:
-        return f"{batch} x {num_arms} zeros and ones, a one for every arm in the set"
+    def contrasts(mean: FloatArray, c: Any, x: FloatArray) -> int:
+        """State that no arm is more than epsilon better than one of the set, and the best one is for each other arm."""
+        best, n = int(np.argmax(mean)), 0
+        for arm in range(mean.size):
+            if mean[arm] < mean[best] - x[0]:
+                c.first[n], c.second[n], c.offset[n] = best, arm, x[0]
+                n += 1
+            else:
+                for other in range(mean.size):
+                    if other != arm:
+                        c.first[n], c.second[n], c.offset[n] = arm, other, -x[0]
+                        n += 1
+        return n
+
+    @override
+    def numbers(self, num_arms: int) -> tuple[float, ...]:
+        """Return epsilon."""
+        return (self.within,)
+
+    @override
+    def most_contrasts(self, num_arms: int) -> int:
+        """Return K (K - 1).
+
+        As many can be overturned: an arm left out wrongly by any arm, one taken in wrongly by the best one.
+        """
+        return num_arms * (num_arms - 1)
+
+    @override
+    def decisive(self, means: FloatArray, c: Contrasts) -> npt.NDArray[np.bool_]:
+        """Return True for the arms of the set, and for others if the best arm alone keeps them out of it."""
+        return np.asarray((c.offset <= 0.0) | (means[c.second] >= np.sort(means)[-2] - self.within))
+
+    @override
+    def border(self, means: FloatArray) -> FloatArray:
+        return np.asarray(means.max(axis=-1, keepdims=True) - self.within)
 
     @override
     def correct_recommendation(self, means: FloatArray) -> IntArray:
-        """Return the arms with a mean of at least the threshold: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
-        return (means >= self.threshold).astype(np.int64)
+        """Return the arms at most epsilon worse than the best one: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
+        return np.asarray(means >= self.border(means) - SLACK * self.within, np.int64)
 
     @override
-    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
-        """Return the largest distance of a misplaced arm from the threshold, ``(...)``; 0 if none is misplaced.
-
-        Args:
-            means: ``(..., K)`` true means.
-            recommendation: ``(..., K)`` zeros and ones.
-        """
-        wrong = self.correct_recommendation(means) != recommendation
-        return np.asarray(np.where(wrong, np.abs(means - self.threshold), 0.0).max(axis=-1))
+    def describe(self) -> str:
+        return f"all arms at most {self.within:g} worse than the best one"
 
     @override
-    def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
-        """Return whether no arm is on the wrong side; with epsilon > 0, arms within epsilon may be on either side.
-
-        With epsilon = 0, leaving out an arm exactly at the threshold is wrong, at a regret of 0.
-        """
-        if self.epsilon > 0:
-            return super().correct(means, recommendation)
-        return np.asarray((self.correct_recommendation(means) == recommendation).all(axis=-1))
-
-    @override
-    def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
-        """Return the set, ``(K,)`` zeros and ones."""
-        return _set_of(arms, num_arms)
+    def __repr__(self) -> str:
+        """Show the task as a constructor call."""
+        return f"AllWithin(epsilon={self.within})"
 
 
 def _set_of(arms: Sequence[int], num_arms: int) -> IntArray:
