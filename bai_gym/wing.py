@@ -173,6 +173,32 @@ WING = Wing(
             "your own arms, one with a mean of at least threshold = 0.425, or none, fixed confidence",
             {"task": "good-arm", "threshold": 0.425, **FIXED_CONFIDENCE},
         ),
+        Registration(
+            "BAI-AllWithin-Gaussian10-v0",
+            "custom",
+            5000,
+            "10 Gaussian arms, all at most epsilon = 0.25 worse than the best one, two of them close to that border",
+            {
+                "means": (1.0, 0.9, 0.85, 0.8, 0.65, 0.6, 0.5, 0.4, 0.3, 0.2),
+                "variances": 0.25,
+                "task": "all-within",
+                "epsilon": 0.25,
+            },
+        ),
+        Registration(
+            "BAI-AllWithin-Custom-v0",
+            "custom",
+            1000,
+            "your own arms, all at most epsilon = 0.075 worse than the best one",
+            {"task": "all-within", "epsilon": 0.075},
+        ),
+        Registration(
+            "BAI-FC-AllWithin-Custom-v0",
+            "custom",
+            CAP,
+            "your own arms, all at most epsilon = 0.075 worse than the best one, fixed confidence",
+            {"task": "all-within", "epsilon": 0.075, **FIXED_CONFIDENCE},
+        ),
         *(_setup(number, "FC-", CAP, ", fixed confidence", FIXED_CONFIDENCE) for number in SETUP_BUDGETS),
         *(
             _setup(

@@ -50,6 +50,7 @@ BESIDE: dict[str, set[str]] = {
     "rewards": {"errors", "statistics", "validation"},
     "validation": {"errors"},
     "wings": {"errors"},
+    "theory": {"tasks"},
     "problems": {"bandits", "data", "tasks", "theory"},
     "adapters": {"sampling"},
     "agents": {"adapters", "sampling"},

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError
-from bai_gym.tasks import TASKS, BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM, make_task
+from bai_gym.tasks import TASKS, AllWithin, BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM, make_task
 
 MEANS = np.array([[0.1, 0.9, 0.4], [2.0, -1.0, 2.0]])
 FOUR = np.array([[0.2, 0.9, 0.5, 0.7], [0.5, 0.5, 0.9, 0.5]])  # a row without ties at the border, and one with
@@ -192,6 +192,7 @@ def test_what_is_no_recommendation(task: Task, recommendation: Any) -> None:
         ({"task": "best-of-each", "num_bandits": 2}, "BestOfEach(num_bandits=2)"),
         ({"task": "thresholding", "threshold": 0}, "Thresholding(threshold=0.0)"),
         ({"task": "thresholding", "threshold": -1.5, "epsilon": 0.1}, "Thresholding(epsilon=0.1, threshold=-1.5)"),
+        ({"task": "all-within", "epsilon": 0.2}, "AllWithin(epsilon=0.2)"),
         ({"task": TopM(2, 0.5)}, "TopM(epsilon=0.5, m=2)"),
     ],
 )
@@ -210,6 +211,7 @@ EACH: dict[str, Any] = {"task": "best-of-each"}
         *(({"task": "thresholding", "threshold": value}, "threshold") for value in (math.nan, "0.5")),
         ({"task": "thresholding"}, "threshold"),
         ({"task": "good-arm"}, "threshold"),
+        ({"task": "all-within"}, "epsilon"),
         ({"threshold": 0.5}, "threshold"),
         *(({**TOP, "m": value}, "m") for value in (0, 1.0, True, 4)),
         ({"task": TopM(4)}, "m"),
@@ -264,3 +266,52 @@ def test_sets_are_completed_by_the_largest_means() -> None:
     assert whole.tolist() == [[0, 1, 1, 0], [0, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 1], [0, 1, 0, 1]]
     np.testing.assert_array_equal(sets, before)
     assert TopM(2).completed(sets[:0], means[:0]).shape == (0, 4)
+
+
+# ------------------------------------------------------------------------------------------------ contrasts
+
+STATED: list[Task] = [
+    *(BestArm(epsilon) for epsilon in (0.0, 0.2)),
+    *(TopM(2, epsilon) for epsilon in (0.0, 0.2)),
+    *(BestOfEach(2, epsilon) for epsilon in (0.0, 0.2)),
+    *(Thresholding(0.5, epsilon) for epsilon in (0.0, 0.2)),
+    *(GoodArm(threshold, epsilon) for threshold in (0.5, 0.8) for epsilon in (0.0, 0.2)),
+    AllWithin(0.2),
+]
+
+
+@pytest.mark.each("task", STATED)
+def test_an_answer_is_wrong_only_if_one_of_its_contrasts_is_overturned(task: Task) -> None:
+    rng = np.random.default_rng(0)
+    for sample in rng.random((300, 6)):
+        c, answer = task.contrasts_at(sample), task.correct_recommendation(sample)
+        assert c.first.size <= task.most_contrasts(6)
+        assert (c.gaps(sample) >= 0).all() and task.correct(sample, answer)
+        others = rng.random((200, 6))
+        against, right = c.gaps(others) < 0, task.correct(others, np.tile(answer, (200, *[1] * answer.ndim)))
+        wrong = ~right
+        assert not (wrong & ~against.any(axis=1)).any(), (task, sample)
+        # Several arms may keep another out of a set, and with epsilon a set may miss the best arm.
+        if not (isinstance(task, AllWithin) or (isinstance(task, TopM) and task.epsilon)):
+            assert not (right & against.any(axis=1)).any(), (task, sample)
+
+
+@pytest.mark.each("task", STATED)
+def test_at_most_so_many_contrasts_are_overturned_most_by_the_same_means(task: Task) -> None:
+    rng = np.random.default_rng(1)
+    for true in rng.random((20, 6)):  # U is about one vector of true means, and all wrong answers to it
+        found = set()
+        for sample in rng.random((500, 6)):
+            c = task.contrasts_at(sample)
+            k = int(c.gaps(true).argmin())
+            if not task.correct(true, task.correct_recommendation(sample)):
+                found.add((int(c.first[k]), int(c.second[k]), float(c.offset[k])))
+        assert len(found) <= task.overturned(6), (task, true, len(found))
+
+
+def test_a_task_without_contrasts_says_so() -> None:
+    class Silent(BestArm):
+        contrasts = None
+
+    with pytest.raises(ParameterError, match="states no contrasts"):
+        Silent().contrasts_at(FOUR[0])

@@ -62,7 +62,7 @@ def _bound(cell: Cell) -> float | None:
     if str(getattr(agent, "name", "")) in CONFIDENCE_BOUNDS:
         return _bound_with_confidence(cell, agent)
     bound = bound_of(agent, THRESHOLD_BOUNDS if isinstance(task, Thresholding) else BOUNDS)
-    if bound is None or not isinstance(task, BestArm | Thresholding) or task.epsilon > 0:
+    if bound is None or type(task) not in (BestArm, Thresholding) or task.epsilon > 0:
         return None
     if cell.episode_spec.fixed_confidence:
         return None

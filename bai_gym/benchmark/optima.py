@@ -40,7 +40,7 @@ def _optimum(cell: Cell) -> float:
         raise ParameterError("it is known for a fixed budget, and here the agent decides when to stop")
     if cell.costs is not None:
         raise ParameterError("it is known for pulls without costs")
-    if not isinstance(task, BestArm) or task.epsilon > 0:
+    if type(task) is not BestArm or task.epsilon > 0:
         raise ParameterError("it is known for one best arm with epsilon 0")
     if not isinstance(problem, BernoulliPriorProblem):
         raise ParameterError("it is known for Bernoulli arms with means from the uniform prior (BAI-Bernoulli*-v0)")

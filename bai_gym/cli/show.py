@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["show"]
 
 ARMS = (2, 8, 64)  # with as many features
+DELTA = 0.1  # of lower bounds
 
 
 def show(
@@ -90,6 +91,7 @@ def _made(entry: Registration) -> dict[str, str]:
         return {"budget": f"{entry.budget:,} pulls", "data": str(error)}
     assert isinstance(env, BestArmEnv)
     spec, problem = env.episode_spec, env.problem
+    bound = problem.lower_bound(spec.task, DELTA, spec.costs) if spec.fixed_confidence else None
     return {
         "arms": str(problem.num_arms),
         "features of an arm": "" if problem.num_features is None else str(problem.num_features),
@@ -97,6 +99,7 @@ def _made(entry: Registration) -> dict[str, str]:
         "instance": "fixed" if isinstance(problem, FixedProblem) else "fresh in every episode",
         "task": spec.task.describe(),
         "budget": f"{spec.budget:,} pulls{', at most: fixed confidence' if spec.fixed_confidence else ''}",
+        "lower bound": "" if bound is None else f"{bound:,.0f} pulls on average with error probability {DELTA:g}",
         "data": entry.data or "none needed",
         "every report says": "; ".join(problem.notes),
     }

@@ -49,7 +49,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
     ``task="best-arm"`` (default): recommend one arm. ``"top-m"``: a set of ``m`` arms. ``"best-of-each"``: the arms are
     those of ``num_bandits`` bandits that share the budget, and the recommendation names an arm of each.
     ``"thresholding"``: all arms with a mean of at least ``threshold``. ``"good-arm"``: one of them, or none if there is
-    none. A recommendation is correct if its simple regret is at most ``epsilon`` (default 0); see :mod:`bai_gym.tasks`.
+    none. ``"all-within"``: all arms at most ``epsilon`` worse than the best one. Of the others a recommendation is
+    correct if its simple regret is at most ``epsilon`` (default 0); see :mod:`bai_gym.tasks`.
 
     ## Action space
     For one arm ``Discrete(K)``: the arm to pull, and in the last step the arm to recommend. For several

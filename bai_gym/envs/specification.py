@@ -109,11 +109,12 @@ class EpisodeSpec(View):
             budget: Pulls of an episode, at least 1, or money, which pays for a pull of any arm.
             reward: Of the recommendation. ``"correct"``: 1 or 0. ``"simple_regret"``: minus it. ``"estimate"``: the
                 mean of the rewards of the recommended arms, which needs no true means.
-            task: ``"best-arm"``, ``"top-m"``, ``"best-of-each"``, ``"thresholding"``, ``"good-arm"``, the name of one
-                that a wing declares, or a task.
+            task: ``"best-arm"``, ``"top-m"``, ``"best-of-each"``, ``"thresholding"``, ``"good-arm"``, ``"all-within"``,
+                the name of one that a wing declares, or a task.
             m: Arms to find, at least 1; of ``"top-m"``.
             num_bandits: Bandits that share the arms, at least 1; of ``"best-of-each"``.
-            epsilon: Largest simple regret of a correct recommendation, at least 0; None: 0.
+            epsilon: Largest simple regret of a correct recommendation, at least 0; None: 0. Of ``"all-within"`` how
+                much worse than the best one an arm may be.
             threshold: Border of the means; of ``"thresholding"`` and ``"good-arm"``.
             fixed_confidence: Whether the agent decides when an episode stops; the budget is then a cap.
             pull_cost: What a pull takes from the return, at least 0, with fixed confidence (times the arm's cost).

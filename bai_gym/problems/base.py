@@ -111,8 +111,8 @@ class Problem(ABC):
     def lower_bound(self, task: Task, delta: float, costs: Costs | None = None) -> float | None:
         """Return kl(delta, 1 - delta) T*, see :func:`bai_gym.theory.fixed_confidence_bound`; None where unknown.
 
-        It is known for the best arm of a fixed instance of Gaussian or Bernoulli arms, and for the best arm or
-        candidate of Gaussian arms of equal variances whose means are linear in their features.
+        It is known for a fixed instance of Gaussian or Bernoulli arms, if one recommendation alone is right, and for
+        the best arm or candidate of Gaussian arms of equal variances whose means are linear in their features.
 
         Args:
             task: What is to be recommended.

@@ -8,9 +8,22 @@ epsilon.
 
 from bai_gym.tasks.arm import BestArm
 from bai_gym.tasks.base import Task
+from bai_gym.tasks.contrasts import Contrasts
 from bai_gym.tasks.each import BestOfEach
 from bai_gym.tasks.good_arm import GoodArm
 from bai_gym.tasks.naming import TASKS, make_task
-from bai_gym.tasks.sets import AllWithin, Thresholding, TopM
+from bai_gym.tasks.sets import AllWithin, ArmsAbove, Thresholding, TopM
 
-__all__ = ["TASKS", "AllWithin", "BestArm", "BestOfEach", "GoodArm", "Task", "Thresholding", "TopM", "make_task"]
+__all__ = [
+    "TASKS",
+    "AllWithin",
+    "ArmsAbove",
+    "BestArm",
+    "BestOfEach",
+    "Contrasts",
+    "GoodArm",
+    "Task",
+    "Thresholding",
+    "TopM",
+    "make_task",
+]

@@ -20,6 +20,7 @@ class BestArm(Task):
 
     name = "best-arm"
     one_number = True
+    exact = True
 
     @staticmethod
     @override

@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.tasks.contrasts import Contrasts
 from bai_gym.validation import real
 
 __all__ = ["Task", "shortfall"]
@@ -37,6 +38,7 @@ class Task(ABC):
             if the true means overturn one of these. ``c.group[k]`` is k beforehand; contrasts of one group, which
             follow one another, are overturned together only. ``x`` holds :meth:`numbers`. None: nobody has stated
             them, and agents that need nothing else of a task do not play it.
+        exact: Whether, with epsilon 0, one recommendation alone is right, and any overturned contrast makes it wrong.
     """
 
     name: ClassVar[str]
@@ -46,6 +48,7 @@ class Task(ABC):
     m: int = 1
     num_bandits: int = 1
     contrasts: ClassVar[Any] = None
+    exact: ClassVar[bool] = False
 
     def __init__(self, epsilon: float = 0.0) -> None:
         """Check epsilon.
@@ -87,8 +90,27 @@ class Task(ABC):
         """Return the largest number of contrasts of an answer: by default K - 1."""
         return num_arms - 1
 
+    def contrasts_at(self, means: FloatArray) -> Contrasts:
+        """Return the contrasts of the answer at means ``(K,)``.
+
+        Raises:
+            ParameterError: If the task has none.
+        """
+        if self.contrasts is None:
+            raise ParameterError(f"the task {self.name!r} states no contrasts: give it the function `contrasts`")
+        c = Contrasts.room(self.most_contrasts(means.size))
+        return c.at(slice(self.contrasts(means, c, np.array(self.numbers(means.size), np.float64))))
+
+    def decisive(self, means: FloatArray, c: Contrasts) -> npt.NDArray[np.bool_]:
+        """Return ``(n,)`` which contrasts suffice to make each recommendation wrong that is right at means ``(K,)``.
+
+        Lower bounds on the number of pulls are proved by these: by default by all if the task is :attr:`exact` and
+        epsilon is 0, else by none.
+        """
+        return np.full(c.first.size, self.exact and self.epsilon == 0.0)
+
     def overturned(self, num_arms: int) -> int:
-        """Return U, how many different contrasts the true means can overturn, over all wrong answers.
+        """Return U, how many different contrasts the true means can overturn most, over all wrong answers.
 
         If the answer is wrong, one of them is overturned, so evidence beyond log(U / delta) for each contrast of the
         answer is proof enough. By default :meth:`most_contrasts`.

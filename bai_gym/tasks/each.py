@@ -31,6 +31,7 @@ class BestOfEach(Task):
     """
 
     name = "best-of-each"
+    exact = True
 
     def __init__(self, num_bandits: int, epsilon: float = 0.0) -> None:
         """Check both."""

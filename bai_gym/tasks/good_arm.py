@@ -12,6 +12,7 @@ from typing_extensions import override
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks.base import Task
+from bai_gym.tasks.contrasts import Contrasts
 from bai_gym.validation import real
 
 __all__ = ["GoodArm"]
@@ -60,6 +61,11 @@ class GoodArm(Task):
     def most_contrasts(self, num_arms: int) -> int:
         """Return K. As many can be overturned: of each bad arm its own, and "none" by the best of the good ones."""
         return num_arms
+
+    @override
+    def decisive(self, means: FloatArray, c: Contrasts) -> npt.NDArray[np.bool_]:
+        """Return True for all with epsilon 0, unless several arms are good."""
+        return np.full(c.first.size, self.epsilon == 0.0 and (means >= self.threshold).sum() < 2)
 
     @override
     def describe(self) -> str:

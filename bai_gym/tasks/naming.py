@@ -32,7 +32,7 @@ def make_task(
         num_arms: K.
         m: Size of the set; needed by ``"top-m"`` and by no other.
         num_bandits: Needed by ``"best-of-each"`` and by no other.
-        epsilon: Accuracy; None: 0.
+        epsilon: Accuracy; None: 0. Needed by ``"all-within"``.
         threshold: Needed by ``"thresholding"`` and ``"good-arm"``, and by no other.
 
     Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,9 +13,10 @@ from typing_extensions import override
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks.base import SLACK, Task
+from bai_gym.tasks.contrasts import Contrasts
 from bai_gym.validation import integer, real
 
-__all__ = ["AllWithin", "Thresholding", "TopM"]
+__all__ = ["AllWithin", "ArmsAbove", "Thresholding", "TopM"]
 
 
 class SetTask(Task):
@@ -50,6 +52,7 @@ class TopM(SetTask):
     """
 
     name = "top-m"
+    exact = True
 
     def __init__(self, m: int, epsilon: float = 0.0) -> None:
         """Check both."""
@@ -161,11 +164,64 @@ class TopM(SetTask):
         return _set_of(arms, num_arms)
 
 
-class Thresholding(SetTask):
-    """Recommend all arms with a mean of at least the threshold; correct if no arm is on the wrong side.
+class ArmsAbove(SetTask):
+    """Base of tasks that ask for all arms whose mean is at least a border; correct if no arm is on the wrong side.
 
-    With an epsilon above 0 the arms at most epsilon away from the threshold may be on either side. A set may have any
-    size, and be empty: all means may lie on one side of the threshold.
+    With an epsilon above 0 the arms at most epsilon away from the border may be on either side. A set may have any
+    size, and be empty.
+    """
+
+    @abstractmethod
+    def border(self, means: FloatArray) -> float | FloatArray:
+        """Return the border of each instance, a number or ``(..., 1)``.
+
+        Args:
+            means: ``(..., K)`` true means.
+        """
+
+    @override
+    def most_contrasts(self, num_arms: int) -> int:
+        """Return K."""
+        return num_arms
+
+    @override
+    def form(self, batch: int, num_arms: int) -> str:
+        return f"{batch} x {num_arms} zeros and ones, a one for every arm in the set"
+
+    @override
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
+        """Return the arms with a mean of at least the border: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
+        return np.asarray(means >= self.border(means), np.int64)
+
+    @override
+    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
+        """Return the largest distance of a misplaced arm from the border, ``(...)``; 0 if none is misplaced.
+
+        Args:
+            means: ``(..., K)`` true means.
+            recommendation: ``(..., K)`` zeros and ones.
+        """
+        wrong = self.correct_recommendation(means) != recommendation
+        return np.asarray(np.where(wrong, np.abs(means - self.border(means)), 0.0).max(axis=-1))
+
+    @override
+    def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
+        """Return whether no arm is on the wrong side; with epsilon > 0, arms within epsilon may be on either side.
+
+        With epsilon = 0, leaving out an arm exactly at the border is wrong, at a regret of 0.
+        """
+        if self.epsilon > 0:
+            return super().correct(means, recommendation)
+        return np.asarray((self.correct_recommendation(means) == recommendation).all(axis=-1))
+
+    @override
+    def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
+        """Return the set, ``(K,)`` zeros and ones."""
+        return _set_of(arms, num_arms)
+
+
+class Thresholding(ArmsAbove):
+    """Recommend all arms with a mean of at least the threshold; correct if no arm is on the wrong side.
 
     Source: Mukherjee et al. (2017), "Thresholding Bandits with Augmented UCB", section 1; the accuracy is that of
     Locatelli, Gutzeit and Carpentier (2016), section 2, except that an arm exactly epsilon away is forgiven.
@@ -176,6 +232,7 @@ class Thresholding(SetTask):
     """
 
     name = "thresholding"
+    exact = True
 
     def __init__(self, threshold: float, epsilon: float = 0.0) -> None:
         """Check both."""
@@ -199,51 +256,15 @@ class Thresholding(SetTask):
         return (self.threshold, self.epsilon)
 
     @override
-    def most_contrasts(self, num_arms: int) -> int:
-        """Return K."""
-        return num_arms
+    def border(self, means: FloatArray) -> float:
+        return self.threshold
 
     @override
     def describe(self) -> str:
         return f"all arms with a mean of at least {self.threshold:g}{self._accuracy()}"
 
-    @override
-    def form(self, batch: int, num_arms: int) -> str:
-        return f"{batch} x {num_arms} zeros and ones, a one for every arm in the set"
 
-    @override
-    def correct_recommendation(self, means: FloatArray) -> IntArray:
-        """Return the arms with a mean of at least the threshold: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
-        return (means >= self.threshold).astype(np.int64)
-
-    @override
-    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
-        """Return the largest distance of a misplaced arm from the threshold, ``(...)``; 0 if none is misplaced.
-
-        Args:
-            means: ``(..., K)`` true means.
-            recommendation: ``(..., K)`` zeros and ones.
-        """
-        wrong = self.correct_recommendation(means) != recommendation
-        return np.asarray(np.where(wrong, np.abs(means - self.threshold), 0.0).max(axis=-1))
-
-    @override
-    def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
-        """Return whether no arm is on the wrong side; with epsilon > 0, arms within epsilon may be on either side.
-
-        With epsilon = 0, leaving out an arm exactly at the threshold is wrong, at a regret of 0.
-        """
-        if self.epsilon > 0:
-            return super().correct(means, recommendation)
-        return np.asarray((self.correct_recommendation(means) == recommendation).all(axis=-1))
-
-    @override
-    def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
-        """Return the set, ``(K,)`` zeros and ones."""
-        return _set_of(arms, num_arms)
-
-
-class AllWithin(SetTask):
+class AllWithin(ArmsAbove):
     """Recommend all arms at most epsilon worse than the best one; correct if no arm is on the wrong side.
 
     Source: Mason, Jain, Tripathy and Nowak (2020), "Finding All epsilon-Good Arms in Stochastic Bandits" (arXiv
@@ -290,40 +311,22 @@ class AllWithin(SetTask):
         return num_arms * (num_arms - 1)
 
     @override
-    def describe(self) -> str:
-        return f"all arms at most {self.within:g} worse than the best one"
+    def decisive(self, means: FloatArray, c: Contrasts) -> npt.NDArray[np.bool_]:
+        """Return True for the arms of the set, and for others if the best arm alone keeps them out of it."""
+        return np.asarray((c.offset <= 0.0) | (means[c.second] >= np.sort(means)[-2] - self.within))
 
     @override
-    def form(self, batch: int, num_arms: int) -> str:
-        return f"{batch} x {num_arms} zeros and ones, a one for every arm in the set"
+    def border(self, means: FloatArray) -> FloatArray:
+        return np.asarray(means.max(axis=-1, keepdims=True) - self.within)
 
     @override
     def correct_recommendation(self, means: FloatArray) -> IntArray:
         """Return the arms at most epsilon worse than the best one: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
-        border = means.max(axis=-1, keepdims=True) - self.within * (1.0 + SLACK)
-        return np.asarray(means >= border, np.int64)
+        return np.asarray(means >= self.border(means) - SLACK * self.within, np.int64)
 
     @override
-    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
-        """Return the largest distance of a misplaced arm from the border, ``(...)``; 0 if none is misplaced.
-
-        Args:
-            means: ``(..., K)`` true means.
-            recommendation: ``(..., K)`` zeros and ones.
-        """
-        border = means.max(axis=-1, keepdims=True) - self.within
-        wrong = self.correct_recommendation(means) != recommendation
-        return np.asarray(np.where(wrong, np.abs(means - border), 0.0).max(axis=-1))
-
-    @override
-    def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
-        """Return whether no arm is on the wrong side."""
-        return np.asarray((self.correct_recommendation(means) == recommendation).all(axis=-1))
-
-    @override
-    def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
-        """Return the set, ``(K,)`` zeros and ones."""
-        return _set_of(arms, num_arms)
+    def describe(self) -> str:
+        return f"all arms at most {self.within:g} worse than the best one"
 
     @override
     def __repr__(self) -> str:

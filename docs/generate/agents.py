@@ -35,6 +35,7 @@ TASKS = {
     "best-of-each": "the best arm of each of several bandits",
     "thresholding": "all arms above a threshold",
     "good-arm": "an arm above a threshold, or none",
+    "all-within": "all arms close to the best one",
     "best-candidate": "the best of candidates that need not be arms",
 }
 STAGES = (  # candidates for the example command; the first in which the agent plays is taken

@@ -15,7 +15,7 @@ from bai_gym.envs.late import LateRewards
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import KEYWORDS, EpisodeSpec
 from bai_gym.problems import FAMILIES
-from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Thresholding, TopM
+from bai_gym.tasks import ArmsAbove, BestArm, BestOfEach, GoodArm, TopM
 from bai_gym.wings import hook
 from generate.complexities import complexity_rows
 from generate.docstrings import Parsed, code_table, parse, roles_to_code
@@ -91,7 +91,7 @@ def group_of(environment: Environment) -> str:
         return "Several arms wanted"
     if isinstance(task, BestOfEach):
         return "Several bandits"
-    if isinstance(task, Thresholding | GoodArm):
+    if isinstance(task, ArmsAbove | GoodArm):
         return "Thresholding"
     return GROUPS.get(environment.entry.family, "Others")
 
@@ -366,6 +366,8 @@ def _complexity(environment: Environment) -> str:
     if not environment.problem.known:
         return "Unknown, because the true means are."
     rows = complexity_rows(environment.problem, environment.env.episode_spec.task, drawn=environment.drawn)
+    if not rows:
+        return "None is known for this task."
     head = ("measure", "median (10 % to 90 % quantile) of 500 instances" if environment.drawn else "value")
     text = table(head, rows)
     if environment.problem.num_features is not None:

@@ -26,6 +26,9 @@ BY_HAND = 128 * 1.757780
         ("T3C", CUSTOM, PAIR, 0.1, BY_HAND),
         ("T3C(delta=0.01)", CUSTOM, PAIR, 0.01, 128 * 4.503217),  # 0.98 log 99
         ("KL-LUCB(family=bernoulli)", "BAI-FC-GK1-v0", {}, 0.1, fixed_confidence_bound([0.5, 0.45, 0.43, 0.4], 0.1)),
+        ("LUCB", CUSTOM, {"task": "top-m", "m": 1, **PAIR}, 0.1, BY_HAND),
+        ("UGapEc", CUSTOM, {"task": "top-m", "m": 1, "epsilon": 0.1, **PAIR}, 0.1, None),
+        ("APGAI", "BAI-FC-CustomGoodArm-v0", {**PAIR, "threshold": 0.25}, 0.1, 128 * 1.757780),  # 2 variance / gap^2
         ("LUCB", CUSTOM, {**PAIR, "epsilon": 0.1}, 0.1, None),  # another task
         ("T3C", CUSTOM, {"means": [0.5, 0.5], "variances": [1.0, 1.0]}, 0.1, None),  # infinite
         ("T3C", CUSTOM, {"means": [0.5, 0.0], "variances": [0.0, 1.0]}, 0.1, None),

@@ -144,6 +144,7 @@ def test_spaces(entry: Registration) -> None:
     assert spec.fixed_confidence == ("-FC-" in entry.id) == (spec.pull_cost > 0)
     task = entry.keywords.get("task", "best-arm")
     words = {"TopM": "top-m", "MultiBandit": "best-of-each", "Thresholding": "thresholding", "GoodArm": "good-arm"}
+    words["AllWithin"] = "all-within"
     assert task == next((name for word, name in words.items() if word in entry.id), "best-arm")
     assert unwrapped.problem.known == (entry.family != "function")
     if task == "best-arm":
@@ -162,7 +163,7 @@ def test_spaces(entry: Registration) -> None:
     assert all(space.contains(sample) for sample in samples)
     if task == "top-m":  # what is sampled is a set of the right size
         assert set(samples[:, 1:].sum(axis=1)) == {entry.keywords["m"]}
-    elif task == "thresholding":  # or of any size
+    elif task in ("thresholding", "all-within"):  # or of any size
         assert len(set(samples[:, 1:].sum(axis=1))) > 2
 
 

@@ -19,12 +19,14 @@ COST = 0.125
 FIXED: dict[str, Any] = {"fixed_confidence": True, "pull_cost": COST}
 TOP: dict[str, Any] = {"task": "top-m", "m": 2}
 EACH: dict[str, Any] = {"task": "best-of-each", "num_bandits": 2}
+WITHIN: dict[str, Any] = {"task": "all-within", "epsilon": 0.25}
 OVER: dict[str, Any] = {"task": "thresholding", "threshold": 0.625}
 
 KINDS = {
     "top-m": TOP,
     "best-of-each": EACH,
     "thresholding": OVER,
+    "all-within": WITHIN,
     "FC": FIXED,
     "FC-top-m": {**TOP, **FIXED},
     "FC-best-of-each": {**EACH, **FIXED},
@@ -48,6 +50,8 @@ BY_HAND: list[tuple[dict[str, Any], Any, bool, float, Any]] = [
     (OVER, [0, 0, 1, 1, 0], True, 0.0, [0, 1, 1, 0]),  # arm 2 is at the threshold, and so in the set
     ({**OVER, "epsilon": 0.125}, [0, 0, 1, 0, 1], True, 0.125, [0, 1, 1, 0]),  # arms 2 and 3 are forgiven
     ({**OVER, **FIXED}, [4, 0, 1, 1, 1], False, 0.125, [0, 1, 1, 0]),
+    (WITHIN, [0, 0, 1, 1, 0], True, 0.0, [0, 1, 1, 0]),
+    ({**WITHIN, **FIXED}, [4, 0, 1, 0, 0], False, 0.0, [0, 1, 1, 0]),  # arm 2 is at the border
     ({"epsilon": 0.25}, 2, True, 0.25, 1),
     (FIXED, 4 + 2, False, 0.25, 1),
     ({**FIXED, **TOP}, [4, 1, 0, 0, 1], False, 0.375, [0, 1, 1, 0]),

@@ -12,7 +12,7 @@ from bai_gym.common.budget import Costs, pulls_for
 from bai_gym.errors import ParameterError
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import IntArray, Observation
-from bai_gym.tasks import BestOfEach, GoodArm, Task, Thresholding, TopM
+from bai_gym.tasks import ArmsAbove, BestOfEach, GoodArm, Task, TopM
 
 __all__ = ["Reply", "TextEncoding", "UnreadableReplyError"]
 
@@ -257,7 +257,7 @@ class TextEncoding:
             number = task.m if isinstance(task, TopM) else task.num_bandits
             arms = task.arms(task.correct_recommendation(np.zeros(self.num_arms)), self.num_arms)
             return f'"recommend {", ".join(map(str, arms))}" ({number} arms)'
-        if isinstance(task, Thresholding):
+        if isinstance(task, ArmsAbove):
             return '"recommend 0, 1" (all such arms), or "recommend none"'
         if isinstance(task, GoodArm):
             return '"recommend 0", or "recommend none"'

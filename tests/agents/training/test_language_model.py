@@ -95,6 +95,7 @@ def test_every_task_and_fixed_confidence() -> None:
         "BAI-MultiBandit-Custom-v0": "recommend 0, 2",
         "BAI-CustomThresholding-v0": "recommend 0, 1",
         "BAI-CustomGoodArm-v0": "recommend 0",
+        "BAI-AllWithin-Custom-v0": "recommend 0, 1",
     }
     listed = {"shuffle": False}
     for env, reply in replies.items():
