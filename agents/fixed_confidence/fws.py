@@ -65,7 +65,7 @@ def is_clear(e: Episode, w: FWSState, n: int) -> bool:
 def find_direction(e: Episode, s: FWSState, w: FWSState, n: int, r: float) -> None:
     """Set z to the proportions that maximise the least <z - x, gradient of f> over the contrasts with f < min f + r.
 
-    Of a group, f is that of the contrast with the largest one. At most K contrasts are considered.
+    At most K contrasts are considered.
     """
     width, least = 2 * e.num_arms + 1, np.inf
     for k in range(n):  # f(x) = x_i d(m_i, p) + x_j d(m_j, q), with the p and q that minimise it
@@ -74,12 +74,10 @@ def find_direction(e: Episode, s: FWSState, w: FWSState, n: int, r: float) -> No
         w.by_first[k] = divergence_inside(e, s, w, i, inside_of(s, p)) if i >= 0 else 0.0
         w.by_second[k] = divergence_inside(e, s, w, j, inside_of(s, q)) if j >= 0 else 0.0
         w.strength[k] = (w.x[i] * w.by_first[k] if i >= 0 else 0.0) + (w.x[j] * w.by_second[k] if j >= 0 else 0.0)
-    for k in range(n):
-        if is_strongest(w, k, n):
-            least = min(least, w.strength[k])
+        least = min(least, w.strength[k])
     count, nearest = 0, 0
     for k in range(n):  # the nearest one in any case, although r may be lost in rounding
-        if w.strength[k] <= least + r and count < e.num_arms and is_strongest(w, k, n):
+        if w.strength[k] <= least + r and count < e.num_arms:
             for arm in range(e.num_arms):
                 slope = w.by_first[k] if arm == w.first[k] else w.by_second[k] if arm == w.second[k] else 0.0
                 w.tableau[arm * width + count] = slope - w.strength[k]
@@ -90,15 +88,6 @@ def find_direction(e: Episode, s: FWSState, w: FWSState, n: int, r: float) -> No
         w.z[int(w.first[nearest] if w.by_first[nearest] > w.by_second[nearest] else w.second[nearest])] = 1.0
     else:
         solve_game(w.tableau, e.num_arms, count, width, w.basis, w.z)
-
-
-def is_strongest(w: FWSState, k: int, n: int) -> bool:
-    """Return whether a contrast is the strongest of its group, of equal ones the first."""
-    for other in range(n):
-        if w.group[other] == w.group[k] and other != k:
-            if w.strength[other] > w.strength[k] or (w.strength[other] == w.strength[k] and other < k):
-                return False
-    return True
 
 
 def is_square(number: int) -> bool:

@@ -44,34 +44,19 @@ def eliminate(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generat
     """Drop all arms whose contrasts are settled by the intervals; return when the next round ends."""
     pool_variances(e, s)
     n = answer(e, s, w, question)
-    for k in range(n):
-        i, j = int(w.first[k]), int(w.second[k])
-        w.strength[k] = gap(e.mean, w, k)
-        for arm in (i, j):
-            w.strength[k] -= upper_end(e, s, w, arm) - e.mean[arm] if arm >= 0 else 0.0
     for arm in range(e.num_arms):
-        w.score[arm] = 0.0
+        w.score[arm] = 0.0  # whether a contrast of it is open
     for k in range(n):
+        both = 0.0
         for arm in (int(w.first[k]), int(w.second[k])):
-            if arm >= 0 and not is_group_settled(w, k, n):
+            both += upper_end(e, s, w, arm) - e.mean[arm] if arm >= 0 else 0.0
+        for arm in (int(w.first[k]), int(w.second[k])):
+            if arm >= 0 and gap(e.mean, w, k) < both:
                 w.score[arm] = 1.0
     for arm in range(e.num_arms):
         if e.active[arm] == 1 and w.score[arm] == 0.0:
             drop(e, s, arm)
     return e.made + s.remaining
-
-
-def is_group_settled(w: RacingState, k: int, n: int) -> bool:
-    """Return whether a contrast, or another one of its group, is settled."""
-    if w.strength[k] >= 0.0:
-        return True
-    for step in (-1, 1):
-        other = k + step
-        while 0 <= other < n and w.group[other] == w.group[k]:
-            if w.strength[other] >= 0.0:
-                return True
-            other += step
-    return False
 
 
 def is_all_settled(e: Episode, s: RacingState, w: RacingState, question: Question) -> bool:
@@ -105,26 +90,7 @@ def drop(e: Episode, s: RacingState, arm: int) -> None:
 
 
 @dataclass(kw_only=True)
-class EliminationAgent(ConfidenceAgent):
-    """Base of agents that drop arms; the best of those that remain is recommended."""
-
-    anytime: ClassVar[bool] = False  # what has been dropped is not part of the observation
-    thresholds: ClassVar[dict[str, tuple[str, ...]]] = INTERVALS
-
-    @override
-    def begin(self, info: ProblemInfo) -> None:
-        super().begin(info)
-        self.values["remaining"] = self.num_arms
-
-    @override
-    def conclude(self, outcome: Outcome) -> IntArray:
-        """Return the arm of largest mean among those that remain."""
-        super().conclude(outcome)
-        return best_remaining(outcome.statistics, outcome.active, self.tie, self.rng)
-
-
-@dataclass(kw_only=True)
-class KLRacing(EliminationAgent):
+class KLRacing(ConfidenceAgent):
     """Pulls all remaining arms once in each round, and drops the worst when its interval lies below that of the best.
 
     Intervals are those of KL-LUCB. An arm that was dropped by mistake does not return.
@@ -139,7 +105,20 @@ class KLRacing(EliminationAgent):
     """
 
     name: ClassVar[str] = "KL-Racing"
+    anytime: ClassVar[bool] = False  # what has been dropped is not part of the observation
+    thresholds: ClassVar[dict[str, tuple[str, ...]]] = INTERVALS
     rule: ClassVar[Rule] = Rule(choose=pull_in_turn, refresh=race, stops=is_decided, state=RacingState)
+
+    @override
+    def begin(self, info: ProblemInfo) -> None:
+        super().begin(info)
+        self.values["remaining"] = self.num_arms
+
+    @override
+    def conclude(self, outcome: Outcome) -> IntArray:
+        """Return the arm of largest mean among those that remain."""
+        super().conclude(outcome)
+        return best_remaining(outcome.statistics, outcome.active, self.tie, self.rng)
 
 
 @dataclass(kw_only=True)

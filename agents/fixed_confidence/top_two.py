@@ -10,7 +10,6 @@ evidence for it:
 | EB-TC | the sample means | smallest W |
 | EB-TCI | the sample means | smallest W + log N_C |
 | TTUCB | upper confidence bounds | smallest W |
-| TTEI | the best arm only: B of largest expected improvement over the best mean | C of the largest over B |
 
 For the best arm the answer is B, and its contrasts are those with every other arm C. So these are the published
 algorithms; for other questions they are the ones of Qin and You (arXiv 2310.19319), with some of their names.
@@ -32,14 +31,11 @@ from bai_gym.agents.fixed_confidence.stopping import (
     ConfidenceState,
     Question,
     best_arm,
-    is_separated,
     is_settled,
-    mean_of,
 )
 from bai_gym.agents.tools.divergences import variance_of
 from bai_gym.agents.tools.posteriors import draw_means
 from bai_gym.agents.tools.questions import answer, random_arm, set_errors, weakest
-from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule
@@ -47,7 +43,7 @@ from bai_gym.tasks import BestArm, BestOfEach
 from bai_gym.theory.deviations import inverse_h
 from bai_gym.validation import choice, integer, probability
 
-__all__ = ["EBTC", "EBTCI", "T3C", "TTEI", "TTTSGLR", "TTUCB"]
+__all__ = ["EBTC", "EBTCI", "T3C", "TTTSGLR", "TTUCB"]
 
 A = 1.2  # alpha and s of TTUCB
 MOST = 700.0  # the exponential function of more is no float
@@ -58,7 +54,7 @@ class TopTwoState(QuestionThompsonState, ConfidenceState):
 
     tracks: bool  # whether the share of the leader is tracked
     uniform: bool  # whether the bonus of TTUCB is the uniform one
-    score: PerArm  # upper bounds, or improvements
+    score: PerArm  # upper bounds
     led: PerArm  # times as leader, L
     own: PerArm  # pulls as leader
 
@@ -100,20 +96,6 @@ def ttucb(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, 
     return one_of(e, s, w, weakest(e, s, w, n, False, rng), rng)
 
 
-def ttei(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator) -> int:
-    """Top-two expected improvement: the largest over the best mean, and the largest over the leader."""
-    set_errors(e, s, w)
-    largest = e.mean[e.leader]
-    for arm in range(e.num_arms):
-        w.score[arm] = log_improvement(e.mean[arm] - largest, w.error[arm])
-    best = arm_of_largest(w.score, e, rng)
-    for arm in range(e.num_arms):
-        w.score[arm] = log_improvement(e.mean[arm] - e.mean[best], w.error[arm] + w.error[best])
-    w.score[best] = -np.inf
-    w.first[0], w.second[0], w.offset[0] = best, arm_of_largest(w.score, e, rng), 0.0
-    return one_of(e, s, w, 0, rng)
-
-
 def one_of(e: Episode, s: TopTwoState, w: TopTwoState, k: int, rng: np.random.Generator) -> int:
     """Return an arm of a contrast: the leader, its first arm, with probability beta, or the challenger.
 
@@ -128,21 +110,6 @@ def one_of(e: Episode, s: TopTwoState, w: TopTwoState, k: int, rng: np.random.Ge
         w.own[leader] += 1.0
         return leader
     return other
-
-
-def log_improvement(difference: float, square: float) -> float:
-    """Return log of the expected improvement s f(x), x = difference / s, s^2 = square, f(x) = x Phi(x) + phi(x).
-
-    Far out, where the terms of f underflow, it is computed by a series.
-    """
-    z = difference / math.sqrt(square)
-    if z < -30.0:
-        u = 1.0 / (z * z)
-        log_f = -0.5 * z * z - 0.5 * math.log(2.0 * math.pi) + math.log(u * (1.0 - u * (3.0 - u * (15.0 - 105.0 * u))))
-    else:
-        density = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
-        log_f = math.log(density + 0.5 * z * math.erfc(-z / math.sqrt(2.0)))
-    return log_f + 0.5 * math.log(square)
 
 
 @dataclass(kw_only=True)
@@ -267,19 +234,3 @@ class TTUCB(TopTwo):
         choice(self.bonus, ("mixture", "uniform"), f"bonus of {self.name}")
         super().begin(info)
         self.values["uniform"] = self.bonus == "uniform"
-
-
-@dataclass(kw_only=True)
-class TTEI(TopTwo):
-    """Pulls the arm of largest expected improvement over the best mean, or of largest improvement over that arm.
-
-    An arm with an unlucky start may wait very long for its next pull, so the number of pulls has a heavy tail, if not
-    as heavy as that of EB-TC.
-
-    Paper: Qin, Klabjan and Russo (2017), "Improving the Expected Improvement Algorithm", for Gaussian rewards of known
-    variance: unless the rewards are bounded or ``sigma`` is given, it needs the true variances, as oracle knowledge.
-    """
-
-    name: ClassVar[str] = "TTEI"
-    families: ClassVar[tuple[str, ...]] = ("gaussian",)
-    rule: ClassVar[Rule] = Rule(index=mean_of, choose=ttei, stops=is_separated, state=TopTwoState)

@@ -14,7 +14,6 @@ __all__ = [
     "arm_of_nearly_largest",
     "drop_smallest",
     "fewer_pulls",
-    "is_tied",
     "largest",
     "less_pulled",
     "pull_in_turn",
@@ -134,14 +133,6 @@ def arm_of_nearly_largest(values: FloatArray, scale: float, e: Episode, rng: np.
             else:
                 skipped -= 1
     return chosen
-
-
-def is_tied(e: Episode, best: int) -> bool:
-    """Return whether another arm has the same mean as the best one."""
-    for arm in range(e.num_arms):
-        if arm != best and e.mean[arm] == e.mean[best]:
-            return True
-    return False
 
 
 def fewer_pulls(e: Episode, arm: int, other: int) -> bool:

@@ -22,10 +22,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
 
 from bai_gym.auditing.streams import Looks, Rule
-from bai_gym.errors import unknown_name
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["GALLERY", "GalleryRule", "find_rule"]
+__all__ = ["GALLERY", "GalleryRule"]
 
 TINY = 1e-12  # the smallest variance of the rules with plug-in variances
 NORMAL = 1.0 / math.sqrt(2.0 * math.pi)
@@ -54,17 +53,6 @@ class GalleryRule:
     rewards: tuple[str, ...] = ("gaussian",)
     two_arms: bool = True
     num_looks: int = 0
-
-
-def find_rule(name: str) -> GalleryRule:
-    """Return the rule of that name.
-
-    Raises:
-        UnknownNameError: If there is none.
-    """
-    if name not in GALLERY:
-        raise unknown_name("rule", name, GALLERY, f"the gallery has {', '.join(GALLERY)}")
-    return GALLERY[name]
 
 
 def against_leader(looks: Looks, noise: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:

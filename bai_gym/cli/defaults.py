@@ -11,7 +11,7 @@ from bai_gym.errors import BaiGymError, ParameterError
 
 __all__ = ["default_agents"]
 
-CANDIDATES = ("Uniform", "SH-Reuse", "SR", "SHAdaVar-Reuse", "SAR", "AugUCB", "APT", "CSAR", "A-UGapEb", "SubsetSH")
+CANDIDATES = ("Uniform", "SH-Reuse", "SR", "SHAdaVar-Reuse", "SAR", "AugUCB", "APT", "CSAR", "A-UGapEb")
 WITH_FEATURES = ("Uniform", "SH-Reuse", "GSE-Lin", "OD-LinBAI", "G-BAI", "XY-BAI")
 STOPPING = ("T3C", "EB-TCI", "TTUCB", "LUCB", "UGapEc", "APGAI", "HDoC", "LUCB-G", "RAGE(sigma=1.0)")
 MOST = 4

@@ -45,7 +45,6 @@ WITH_TWO_ARMS = (
     "CR-A",
     "CR-C",
     "DSH",
-    "SubsetSH",
     "GNA",
     "NA-AIPW",
     "FCVote",

@@ -22,7 +22,6 @@ GAPE = "A-GapE(b=1.0)"
 OTHERS = (
     "Uniform",
     *HALVING,
-    "SubsetSH",
     KNOCKOUT,
     "SR",
     "CR-A",

@@ -52,7 +52,6 @@ UGAPE = ["UGapEb", "UGapEb-V", "A-UGapEb", "A-UGapEb-V", "UGapEc", "UGapEc-V"]
 GAPE = ["GapE", "GapE-V", "A-GapE", "A-GapE-V"]
 ZONE = ["Rinott", "KN"]
 REFUSED: list[tuple[list[str], str, list[Any]]] = [
-    (["SubsetSH"], "subset", [0, 4, 2.5]),
     ([*UGAPE[4:], "UCB-E", "A-UCB-E", "UCBE-T", "UCBEV-T"], "c", [0.0]),
     (["UCB-E"], "a", ["most", -1.0, math.inf, [1]]),
     (["EB-TC-eps"], "epsilon", [0.0]),
@@ -89,7 +88,7 @@ KINDS = ("binary", "bounded(0, 1)", "bounded(0, 10)", "counts", "real")
 GLR = ["TrackAndStop", "T3C", "TTTS-GLR", "EB-TC", "EB-TCI", "FWS", "AdaHedge-BR"]
 INTERVALS = ["KL-LUCB", "KL-Racing", "Tri-BBAI", "Opt-BBAI"]
 SUB_GAUSSIAN = ["TTUCB", "SE", "FC-DSH"]
-KNOWN_VARIANCES = ["TTEI", "lil-UCB"]
+KNOWN_VARIANCES = ["lil-UCB"]
 GIVEN_RANGE = ["CR-A", "CR-C", "UCB1", "A-UCB-E", *UGAPE[2:4]]
 RANGE_OR_VARIANCES = [*UGAPE[4:], "LUCB", "FCVote", "APT-G", "HDoC", "LUCB-G", "APGAI"]
 VARIANCES = ["SHAdaVar", "SHAdaVar-Reuse", "VBR", "OCBA", "OCBA-PCS", "GNA", "NA-AIPW", *ZONE]

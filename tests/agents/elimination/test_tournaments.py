@@ -1,20 +1,16 @@
-"""DSH, SubsetSH and FBKT: stages and episodes by hand."""
+"""DSH and FBKT: stages and episodes by hand."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from bai_gym.agents import FBKT, DoublingHalving, SubsetHalving
+from bai_gym.agents import FBKT, DoublingHalving
 from bai_gym.agents.elimination.fbkt import round_shares
-from bai_gym.agents.elimination.subset_halving import largest_subset
 from bai_gym.bandits import GaussianBandit
-from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.problems import ProblemInfo
 
 Play = Callable[..., Any]
 
@@ -32,34 +28,6 @@ def test_the_winner_of_the_last_run_or_the_largest_mean(trace: Play) -> None:
     assert trace(DoublingHalving(tie="first", output="mean"), rewards, 12).recommendation == 1
     assert trace(DoublingHalving(tie="first"), rewards, 14).recommendation == 1  # the third is over
     assert DoublingHalving(output="mean").anytime and not DoublingHalving().anytime
-
-
-def test_the_largest_subset_by_hand() -> None:
-    # c ceil(log2 c): 2, 6, 8, 15, 18, 21, 24, 36 for c = 2, ..., 9.
-    sizes = {1: 1, 2: 2, 5: 2, 6: 3, 7: 3, 8: 4, 14: 4, 15: 5, 24: 8, 35: 8, 36: 9}
-    assert {budget: largest_subset(100, budget) for budget in sizes} == sizes
-    assert largest_subset(6, 10_000) == 6
-
-
-def test_a_subset_is_played_by_sequential_halving(trace: Play) -> None:
-    # 9 pulls of 100 arms: 4 of them, of which two are pulled once and two three times (two stages of 4).
-    agent = SubsetHalving()
-    played = trace(agent, [[float(arm)] for arm in range(100)], 9)
-    counts = np.bincount(played.arms, minlength=100)
-    assert sorted(counts[counts > 0]) == [1, 1, 3, 3]
-    assert played.recommendation == max(played.arms) and len(played.idle) == 1
-    assert trace(SubsetHalving(subset=1), [[1.0], [2.0]], 3).counts(2) in ([3, 0], [0, 3])
-
-
-def test_every_arm_is_in_the_subset_equally_often() -> None:
-    # The best of 50 arms is found if it is among the 8: a gap of 10 deviations. Binomial of 8/50, five deviations.
-    runs = 4000
-    bandit = GaussianBandit(np.where(np.arange(50) == 17, 10.0, 0.0) * np.ones((runs, 1)), 1.0)
-    agent = SubsetHalving()
-    agent.reset(ProblemInfo(50, 24, runs), np.random.default_rng(0))
-    rollout = play_blocks(agent, bandit, 24, np.random.default_rng(1))
-    found = np.count_nonzero(rollout.recommendation == 17)
-    assert abs(found - 0.16 * runs) < 5 * math.sqrt(0.16 * 0.84 * runs)
 
 
 def test_knockouts_by_hand(trace: Play) -> None:

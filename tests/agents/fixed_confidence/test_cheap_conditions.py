@@ -23,7 +23,7 @@ from bai_gym.agents.tools.mixtures import (
 from bai_gym.sampling import engine
 
 FEW = ("TrackAndStop", "T3C", "TTTS-GLR", "EB-TC", "EB-TCI", "FWS", "AdaHedge-BR", "KL-LUCB", "KL-Racing", "FC-DSH")
-GAUSSIAN_ONLY = ("TTUCB", "TTEI", "SE")
+GAUSSIAN_ONLY = ("TTUCB", "SE")
 INSTANCES: dict[str, dict[str, Any]] = {
     "bernoulli": {"means": [0.8, 0.4, 0.3, 0.1], "distribution": "bernoulli"},
     "gaussian": {"means": [1.0, 0.4, 0.2, 0.0], "variances": [0.2, 0.1, 0.3, 0.2]},

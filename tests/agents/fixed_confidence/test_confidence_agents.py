@@ -128,18 +128,6 @@ def test_the_bonus_of_ttucb(episode: Play, uniform: bool) -> None:
         assert [top_two.ttucb(e, s, w, RNG, BEST) for _ in range(3)] == [leads, leads, 1 - leads]
 
 
-def test_expected_improvements_by_hand(episode: Play) -> None:
-    # Over the mean 1, s f(x): 0.1 x 0.399 = 0.040; 0.5 f(-0.2) = 0.154; f(-1) = 0.083: arm 1 leads. Over arm 1:
-    # 0.51 f(0.196) = 0.257 of arm 0, 1.118 f(-0.805) = 0.133 of arm 2.
-    e, (s, w) = episode([100, 4, 1], [1.0, 0.9, 0.0]), pair_state(3)
-    assert [top_two.ttei(e, s, w, RNG) for _ in range(3)] == [1, 1, 0]
-    for z in (-20.0, -2.0, 0.0, 3.0):
-        expected = math.log(2 * (z * norm.cdf(z) + norm.pdf(z)))
-        assert top_two.log_improvement(2 * z, 4.0) == pytest.approx(expected, rel=1e-6)
-    # Both forms meet at -30.
-    assert top_two.log_improvement(-30 - 1e-9, 1.0) == pytest.approx(top_two.log_improvement(-30.0, 1.0), rel=1e-5)
-
-
 def choices(agent: Any, pulls: list[float], means: list[float], runs: int = 20_000) -> np.ndarray:
     """How often each arm is pulled next, in many episodes with the same statistics."""
     agent.reset(ProblemInfo(len(pulls), 1000, runs, fixed_confidence=True), np.random.default_rng(1))

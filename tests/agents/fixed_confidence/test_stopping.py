@@ -163,9 +163,9 @@ def test_rewards_that_contradict_the_family() -> None:
 
 def test_an_accuracy_is_refused_by_agents_that_look_for_the_best_arm() -> None:
     with pytest.raises(
-        AgentError, match="TTEI looks for the best arm itself: use an environment with epsilon=0, not 0.1"
+        AgentError, match="FC-DSH looks for the best arm itself: use an environment with epsilon=0, not 0.1"
     ):
-        agents.make("TTEI").reset(ProblemInfo(4, 500, task=BestArm(0.1)))
+        agents.make("FC-DSH").reset(ProblemInfo(4, 500, task=BestArm(0.1)))
     for name in ("KL-LUCB", "T3C"):
         agents.make(name).reset(ProblemInfo(4, 500, task=BestArm(0.1)))
 
