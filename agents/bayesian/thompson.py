@@ -85,7 +85,7 @@ def reward_variance(e: Episode, s: ThompsonState, w: ThompsonState, arm: int) ->
     return float(max(variance, 1e-12))
 
 
-def has_other_reward(e: Episode, s: ThompsonState, w: ThompsonState) -> bool:
+def has_other_reward(e: Episode, s: ThompsonState, w: ThompsonState, question: Any = None) -> bool:
     """Return whether a reward is neither 0 nor 1 although the posterior needs it to be; this ends the episode."""
     pool_variances(e, s)
     if s.family != BERNOULLI:
@@ -153,11 +153,6 @@ def overturned_most(
         if w.strength[most] < 0.0:
             return most
     return -1
-
-
-def does_not_fit(e: Episode, s: QuestionThompsonState, w: QuestionThompsonState, question: Any) -> bool:
-    """Return :func:`has_other_reward`."""
-    return has_other_reward(e, s, w)
 
 
 def posterior_mean(pulls: float, mean: float, variance: float, s: ScreenedState) -> float:
@@ -278,7 +273,7 @@ class TTTS(SequentialAgent):
     general: ClassVar[bool] = True
     other_rules: ClassVar[dict[str, Rule]] = {
         "another task": Rule(
-            choose=top_two_of_question, stops=does_not_fit, state=QuestionThompsonState, question=BestArm.contrasts
+            choose=top_two_of_question, stops=has_other_reward, state=QuestionThompsonState, question=BestArm.contrasts
         )
     }
     choices, first_pulls, uses_variances, conclude = TS.choices, TS.first_pulls, TS.uses_variances, TS.conclude

@@ -78,11 +78,6 @@ def best_active(e: Episode) -> int:
     return best
 
 
-def pull_next(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator, question: Question) -> int:
-    """Pull the remaining arms in turn."""
-    return pull_in_turn(e, s, w, rng)
-
-
 def drop(e: Episode, s: RacingState, arm: int) -> None:
     """Drop an arm."""
     e.active[arm] = 0
@@ -145,7 +140,7 @@ class SuccessiveElimination(ConfidenceAgent):
     families: ClassVar[tuple[str, ...]] = ("gaussian", "student")
     thresholds: ClassVar[dict[str, tuple[str, ...]]] = {"gaussian": ("mixture", "union"), "student": ("mixture",)}
     rule: ClassVar[Rule] = Rule(
-        choose=pull_next, refresh=eliminate, stops=is_all_settled, state=RacingState, question=best_arm
+        choose=pull_in_turn, refresh=eliminate, stops=is_all_settled, state=RacingState, question=best_arm
     )
 
     @override

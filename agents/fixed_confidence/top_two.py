@@ -53,7 +53,6 @@ class TopTwoState(QuestionThompsonState, ConfidenceState):
     """What the rules of top-two agents use."""
 
     tracks: bool  # whether the share of the leader is tracked
-    uniform: bool  # whether the bonus of TTUCB is the uniform one
     score: PerArm  # upper bounds
     led: PerArm  # times as leader, L
     own: PerArm  # pulls as leader
@@ -85,10 +84,7 @@ def ttucb(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, 
     """Pull an arm of the weakest contrast of the answer for upper confidence bounds."""
     set_errors(e, s, w)
     log_t = math.log(float(e.made))
-    if s.uniform:
-        g = 2.0 * A * (1.0 + A) * log_t
-    else:
-        g = inverse_h(2.0 * A * A * log_t + 2.0 * math.log(2.0 + A * log_t) + 2.0)
+    g = inverse_h(2.0 * A * A * log_t + 2.0 * math.log(2.0 + A * log_t) + 2.0)
     for arm in range(e.num_arms):
         rate = g / e.pulls[arm] if s.family == GAUSSIAN else math.expm1(min(g / e.pulls[arm], MOST))
         w.score[arm] = e.mean[arm] + math.sqrt(rate * variance_of(e, s, w, arm))
@@ -216,21 +212,13 @@ class TTUCB(TopTwo):
     from public implementations; the bound for unknown variances is ours.
 
     Args:
-        bonus: ``"mixture"`` (default): g as above. ``"uniform"``: g(t) = 2 a (1 + s) log t, which is larger.
         select: ``"tracking"`` (default) or ``"random"``.
     """
 
     select: str = "tracking"
-    bonus: str = "mixture"
 
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, BestOfEach.name})  # where a large bound is good news
     general: ClassVar[bool] = False
     name: ClassVar[str] = "TTUCB"
     families: ClassVar[tuple[str, ...]] = ("gaussian", "student")
     rule: ClassVar[Rule] = Rule(choose=ttucb, stops=is_settled, state=TopTwoState, question=best_arm)
-
-    @override
-    def begin(self, info: ProblemInfo) -> None:
-        choice(self.bonus, ("mixture", "uniform"), f"bonus of {self.name}")
-        super().begin(info)
-        self.values["uniform"] = self.bonus == "uniform"

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence
-from bai_gym.agents.tools.posteriors import BERNOULLI, STUDENT, RewardFamily
+from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, RewardFamily
 from bai_gym.sampling import TO_FIRST, Episode, PerArm, Scratch, TieRule
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Task
@@ -118,18 +118,15 @@ def weakest(e: Episode, s: QuestionState, w: QuestionState, n: int, explores: bo
         rng: Breaks ties.
     """
     for k in range(n):
-        w.strength[k] = least_evidence(e, s, w, k) + (math.log(fewest_pulls(e, w, k)) if explores else 0.0)
-    if s.family == BERNOULLI or s.family == STUDENT:
-        k, enough = weakest_group(w, n, True, rng), -np.inf
-        while k > 0 and w.group[k - 1] == w.group[k]:
-            k -= 1
-        start = k
-        while k < n and w.group[k] == w.group[start]:
-            added = math.log(fewest_pulls(e, w, k)) if explores else 0.0
-            enough, k = max(enough, evidence(e, s, w, k) + added), k + 1
+        w.strength[k] = least_evidence(e, s, w, k) + bonus(e, w, k, explores)
+    if s.family != GAUSSIAN:
+        group, enough = w.group[weakest_group(w, n, True, rng)], -np.inf
+        for k in range(n):
+            if w.group[k] == group:
+                enough = max(enough, evidence(e, s, w, k) + bonus(e, w, k, explores))
         for k in range(n):
             if w.strength[k] <= enough:
-                w.strength[k] = evidence(e, s, w, k) + (math.log(fewest_pulls(e, w, k)) if explores else 0.0)
+                w.strength[k] = evidence(e, s, w, k) + bonus(e, w, k, explores)
     return weakest_group(w, n, e.tie == TO_FIRST, rng)
 
 
@@ -144,20 +141,20 @@ def least_evidence(e: Episode, s: QuestionState, w: QuestionState, k: int) -> fl
     i, j = int(w.first[k]), int(w.second[k])
     if s.family != STUDENT:
         return float(0.5 * g * g / ((w.error[i] if i >= 0 else 0.0) + (w.error[j] if j >= 0 else 0.0)))
-    by_own, by_other = 0.0, 0.0  # 1 / A and 1 / B, for A = (nu + 1) x / (1 + x) / 2
-    if i >= 0:
-        nu = e.pulls[i] - 1.0 + PRIOR_PULLS
-        by_own = (nu * w.error[i] + g * g) / (nu + 1.0)
-    if j >= 0:
-        nu = e.pulls[j] - 1.0 + PRIOR_PULLS
-        by_other = (nu * w.error[j] + g * g) / (nu + 1.0)
-    return float(0.5 * g * g / (by_own + by_other))
+    return 0.5 * g * g / (weight(e, w, i, g) + weight(e, w, j, g))
 
 
-def fewest_pulls(e: Episode, w: QuestionState, k: int) -> float:
-    """Return the pulls of the arm of a contrast that has fewer."""
+def weight(e: Episode, w: QuestionState, arm: int, g: float) -> float:
+    """Return g^2 / (2 A) for A = (nu + 1) x / (1 + x) / 2, x = g^2 / (nu error); 0 for no arm."""
+    nu = e.pulls[arm] - 1.0 + PRIOR_PULLS
+    return float((nu * w.error[arm] + g * g) / (nu + 1.0)) if arm >= 0 else 0.0
+
+
+def bonus(e: Episode, w: QuestionState, k: int, explores: bool) -> float:
+    """Return the logarithm of the pulls of the arm of a contrast that has fewer, or 0 without exploration."""
     i, j = int(w.first[k]), int(w.second[k])
-    return float(min(e.pulls[i] if i >= 0 else np.inf, e.pulls[j] if j >= 0 else np.inf))
+    fewest = min(e.pulls[i] if i >= 0 else np.inf, e.pulls[j] if j >= 0 else np.inf)
+    return math.log(fewest) if explores else 0.0
 
 
 def weakest_group(w: QuestionState, n: int, to_first: bool, rng: np.random.Generator) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bai_gym.agents.tools.choosing import SLACK
@@ -147,7 +149,7 @@ def less_pulled(e: Episode, arm: int, other: int, rng: np.random.Generator) -> i
     return arm if fewer_pulls(e, arm, other) else other
 
 
-def pull_in_turn(e: Episode, s: State, w: State, rng: np.random.Generator) -> int:
+def pull_in_turn(e: Episode, s: State, w: State, rng: np.random.Generator, question: Any = None) -> int:
     """Return the active arm of fewest pulls; ties are broken by the rule of the episode."""
     fewest, tied = NEVER, 0
     for arm in range(e.num_arms):  # of whole numbers compilers find the least with vector instructions

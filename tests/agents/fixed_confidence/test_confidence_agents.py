@@ -116,14 +116,13 @@ def test_the_leader_has_its_share(episode: Play) -> None:
         assert binomtest(led, 10_000, share).pvalue > LEVEL
 
 
-@pytest.mark.each("uniform", [False, True])
-def test_the_bonus_of_ttucb(episode: Play, uniform: bool) -> None:
+def test_the_bonus_of_ttucb(episode: Play) -> None:
     # Pulls 1 and 100: arm 0 leads where sqrt(g v) (1 - 1/10) exceeds the gap of 1.
     log_t = math.log(101)
     rate = 2 * 1.2**2 * log_t + 2 * math.log(2 + 1.2 * log_t) + 2
-    g = 2 * 1.2 * 2.2 * log_t if uniform else brentq(lambda u: u - math.log(u) - rate, 1, 100)
+    g = brentq(lambda u: u - math.log(u) - rate, 1, 100)
     for share, leads in ((0.99, 1), (1.01, 0)):
-        s, w = pair_state(2, variances=np.full(2, share / (0.81 * g)), uniform=uniform)
+        s, w = pair_state(2, variances=np.full(2, share / (0.81 * g)))
         e = episode([1, 100], [0.0, 1.0])
         assert [top_two.ttucb(e, s, w, RNG, BEST) for _ in range(3)] == [leads, leads, 1 - leads]
 
