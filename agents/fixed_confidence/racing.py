@@ -43,7 +43,7 @@ def race(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator) -
 def eliminate(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator, question: Question) -> int:
     """Drop all arms whose contrasts are settled by the intervals; return when the next round ends."""
     pool_variances(e, s)
-    n = answer(e, s, w, question)
+    n = answer(e.mean, w, question)
     for arm in range(e.num_arms):
         w.score[arm] = 0.0  # whether a contrast of it is open
     for k in range(n):
@@ -53,10 +53,12 @@ def eliminate(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generat
         for arm in (int(w.first[k]), int(w.second[k])):
             if arm >= 0 and gap(e.mean, w, k) < both:
                 w.score[arm] = 1.0
+    s.remaining = 0
     for arm in range(e.num_arms):
-        if e.active[arm] == 1 and w.score[arm] == 0.0:
-            drop(e, s, arm)
-    return e.made + s.remaining
+        s.remaining += 1 if e.active[arm] == 1 and w.score[arm] == 1.0 else 0
+    for arm in range(e.num_arms if s.remaining > 0 else 0):  # where none remains, a look is yet to come
+        e.active[arm] = 1 if e.active[arm] == 1 and w.score[arm] == 1.0 else 0
+    return e.made + max(s.remaining, 1)
 
 
 def is_all_settled(e: Episode, s: RacingState, w: RacingState, question: Question) -> bool:

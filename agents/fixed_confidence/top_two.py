@@ -69,14 +69,14 @@ def t3c(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, qu
 def eb_tc(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, question: Question) -> int:
     """Pull an arm of the weakest contrast of the answer for the sample means."""
     set_errors(e, s, w)
-    n = answer(e, s, w, question)
+    n = answer(e.mean, w, question)
     return one_of(e, s, w, weakest(e, s, w, n, False, rng), rng)
 
 
 def eb_tci(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, question: Question) -> int:
     """EB-TC with the smallest W + log N of the challenger."""
     set_errors(e, s, w)
-    n = answer(e, s, w, question)
+    n = answer(e.mean, w, question)
     return one_of(e, s, w, weakest(e, s, w, n, True, rng), rng)
 
 
@@ -88,7 +88,7 @@ def ttucb(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, 
     for arm in range(e.num_arms):
         rate = g / e.pulls[arm] if s.family == GAUSSIAN else math.expm1(min(g / e.pulls[arm], MOST))
         w.score[arm] = e.mean[arm] + math.sqrt(rate * variance_of(e, s, w, arm))
-    n = question(w.score, w, w.given)
+    n = answer(w.score, w, question)
     return one_of(e, s, w, weakest(e, s, w, n, False, rng), rng)
 
 

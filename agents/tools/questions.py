@@ -61,7 +61,7 @@ class QuestionState(RewardFamily):
     strength: Scratch  # what the contrasts are compared by
     given: Scratch  # the numbers of the task
     order: PerArm  # in [0, 1): of arms with equal means, those of larger numbers count as better
-    seen: PerArm  # the sample means, without ties
+    seen: PerArm  # the means for which the answer is, without ties
     error: PerArm  # variance of each sample mean, estimated if need be; the largest possible one for Bernoulli rewards
 
 
@@ -77,13 +77,13 @@ def contrast_values(
     return {**{name: np.zeros(most) for name in names}, "group": np.arange(float(most)), "given": given, "order": order}
 
 
-def answer(e: Episode, s: QuestionState, w: QuestionState, question: Any) -> int:
-    """Set the contrasts of the answer for the sample means, the equal ones in an order of the episode's own."""
+def answer(mean: FloatArray, w: QuestionState, question: Any) -> int:
+    """Set the contrasts of the answer for these means, the equal ones in an order of the episode's own."""
     largest = 0.0
-    for arm in range(e.num_arms):
-        largest = max(largest, abs(e.mean[arm]))
-    for arm in range(e.num_arms):
-        w.seen[arm] = e.mean[arm] + w.order[arm] * (TIED * largest + TINY)
+    for arm in range(mean.size):
+        largest = max(largest, abs(mean[arm]))
+    for arm in range(mean.size):
+        w.seen[arm] = mean[arm] + w.order[arm] * (TIED * largest + TINY)
     return int(question(w.seen, w, w.given))
 
 

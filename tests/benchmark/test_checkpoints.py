@@ -75,7 +75,7 @@ def test_what_is_no_grid_and_agents_without_an_answer_are_refused() -> None:
     for checkpoints in (0, 401, 1.5, "100", True, [100, 401], [0], []):
         with pytest.raises(ParameterError, match="^checkpoints must "):
             evaluate("Uniform", "BAI-Custom-v0", budget=400, runs=2, checkpoints=checkpoints)
-    for name in ("SH", "SR", "UGapEb", "LUCB"):
+    for name in ("SH", "SR", "UGapEb", "SE"):
         with pytest.raises(AgentError, match=f"^{name}"):
             evaluate(name, "BAI-Gaussian8-v0", runs=2, checkpoints=100)
     with pytest.raises(ParameterError, match="fixed budget"):

@@ -169,7 +169,7 @@ def test_a_budget_that_the_items_do_not_suffice_for_is_refused() -> None:
 
 
 def test_the_study_ends_where_an_agent_asks_for_an_arm_that_has_no_items_left(tmp_path: Path) -> None:
-    for agent in ("SR", "SH-Reuse", "TTTS", "LUCB"):
+    for agent in ("SR", "SH-Reuse", "TTTS"):
         arguments: dict[str, Any] = {"items": QUESTIONS, "journal": tmp_path / agent}
         with Study(NAMES, 36, agent, **arguments) as study:
             counts = Counter(pull.arm for pull in finished(study, 2))
