@@ -32,7 +32,7 @@ from bai_gym import agents, evaluate
 from bai_gym.agents.training import ArmNetwork
 from bai_gym.cli import console, main
 from bai_gym.errors import BaiGymError, DataError, MissingPackageError, OutputError, ParameterError
-from bai_gym.training import ArmPolicy, Recipe, imitation, learning, recipe_for, train
+from bai_gym.training import ArmPolicy, Recipe, SB3Agent, imitation, learning, recipe_for, train
 
 pytestmark = pytest.mark.slow
 
@@ -169,7 +169,7 @@ def test_other_recipes_end_with_the_same_weights_after_interruptions(changes: di
     one, other = (model.policy.state_dict() for model in models)
     assert one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
     assert (whole.weights is None) == (mine.network == "mlp") != (tmp_path / "whole/weights.npz").exists()
-    assert evaluate(agents.SB3Agent.load(whole.model), ENV, budget=8, runs=10).sample_complexity == 8
+    assert evaluate(SB3Agent.load(whole.model), ENV, budget=8, runs=10).sample_complexity == 8
 
 
 # ------------------------------------------------------------------------------------------------ interrupted
@@ -299,7 +299,7 @@ def test_a_foreign_folder_runs_no_code(tmp_path: Path) -> None:
                     archive.writestr(name, hostile[name] if name in changed else content)
         with contextlib.suppress(DataError):
             train(mine, tmp_path / "out", device="cpu")
-            agents.SB3Agent.load(trained.model)  # as the command does
+            SB3Agent.load(trained.model)  # as the command does
         assert not ran.exists(), changed
 
 

@@ -121,7 +121,7 @@ def test_workers_and_finished_chunks_have_the_counts_too(tmp_path: Path) -> None
     script.write_text(
         "import os\n"
         "import bai_gym\n"
-        "from bai_gym.agents import LanguageModel\n"
+        "from bai_gym.training import LanguageModel\n"
         "def ask(prompt):\n"
         "    return 'pull 0' if '1 pull,' not in prompt else 'maybe 1'\n"
         "for workers in (1, 2, 1):\n"
