@@ -166,8 +166,7 @@ def initial_values(agent: TS | TTTS) -> dict[str, FloatArray | float]:
     values: dict[str, FloatArray | float] = {"family": POSTERIORS.index(posterior)}
     if (sigma := agent.setting("sigma")) is not None:
         values["variances"] = min(max(real(sigma, f"sigma of {agent.name}", above=0) ** 2, 1e-300), 1e300)
-    is_screened = not agent.plain and type(agent.task) is BestArm
-    return values if not is_screened else {**values, **screening(agent.num_arms)}
+    return values if agent.plain or type(agent.task) is not BestArm else {**values, **screening(agent.num_arms)}
 
 
 @dataclass(kw_only=True)

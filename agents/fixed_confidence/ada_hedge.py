@@ -44,7 +44,6 @@ class AdaHedgeState(ConfidenceState):
     share: PerArm  # the weights
     total: PerArm  # their sums over time
     behind: PerArm  # how far the pulls of an arm lag behind
-    weight: PerArm  # the weights, all positive
     gain: PerArm  # gains of the round
     upper: PerArm  # last ends of confidence intervals, for Bernoulli rewards
     lower: PerArm
@@ -66,7 +65,7 @@ def play_round(e: Episode, s: AdaHedgeState, w: AdaHedgeState, rng: np.random.Ge
     rate = math.log(e.num_arms) / w.mix_gap[best]
     before = exponential_weights(losses, rate, w.share)
     contrast = best_response(e, s, w, n, rng)
-    p, q = two_means(e, s, w, contrast, w.weight)
+    p, q = two_means(e, s, w, contrast, w.share)
     gain, level = 0.0, math.log(float(e.made))
     for k in range(e.num_arms):
         to = p if k == w.first[contrast] else q if k == w.second[contrast] else e.mean[k]
@@ -84,10 +83,10 @@ def play_round(e: Episode, s: AdaHedgeState, w: AdaHedgeState, rng: np.random.Ge
 def best_response(e: Episode, s: AdaHedgeState, w: AdaHedgeState, n: int, rng: np.random.Generator) -> int:
     """Return the contrast that is overturned at the least cost for the weights, w_i d(m_i, p) + w_j d(m_j, q)."""
     for arm in range(e.num_arms):
-        w.weight[arm] = w.share[arm] + POSITIVE
+        w.share[arm] += POSITIVE
     for k in range(n):
         i, j = int(w.first[k]), int(w.second[k])
-        p, q = two_means(e, s, w, k, w.weight)
+        p, q = two_means(e, s, w, k, w.share)
         w.strength[k] = w.share[i] * divergence_inside(e, s, w, i, inside_of(s, p)) if i >= 0 else 0.0
         w.strength[k] += w.share[j] * divergence_inside(e, s, w, j, inside_of(s, q)) if j >= 0 else 0.0
     return weakest_group(w, n, True, rng)

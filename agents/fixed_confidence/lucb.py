@@ -31,7 +31,6 @@ from bai_gym.validation import choice
 __all__ = ["LUCB"]
 
 K1 = 1.25
-NONE = -1
 
 
 class LUCBState(QuestionState, IntervalState, BatchState):
@@ -39,14 +38,14 @@ class LUCBState(QuestionState, IntervalState, BatchState):
 
     delta: float  # allowed error probability
     mixed: bool  # whether intervals hold at all times
-    challenger: int = NONE  # the second arm of a round, where it has not been pulled
+    challenger: int = -1  # the second arm of a round, where it has not been pulled
     width: PerArm  # width of each interval
 
 
 def pull_pair(e: Episode, s: LUCBState, w: LUCBState, rng: np.random.Generator, question: Question) -> int:
     """Return the first arm of the contrast of smallest lower bound, or stop where all are positive; then the second."""
     if s.challenger >= 0 and e.pulled >= 0:
-        arm, s.challenger = s.challenger, NONE
+        arm, s.challenger = s.challenger, -1
         return arm
     pool_unknown(e, s)
     level = exploration(e.num_arms, (e.made - e.num_arms) // 2 + 1.0, s.delta)

@@ -55,9 +55,10 @@ def eliminate(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generat
                 w.score[arm] = 1.0
     s.remaining = 0
     for arm in range(e.num_arms):
-        s.remaining += 1 if e.active[arm] == 1 and w.score[arm] == 1.0 else 0
+        w.score[arm] *= e.active[arm]
+        s.remaining += int(w.score[arm])
     for arm in range(e.num_arms if s.remaining > 0 else 0):  # where none remains, a look is yet to come
-        e.active[arm] = 1 if e.active[arm] == 1 and w.score[arm] == 1.0 else 0
+        e.active[arm] = int(w.score[arm])
     return e.made + max(s.remaining, 1)
 
 

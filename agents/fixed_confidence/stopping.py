@@ -86,7 +86,6 @@ __all__ = [
     "ConfidenceState",
     "common_term",
     "confidence_note",
-    "evidence",
     "fits",
     "is_separated",
     "mean_of",
@@ -503,7 +502,6 @@ class ConfidenceAgent(SequentialAgent):
         self.check_task()
         threshold = self.check_threshold()
         level = math.log(1.0 / self.delta)
-        tie = "first" if self.rule.question is None else self.tie  # only rules that ask draw an order
         union = self.question.overturned(self.num_arms)
         pair = 0.5 * (level + math.log(union))
         constant = {
@@ -519,7 +517,7 @@ class ConfidenceAgent(SequentialAgent):
             "batch_size": batch_size_of(self),
             "constant": constant,
             "single": 2.0 * pair if threshold == "mixture" else constant,
-            **contrast_values(self.question, self.num_arms, self.batch, tie, self.rng),
+            **contrast_values(self.question, self.num_arms, self.batch, self.tie, self.rng),
         }
         if family == "gaussian":
             self.values["variances"] = np.maximum(self.known_variances(info), TINY)

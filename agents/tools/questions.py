@@ -38,7 +38,6 @@ __all__ = [
     "contrast_values",
     "evidence",
     "gap",
-    "part_of_first",
     "random_arm",
     "set_errors",
     "two_means",

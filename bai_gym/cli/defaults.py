@@ -37,6 +37,8 @@ def default_agents(
         candidates = STOPPING
     elif all(cell.env.problem.num_features is not None for cell in cells):
         candidates = WITH_FEATURES
+    elif all(cell.episode_spec.budget < cell.env.problem.num_arms for cell in cells):
+        candidates = ("Uniform(allow_small_budget=True)",)
     names: list[str] = []
     reasons: list[str] = []
     for name in candidates:
