@@ -47,7 +47,6 @@ __all__ = [
 
 TIED = 1e-12  # distance of tied means, in units of the largest
 PRIOR_PULLS = 2.0  # a
-HALVINGS = 45  # of the interval in which two Bernoulli means meet
 
 
 class QuestionState(RewardFamily):
@@ -249,7 +248,7 @@ def two_means(e: Episode, s: QuestionState, w: QuestionState, k: int, x: FloatAr
         return p, p
     low, high = max(offset, 0.0), 1.0 + min(offset, 0.0)
     low, high = max(low, min(e.mean[i], e.mean[j] + offset)), min(high, max(e.mean[i], e.mean[j] + offset))
-    for _ in range(HALVINGS):
+    for _ in range(45):  # halvings
         p = 0.5 * (low + high)
         q = p - offset
         slope = x[i] * (p - e.mean[i]) * q * (1.0 - q) + x[j] * (q - e.mean[j]) * p * (1.0 - p)
