@@ -166,10 +166,11 @@ class FCVote(Agent):
         def play(request: Request) -> Generator[Request, Any, Any]:
             nonlocal left, stopped
             if isinstance(request, Sequential):
-                window = own if request.arms is None else own.take(request.arms)
-                outcome = yield replace(request, window=window if request.window is None else request.window)
+                arms = np.tile(np.arange(self.num_arms), (self.batch, 1)) if request.arms is None else request.arms
+                window = own.take(arms) if request.window is None else request.window
+                outcome = yield replace(request, arms=arms, window=window)
                 stopped = outcome.stopped
-                _set(own, request.arms, outcome.statistics)
+                _set(own, arms, outcome.statistics)
                 left -= request.steps
             else:
                 outcome = yield request
@@ -181,13 +182,10 @@ class FCVote(Agent):
         return recommended, best_mean(own, self.tie, self.rng), stopped
 
 
-def _set(own: Statistics, arms: IntArray | None, now: Statistics) -> None:
+def _set(own: Statistics, arms: IntArray, now: Statistics) -> None:
     """Replace the statistics of the candidate arms, in place."""
     for name in ("pulls", "means", "variances"):
-        if arms is None:
-            getattr(own, name)[...] = getattr(now, name)
-        else:
-            np.put_along_axis(getattr(own, name), arms, getattr(now, name), 1)
+        np.put_along_axis(getattr(own, name), arms, getattr(now, name), 1)
 
 
 def _merge(own: Statistics, arms: IntArray | None, block: Statistics) -> None:

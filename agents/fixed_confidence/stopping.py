@@ -502,6 +502,7 @@ class ConfidenceAgent(SequentialAgent):
         self.check_task()
         threshold = self.check_threshold()
         level = math.log(1.0 / self.delta)
+        tie = self.tie if self.rule.question else "first"  # only rules that ask draw an order
         union = self.question.overturned(self.num_arms)
         pair = 0.5 * (level + math.log(union))
         constant = {
@@ -517,7 +518,7 @@ class ConfidenceAgent(SequentialAgent):
             "batch_size": batch_size_of(self),
             "constant": constant,
             "single": 2.0 * pair if threshold == "mixture" else constant,
-            **contrast_values(self.question, self.num_arms, self.batch, self.tie, self.rng),
+            **contrast_values(self.question, self.num_arms, self.batch, tie, self.rng),
         }
         if family == "gaussian":
             self.values["variances"] = np.maximum(self.known_variances(info), TINY)
