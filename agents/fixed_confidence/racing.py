@@ -145,8 +145,3 @@ class SuccessiveElimination(ConfidenceAgent):
     rule: ClassVar[Rule] = Rule(
         choose=pull_in_turn, refresh=eliminate, stops=is_all_settled, state=RacingState, question=best_arm
     )
-
-    @override
-    def begin(self, info: ProblemInfo) -> None:
-        super().begin(info)
-        self.values["remaining"] = self.num_arms
