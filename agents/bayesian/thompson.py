@@ -27,7 +27,6 @@ from bai_gym.agents.tools.questions import (
     random_arm,
     set_errors,
     weakest,
-    weakest_group,
 )
 from bai_gym.agents.tools.ranges import length_of
 from bai_gym.agents.tools.scanning import arm_of_largest
@@ -136,9 +135,13 @@ def top_two_of_question(
     n = question(w.draw, w, w.given)
     if s.leads and rng.random() < s.beta:
         return int(w.first[0])
+    if s.leads:  # the contrast overturned most is that with the arm of the largest draw
+        best = int(w.first[0])
+        other = another_arm_of_largest_draw(e, s, w, best, s.tries, rng)
+        return other if other != best else int(w.second[weakest(e, s, w, n, False, rng)])
     k = overturned_most(e, s, w, n, rng)
     k = weakest(e, s, w, n, False, rng) if k < 0 else k
-    return int(w.second[k]) if s.leads else random_arm(e, s, w, k, s.beta, rng)
+    return random_arm(e, s, w, k, s.beta, rng)
 
 
 def overturned_most(
@@ -147,10 +150,11 @@ def overturned_most(
     """Return the contrast overturned most by the first of some draws that overturns any; -1 if none does."""
     for _ in range(s.tries):
         draw_means(e, s, w, rng)
+        least, most = 0.0, -1
         for k in range(n):
-            w.strength[k] = gap(w.draw, w, k)
-        most = weakest_group(w, n, True, rng)
-        if w.strength[most] < 0.0:
+            g = gap(w.draw, w, k)
+            least, most = (g, k) if g < least else (least, most)
+        if most >= 0:
             return most
     return -1
 
