@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,8 +45,12 @@ class SequentialAgent(Agent):
 
     @property
     def chosen_rule(self) -> Rule:
-        """The rule that is played: the fast form, unless there is none or the plain one is wanted."""
-        return self.rule if self.plain or self.fast is None else self.fast
+        """The rule that is played: the fast form, unless there is none or the plain one is wanted.
+
+        If it receives a question, that is the one of the task.
+        """
+        rule = self.rule if self.plain or self.fast is None else self.fast
+        return rule if rule.question is None else replace(rule, question=self.task.contrasts)
 
     @override
     def minimum_budget(self, num_arms: int) -> int:

@@ -27,6 +27,7 @@ from bai_gym.agents.tools.questions import (
     random_arm,
     set_errors,
     weakest,
+    weakest_group,
 )
 from bai_gym.agents.tools.ranges import length_of
 from bai_gym.agents.tools.scanning import arm_of_largest
@@ -133,10 +134,10 @@ def top_two_of_question(
     set_errors(e, s, w)
     draw_means(e, s, w, rng)
     n = question(w.draw, w, w.given)
-    if s.leads and rng.random() < s.beta:
-        return int(w.first[0])
     if s.leads:  # the contrast overturned most is that with the arm of the largest draw
         best = int(w.first[0])
+        if rng.random() < s.beta:
+            return best
         other = another_arm_of_largest_draw(e, s, w, best, s.tries, rng)
         return other if other != best else int(w.second[weakest(e, s, w, n, False, rng)])
     k = overturned_most(e, s, w, n, rng)
@@ -150,11 +151,10 @@ def overturned_most(
     """Return the contrast overturned most by the first of some draws that overturns any; -1 if none does."""
     for _ in range(s.tries):
         draw_means(e, s, w, rng)
-        least, most = 0.0, -1
         for k in range(n):
-            g = gap(w.draw, w, k)
-            least, most = (g, k) if g < least else (least, most)
-        if most >= 0:
+            w.strength[k] = gap(w.draw, w, k)
+        most = weakest_group(w, n, True, rng)
+        if w.strength[most] < 0.0:
             return most
     return -1
 

@@ -166,11 +166,10 @@ class FCVote(Agent):
         def play(request: Request) -> Generator[Request, Any, Any]:
             nonlocal left, stopped
             if isinstance(request, Sequential):
-                arms = np.tile(np.arange(self.num_arms), (self.batch, 1)) if request.arms is None else request.arms
-                window = own.take(arms) if request.window is None else request.window
-                outcome = yield replace(request, arms=arms, window=window)
+                window = own.copy() if request.arms is None else own.take(request.arms)
+                outcome = yield replace(request, window=window if request.window is None else request.window)
                 stopped = outcome.stopped
-                _set(own, arms, outcome.statistics)
+                _set(own, request.arms, outcome.statistics)
                 left -= request.steps
             else:
                 outcome = yield request
@@ -182,10 +181,13 @@ class FCVote(Agent):
         return recommended, best_mean(own, self.tie, self.rng), stopped
 
 
-def _set(own: Statistics, arms: IntArray, now: Statistics) -> None:
+def _set(own: Statistics, arms: IntArray | None, now: Statistics) -> None:
     """Replace the statistics of the candidate arms, in place."""
     for name in ("pulls", "means", "variances"):
-        np.put_along_axis(getattr(own, name), arms, getattr(now, name), 1)
+        if arms is None:
+            getattr(own, name)[...] = getattr(now, name)
+        else:
+            np.put_along_axis(getattr(own, name), arms, getattr(now, name), 1)
 
 
 def _merge(own: Statistics, arms: IntArray | None, block: Statistics) -> None:

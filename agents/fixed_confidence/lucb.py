@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -113,12 +113,6 @@ class LUCB(SequentialAgent):
     stops: ClassVar[bool] = True
     rule: ClassVar[Rule] = Rule(choose=pull_pair, state=LUCBState, question=best_arm)
     choices = range_choice
-
-    @property
-    @override
-    def chosen_rule(self) -> Rule:
-        """The rule, with the question of the task."""
-        return replace(self.rule, question=self.task.contrasts)
 
     @property
     def unmet_assumptions(self) -> Callable[[Bandit], tuple[str, ...]]:

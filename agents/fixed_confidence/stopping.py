@@ -41,7 +41,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -71,7 +71,7 @@ from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
-from bai_gym.sampling import Episode, Outcome, Rule
+from bai_gym.sampling import Episode, Outcome
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm, Task
 from bai_gym.theory.deviations import exponential_family_c, gaussian_c
@@ -478,13 +478,6 @@ class ConfidenceAgent(SequentialAgent):
     def question(self) -> Task:
         """The task whose contrasts the rule receives: that of the episodes, or the best arm."""
         return BestArm() if self.rule.question is None else self.task
-
-    @property
-    @override
-    def chosen_rule(self) -> Rule:
-        """The rule, with the question of the task if it receives one."""
-        rule = super().chosen_rule
-        return rule if rule.question is None else replace(rule, question=self.task.contrasts)
 
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return a note if the confidence guarantee does not cover the rewards of a bandit."""
