@@ -33,8 +33,8 @@ from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Task
 
 __all__ = [
-    "answer",
     "QuestionState",
+    "answer",
     "contrast_values",
     "evidence",
     "gap",
@@ -121,9 +121,10 @@ def weakest(e: Episode, s: QuestionState, w: QuestionState, n: int, explores: bo
         group, enough = w.group[weakest_group(w, n, True, rng)], -np.inf
         for k in range(n):
             if w.group[k] == group:
-                enough = max(enough, evidence(e, s, w, k) + bonus(e, w, k, explores))
+                w.strength[k] = evidence(e, s, w, k) + bonus(e, w, k, explores)
+                enough = max(enough, w.strength[k])
         for k in range(n):
-            if w.strength[k] <= enough:
+            if w.group[k] != group and w.strength[k] <= enough:
                 w.strength[k] = evidence(e, s, w, k) + bonus(e, w, k, explores)
     return weakest_group(w, n, e.tie == TO_FIRST, rng)
 
