@@ -60,6 +60,7 @@ class QuestionState(RewardFamily):
     given: Scratch  # the numbers of the task
     order: PerArm  # in [0, 1): of arms with equal means, those of larger numbers count as better
     seen: PerArm  # the means for which the answer is, without ties
+    log: PerArm  # logarithms of the pulls, where a rule explores by them
     error: PerArm  # variance of each sample mean, estimated if need be; the largest possible one for Bernoulli rewards
 
 
@@ -115,17 +116,19 @@ def weakest(e: Episode, s: QuestionState, w: QuestionState, n: int, explores: bo
         explores: Whether the logarithm of the pulls of the arm with fewer pulls is added to the evidence.
         rng: Breaks ties.
     """
+    for arm in range(e.num_arms if explores else 0):
+        w.log[arm] = math.log(e.pulls[arm])
     for k in range(n):
-        w.strength[k] = least_evidence(e, s, w, k) + bonus(e, w, k, explores)
+        w.strength[k] = least_evidence(e, s, w, k) + bonus(w, k)
     if s.family != GAUSSIAN:
         group, enough = w.group[weakest_group(w, n, True, rng)], -np.inf
         for k in range(n):
             if w.group[k] == group:
-                w.strength[k] = evidence(e, s, w, k) + bonus(e, w, k, explores)
+                w.strength[k] = evidence(e, s, w, k) + bonus(w, k)
                 enough = max(enough, w.strength[k])
         for k in range(n):
             if w.group[k] != group and w.strength[k] <= enough:
-                w.strength[k] = evidence(e, s, w, k) + bonus(e, w, k, explores)
+                w.strength[k] = evidence(e, s, w, k) + bonus(w, k)
     return weakest_group(w, n, e.tie == TO_FIRST, rng)
 
 
@@ -149,11 +152,10 @@ def weight(e: Episode, w: QuestionState, arm: int, g: float) -> float:
     return float((nu * w.error[arm] + g * g) / (nu + 1.0)) if arm >= 0 else 0.0
 
 
-def bonus(e: Episode, w: QuestionState, k: int, explores: bool) -> float:
+def bonus(w: QuestionState, k: int) -> float:
     """Return the logarithm of the pulls of the arm of a contrast that has fewer, or 0 without exploration."""
     i, j = int(w.first[k]), int(w.second[k])
-    fewest = min(e.pulls[i] if i >= 0 else np.inf, e.pulls[j] if j >= 0 else np.inf)
-    return math.log(fewest) if explores else 0.0
+    return float(min(w.log[i] if i >= 0 else np.inf, w.log[j] if j >= 0 else np.inf))
 
 
 def weakest_group(w: QuestionState, n: int, to_first: bool, rng: np.random.Generator) -> int:
