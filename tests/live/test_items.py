@@ -284,7 +284,7 @@ def test_a_race_ends_once_one_arm_is_left(tmp_path: Path) -> None:
         with Study(NAMES, **arguments) as again:
             assert again.ended and again.result().log == found.log
         logs.append(found.log)
-    assert logs[0] == logs[1], agent  # a round begins when it has all rewards of the one before, in any order
+    assert logs[0] == logs[1]  # a round begins when it has all rewards of the one before, in any order
 
 
 def test_results_say_where_common_items_break_a_proof() -> None:
