@@ -9,7 +9,7 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.tools.choosing import best_mean, best_recommendation, shuffled_arms, spread_evenly
+from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, spread_evenly
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Outcome, Rule, Sequential
@@ -106,9 +106,9 @@ def first_block(agent: Agent, pulls: int) -> Block:
 
 
 def few_pulls(agent: Agent) -> Plan:
-    """Share all pulls, fewer than one or two of every arm, and return the arm of largest mean."""
+    """Share all pulls, fewer than one or two of every arm, and return the recommendation of largest means."""
     made = yield Block(spread_evenly(agent.batch, agent.num_arms, agent.budget, agent.tie, agent.rng))
-    return best_mean(made, agent.tie, agent.rng)
+    return best_recommendation(made, agent.task, agent.tie, agent.rng)
 
 
 def in_random_order(agent: Agent, counts: IntArray) -> Block:

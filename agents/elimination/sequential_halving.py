@@ -72,7 +72,7 @@ class SequentialHalving(HalvingAgent):
             made = yield Block(counts, candidates(self, active))
             room -= counts[0].max()  # the same in every episode
             active = self.better_half(active, made if room else all_samples(self, active))
-        return active[:, 0]
+        return self.answer(active)
 
 
 @dataclass(kw_only=True)

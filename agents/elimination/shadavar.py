@@ -112,7 +112,7 @@ class SHAdaVar(HalvingAgent):
                 outcome = yield Sequential(self.rule, *steps, arms=arms, window=made, agent=self.name)
                 made = outcome.statistics
             active = self.better_half(active, made)
-        return active[:, 0]
+        return self.answer(active)
 
 
 @dataclass(kw_only=True)

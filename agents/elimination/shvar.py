@@ -59,7 +59,7 @@ class SHVar(HalvingAgent):
             counts = greedy_counts(variances, pulls, self.tie, self.rng)
             made = yield Block(counts, candidates(self, active), variances)
             active = self.better_half(active, made)
-        return active[:, 0]
+        return self.answer(active)
 
 
 @dataclass(kw_only=True)

@@ -10,12 +10,13 @@ from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import few_pulls
-from bai_gym.agents.tools.choosing import keep_best, pulls_of_an_arm
-from bai_gym.agents.tools.halving import candidates, every_arm
+from bai_gym.agents.tools.choosing import best_recommendation, keep_best, pulls_of_an_arm
+from bai_gym.agents.tools.halving import candidates, every_arm, gaps_of_arms
 from bai_gym.agents.tools.rejects import Schedule
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, exact_sums
+from bai_gym.tasks import BestArm
 from bai_gym.validation import choice
 
 __all__ = ["SuccessiveRejects"]
@@ -32,6 +33,10 @@ class SuccessiveRejects(Agent):
 
     Where arms have different costs, the lengths n_k are scaled by one factor, so that the schedule costs the budget if
     the arms left are dropped in random order. After each phase the factor is set again, to the money and the arms left.
+
+    For other tasks than the best arm, which the paper does not consider, the arm is dropped about which the answer is
+    most certain, see :func:`bai_gym.agents.tools.halving.gaps_of_arms`, and the answer for the sample means is
+    recommended; :class:`bai_gym.agents.elimination.sar.SAR` is the published form for the m best arms.
 
     Paper: Audibert, Bubeck and Munos (2010), "Best Arm Identification in Multi-Armed Bandits", Figure 3.
 
@@ -51,6 +56,7 @@ class SuccessiveRejects(Agent):
     uses_variances: ClassVar[bool] = False
     uses_costs: ClassVar[bool] = True
     quick: ClassVar[bool] = True
+    general: ClassVar[bool] = True
 
     @override
     def minimum_budget(self, num_arms: int) -> int:
@@ -77,8 +83,12 @@ class SuccessiveRejects(Agent):
                 exact_sums(sums)  # so that equal sums of whole rewards are equal
             # Arms with equally many pulls are in the order of their sums; only in the last phase they may differ.
             values = sums / np.maximum(before + counts, 1) if size == 2 else sums
+            if not isinstance(self.task, BestArm):
+                values = -gaps_of_arms(self.task, self.statistics.means, active)
             kept = keep_best(values, size - 1, self.tie, self.rng)
             active = active[kept].reshape(self.batch, size - 1)
             sums = sums[kept].reshape(self.batch, size - 1)
             before = before + counts[:, :1]
-        return active[:, 0]
+        if isinstance(self.task, BestArm):
+            return active[:, 0]
+        return best_recommendation(self.statistics, self.task, self.tie, self.rng)

@@ -9,9 +9,10 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent
-from bai_gym.agents.tools.choosing import keep_best
+from bai_gym.agents.tools.choosing import best_recommendation, keep_best
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.tasks import BestArm, Task
 from bai_gym.validation import choice
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "all_samples",
     "candidates",
     "every_arm",
+    "gaps_of_arms",
     "num_stages",
     "observed_means",
     "survivors",
@@ -48,11 +50,15 @@ class HalvingAgent(Agent):
     estimates come from its own samples only, unless the agent keeps those of earlier stages. If a budget n below K is
     allowed, n arms get one pull each, and the agent recommends the best mean.
 
+    For other tasks than the best arm, which the paper does not consider, the better half are the arms about which the
+    answer is least certain, see :func:`gaps_of_arms`, and the answer for the last estimate of each arm is recommended.
+
     Args:
         leftover: ``"drop"`` (default) or ``"last"``: give pulls left over by rounding to the last stage.
 
     Attributes:
         keeps_samples: Whether estimates come from all samples so far.
+        latest: ``(N, K)`` the last estimates of all arms, for other tasks.
 
     Minimum budget: K ceil(log2 K), one pull per arm in the first stage.
     """
@@ -60,6 +66,7 @@ class HalvingAgent(Agent):
     leftover: str = "drop"
 
     quick: ClassVar[bool] = True
+    general: ClassVar[bool] = True
     keeps_samples: ClassVar[bool] = False
 
     @property
@@ -76,16 +83,28 @@ class HalvingAgent(Agent):
     @override
     def begin(self, info: ProblemInfo) -> None:
         choice(self.leftover, ("drop", "last"), f"leftover of {self.name}")
+        self.latest = Statistics.zeros((self.batch, self.num_arms))
 
     def better_half(self, active: IntArray, made: Statistics) -> IntArray:
-        """Return the ``(N, ceil(k / 2))`` arms of largest mean.
+        """Return the ``(N, ceil(k / 2))`` arms of largest mean, or for other tasks of smallest gap.
 
         Args:
             active: ``(N, k)`` arms of a stage.
             made: Statistics of its pulls.
         """
-        means = observed_means(all_samples(self, active) if self.keeps_samples else made)
-        return survivors(self, active, means, -(-active.shape[1] // 2))
+        estimates = all_samples(self, active) if self.keeps_samples else made
+        values = observed_means(estimates)
+        if not isinstance(self.task, BestArm):
+            np.put_along_axis(self.latest.pulls, active, estimates.pulls, 1)
+            np.put_along_axis(self.latest.means, active, estimates.means, 1)
+            values = -gaps_of_arms(self.task, self.latest.means, active)
+        return survivors(self, active, values, -(-active.shape[1] // 2))
+
+    def answer(self, last: IntArray) -> IntArray:
+        """Return the recommendation after the last stage, of whose arms ``(N, 1)`` is left."""
+        if isinstance(self.task, BestArm):
+            return last[:, 0]
+        return best_recommendation(self.latest, self.task, self.tie, self.rng)
 
 
 def every_arm(agent: Agent) -> IntArray:
@@ -108,6 +127,26 @@ def survivors(agent: Agent, active: IntArray, values: FloatArray, size: int) -> 
         size: From 1 to k.
     """
     return active[keep_best(values, size, agent.tie, agent.rng)].reshape(agent.batch, size)
+
+
+def gaps_of_arms(task: Task, means: FloatArray, active: IntArray) -> FloatArray:
+    """Return ``(N, k)`` by how much the weakest contrast of the answer holds that each arm is in; inf if it is in none.
+
+    Of a group of contrasts, which are overturned together only, the strongest one counts.
+
+    Args:
+        task: The task.
+        means: ``(N, K)``.
+        active: ``(N, k)`` arms.
+    """
+    weakest = np.full((len(means), means.shape[1] + 1), np.inf)  # the last column is that of no arm
+    for row, mean in enumerate(means):
+        c = task.contrasts_at(mean)
+        strongest = np.full(c.group.size, -np.inf)
+        np.maximum.at(strongest, c.group, c.gaps(mean))
+        for arms in (c.first, c.second):
+            np.minimum.at(weakest[row], arms, strongest[c.group])
+    return np.take_along_axis(weakest, active, 1)
 
 
 def all_samples(agent: Agent, active: IntArray) -> Statistics:
