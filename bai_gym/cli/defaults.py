@@ -11,7 +11,8 @@ from bai_gym.errors import BaiGymError, ParameterError
 
 __all__ = ["default_agents"]
 
-CANDIDATES = ("Uniform", "SH-Reuse", "SR", "SHAdaVar-Reuse", "SAR", "AugUCB", "APT", "CSAR", "A-UGapEb")
+BEST_ARM = ("Uniform", "SH-Reuse", "SR", "SHAdaVar-Reuse")
+OTHER_TASKS = ("Uniform", "SAR", "AugUCB", "APT", "A-UGapEb", "EB-TCI", "SH-Reuse", "SR")
 WITH_FEATURES = ("Uniform", "SH-Reuse", "GSE-Lin", "OD-LinBAI", "G-BAI", "XY-BAI")
 STOPPING = ("T3C", "EB-TCI", "TTUCB", "LUCB", "UGapEc", "APGAI", "HDoC", "LUCB-G", "RAGE(sigma=1.0)")
 MOST = 4
@@ -31,8 +32,9 @@ def default_agents(
     Raises:
         BaiGymError: If an argument is invalid, or none of the agents can play everywhere.
     """
-    cells = [cell for env in envs for cell in make_cells(CANDIDATES[:1], env, budgets, seed, env_kwargs)]
-    candidates: tuple[str, ...] = CANDIDATES
+    cells = [cell for env in envs for cell in make_cells(BEST_ARM[:1], env, budgets, seed, env_kwargs)]
+    best_arm = all(cell.episode_spec.task.name == "best-arm" for cell in cells)
+    candidates: tuple[str, ...] = BEST_ARM if best_arm else OTHER_TASKS
     if all(cell.episode_spec.fixed_confidence for cell in cells):
         candidates = STOPPING
     elif all(cell.env.problem.num_features is not None for cell in cells):

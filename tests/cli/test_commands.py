@@ -161,7 +161,8 @@ def test_agents_that_are_not_named_fit_the_task_and_know_nothing(env: str) -> No
 
 
 def test_agents_that_are_not_named_play_everywhere() -> None:
-    assert default_agents(["BAI-Custom-v0", "BAI-TopM-Custom-v0"], None, 0, {}) == ["Uniform", "SAR", "A-UGapEb"]
+    found = default_agents(["BAI-Custom-v0", "BAI-TopM-Custom-v0"], None, 0, {})
+    assert found == ["Uniform", "SAR", "A-UGapEb", "EB-TCI"]
     with pytest.raises(ParameterError, match="--agent"):
         default_agents(["BAI-FC-Custom-v0", "BAI-Custom-v0"], None, 0, {})
 
