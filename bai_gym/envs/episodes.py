@@ -191,8 +191,9 @@ class Episodes:
 
     def observation_space(self) -> spaces.Dict:
         """Return the space of one episode's observations."""
-        task, start = self.episode_spec.task, self._start_pulls
-        return observation_space(self.num_arms, self.funds, self.problem.num_features, start, task=task)
+        task, start, rewards = self.episode_spec.task, self._start_pulls, self.problem.rewards
+        features = self.problem.num_features
+        return observation_space(self.num_arms, self.funds, features, start, task=task, rewards=rewards)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the observation of all episodes: the live arrays, which pulls update until the next :meth:`begin`."""

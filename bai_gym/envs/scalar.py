@@ -81,7 +81,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
     environments, also ``features`` of shape (K, d), the same throughout an episode.
 
     With ``batch_size``, ``delay`` or ``pairs`` the environment comes in a wrapper, which adds to the observation:
-    :class:`bai_gym.envs.late.LateRewards` or :class:`bai_gym.envs.pairs.Differences`.
+    :class:`bai_gym.envs.late.LateRewards` or :class:`bai_gym.envs.pairs.Differences`. With ``observation="scaled"`` it
+    is a flat vector of bounded numbers, for networks: :class:`bai_gym.envs.scaled.Scaled`.
 
     ## Rewards
     0 for every pull, or minus ``pull_cost`` with fixed confidence (times the arm's cost, where arms have costs). For

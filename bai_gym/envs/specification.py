@@ -99,6 +99,7 @@ class EpisodeSpec(View):
         pairs: bool = False,
         batch_size: int = 1,
         delay: int = 0,
+        observation: str = "statistics",
         shuffle: bool = True,
         rotate: bool = True,
     ) -> EpisodeSpec:
@@ -122,6 +123,7 @@ class EpisodeSpec(View):
             pairs: Whether differences on common items are observed, of paired arms.
             batch_size: Pulls of a round, at least 1, at whose end rewards arrive.
             delay: Rounds by which they arrive later, at least 0.
+            observation: ``"statistics"``, or ``"scaled"``: a flat vector of bounded numbers, for networks.
             shuffle: Whether each episode numbers its arms at random, so that nothing can be learned from the number of
                 an arm. False: all episodes number them as the problem lists them, for demonstrations. Functions of
                 unknown means are never shuffled.
@@ -147,7 +149,7 @@ class EpisodeSpec(View):
             )
         checked = check_costs(problem.costs if costs is None else costs, num_arms, problem.arm_names)
         limit = check_budget(budget, checked)
-        view = View.checked(problem, checked, pairs=pairs, batch_size=batch_size, delay=delay)
+        view = View.checked(problem, checked, pairs=pairs, batch_size=batch_size, delay=delay, observation=observation)
         if not problem.known and reward != "estimate":
             raise ParameterError(
                 f"reward={reward!r} needs the true means, which are unknown in a real experiment: leave "

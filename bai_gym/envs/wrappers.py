@@ -1,4 +1,4 @@
-"""What ``gym.make`` puts around the plain environments: late rewards, or differences of paired arms.
+"""What ``gym.make`` puts around the plain environments: late rewards, differences of paired arms, scaled vectors.
 
 The wrappers read what they do in the specification of the episode, ``env.unwrapped.episode_spec``.
 """
@@ -54,7 +54,16 @@ def make_vec_env(
 
 
 def wrapped(env: BestArmEnv | BestArmVectorEnv) -> Any:
-    """Return the environment in the wrapper that its specification needs, if any."""
+    """Return the environment in the wrappers that its specification needs, if any."""
+    shown = _statistics(env)
+    if env.episode_spec.observation == "scaled":
+        from bai_gym.envs.scaled import Scaled, ScaledBatch  # of a wing
+
+        return ScaledBatch(shown) if isinstance(env, BestArmVectorEnv) else Scaled(shown)
+    return shown
+
+
+def _statistics(env: BestArmEnv | BestArmVectorEnv) -> Any:
     if env.episode_spec.rounds.late:
         return LateRewardsBatch(env) if isinstance(env, BestArmVectorEnv) else LateRewards(env)
     if env.episode_spec.pairs:
