@@ -16,6 +16,9 @@ from gymnasium import spaces
 
 from bai_gym.agents.learned.features import FARTHEST, SMALLEST, features
 from bai_gym.agents.learned.features import Rewards as Kind
+from bai_gym.envs.late import pending_space
+from bai_gym.envs.spaces import observation_space
+from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
 from bai_gym.sampling.compiler import can_compile, compile_loops
 from bai_gym.tasks import Task
@@ -63,6 +66,19 @@ class Scaling:
         threshold = float(getattr(task, "threshold", np.nan))
         self._question = (self.kind == "binary", task.m, task.num_bandits, threshold)
         self._run: Callable[..., None] | None = None
+
+    @classmethod
+    def of(cls, info: ProblemInfo) -> Scaling:
+        """Return that of the observations that an agent with this information receives."""
+        task, rewards = info.task, info.rewards
+        space = observation_space(info.num_arms, info.funds, info.num_features, task=task, rewards=rewards)
+        if info.rounds.late:
+            space["pending"] = pending_space(info.num_arms, info)
+        return cls(space, rewards, task)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the compiled loop."""
+        return {**self.__dict__, "_run": None}
 
     def __call__(self, observation: Mapping[str, npt.NDArray[Any]], out: npt.NDArray[np.float32] | None = None) -> Any:
         """Return the ``(N, D)`` vectors of N observations, written into ``out`` if it is given."""

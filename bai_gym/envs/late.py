@@ -16,6 +16,7 @@ from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.envs.vector import BestArmVectorEnv, Step
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import check_memory
+from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import IntArray, Observation, Statistics
 
 __all__ = ["LateRewards", "LateRewardsBatch", "pending_space"]
@@ -23,7 +24,7 @@ __all__ = ["LateRewards", "LateRewardsBatch", "pending_space"]
 PENDING_BYTES = 24  # of a pull whose reward has not arrived
 
 
-def pending_space(num_arms: int, spec: EpisodeSpec) -> spaces.Box:
+def pending_space(num_arms: int, spec: EpisodeSpec | ProblemInfo) -> spaces.Box:
     """Return the space of ``pending``, the pulls of each arm whose rewards have not arrived, ``(K,)``."""
     return spaces.Box(0, min(spec.rounds.most_pending, spec.most_pulls), (num_arms,), np.int64)
 

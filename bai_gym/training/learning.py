@@ -27,7 +27,7 @@ from bai_gym.errors import DataError, MissingPackageError, ParameterError
 from bai_gym.results.writer import ResultsWriter, write_atomically
 from bai_gym.seeding import generator
 from bai_gym.training.imitation import check_teacher, imitate
-from bai_gym.training.policy import ArmPolicy, NormalisedFeatures, export
+from bai_gym.training.policy import ArmPolicy, export
 from bai_gym.training.recipe import Recipe
 from bai_gym.training.tracking import OnValues, Values
 from bai_gym.training.vec_env import SB3VecEnv
@@ -111,7 +111,8 @@ def train(
         MissingPackageError: If TensorBoard is not installed.
     """
     check_training(recipe, device)
-    envs = SB3VecEnv(recipe.env, num_envs=recipe.num_envs, **recipe.env_kwargs)
+    seen = "statistics" if recipe.network == "arms" else "scaled"
+    envs = SB3VecEnv(recipe.env, num_envs=recipe.num_envs, observation=seen, **recipe.env_kwargs)
     folder = ResultsWriter(Path(out)).folder
     claim(folder, recipe.to_json())
     checkpoint = folder / "checkpoint.zip"
@@ -245,12 +246,7 @@ def _start(recipe: Recipe, envs: SB3VecEnv, device: str) -> OnPolicyAlgorithm:
         keywords["policy"] = ArmPolicy
         keywords["policy_kwargs"] = {"rewards": recipe.rewards, "width": recipe.width}
     else:
-        keywords["policy"] = "MultiInputPolicy"
-        keywords["policy_kwargs"] = {
-            "features_extractor_class": NormalisedFeatures,
-            "features_extractor_kwargs": {"rewards": recipe.rewards},
-            "net_arch": [recipe.width] * LAYERS,
-        }
+        keywords |= {"policy": "MlpPolicy", "policy_kwargs": {"net_arch": [recipe.width] * LAYERS}}
     if recipe.algo == "a2c":
         return A2C(**keywords, normalize_advantage=True, use_rms_prop=False)
     steps = recipe.num_envs * recipe.rollout
