@@ -42,6 +42,7 @@ class Scaling:
         task: What is to be recommended.
 
     Attributes:
+        num_arms: K.
         space: Of one episode's vectors, ``(D,)`` float32: arm by arm the features of :class:`Features`, then the order,
             then those of the episode, then the other parts of the statistics.
     """
@@ -51,7 +52,8 @@ class Scaling:
         self.kind: Kind = "binary" if rewards.kind == "binary" else "any"
         self.task = task
         pulls: Any = space["pulls"]
-        k, most = pulls.shape[0], float(pulls.high.max())
+        self.num_arms = k = pulls.shape[0]
+        most = float(pulls.high.max())
         made = most * (k if most < TABLE else 1)  # arms that begin with pulls may have as many each
         self._others: dict[str, Any] = {name: part for name, part in space.spaces.items() if name not in STATISTICS}
         arm = [math.log(made + k), math.log(made + 1.0) / 4.0, *[FARTHEST] * 3, FARTHEST / 2.0, NOISIEST, 1.0]

@@ -68,6 +68,7 @@ class LateRewards(ScalarWrapper):
     def step(self, action: Any) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
         """Pull an arm, or give the recommendation, see :meth:`BestArmEnv.step`."""
         observation, reward, terminated, truncated, info = self.env.step(action)
+        info.pop("outcome", None)
         made = self._budget - int(observation["remaining"][0])
         if made > self._made:
             arm = int(np.ravel(action)[0])
@@ -134,6 +135,9 @@ class LateRewardsBatch(BatchWrapper):
     def step(self, actions: Any) -> Step:
         """Pull an arm, or give the recommendation, in every episode, see :meth:`BestArmVectorEnv.step`."""
         observation, rewards, terminated, truncated, info = self.env.step(actions)
+        for said in (info, info.get("final_info", {})):
+            said.pop("outcome", None)
+            said.pop("_outcome", None)
         arms = np.asarray(actions, np.int64).reshape(self._made.size, -1)[:, 0]
         pulled = self._budget - self._episodes.remaining[:, 0] > self._made
         if pulled.all():

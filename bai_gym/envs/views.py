@@ -23,12 +23,14 @@ class View:
     Attributes:
         pairs: Whether differences of paired arms are observed, see :class:`bai_gym.envs.pairs.Differences`.
         rounds: When the rewards of pulls arrive, see :class:`bai_gym.envs.late.LateRewards`.
+        progress: Whether every step is rewarded, see :class:`bai_gym.envs.scaled.Progress`.
         observation: ``"statistics"``, or ``"scaled"``, see :class:`bai_gym.envs.scaled.Scaled`.
     """
 
     pairs: bool = False
     rounds: Rounds = AT_ONCE
     observation: str = "statistics"
+    progress: bool = False
 
     @staticmethod
     def checked(
@@ -56,12 +58,13 @@ class View:
 
     def check_plain(self) -> None:
         """Raise :class:`ParameterError` if it needs a wrapper."""
-        if self.pairs or self.rounds.late or self.observation != OBSERVATIONS[0]:
+        if self.pairs or self.rounds.late or self.progress or self.observation != OBSERVATIONS[0]:
             raise ParameterError(
-                "pairs, batch_size, delay and observation are for wrappers: use gym.make, or "
+                "pairs, batch_size, delay, observation and reward='progress' are for wrappers: use gym.make, or "
                 "bai_gym.envs.wrappers.make_env"
             )
 
     def seen_by(self, agent: Any) -> Self:
         """Return the same with what an agent observes: statistics, with differences if it has ``uses_pairs = True``."""
-        return replace(self, pairs=bool(getattr(agent, "uses_pairs", False)), observation=OBSERVATIONS[0])
+        pairs = bool(getattr(agent, "uses_pairs", False))
+        return replace(self, pairs=pairs, observation=OBSERVATIONS[0], progress=False)

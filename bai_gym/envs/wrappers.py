@@ -55,11 +55,14 @@ def make_vec_env(
 
 def wrapped(env: BestArmEnv | BestArmVectorEnv) -> Any:
     """Return the environment in the wrappers that its specification needs, if any."""
-    shown = _statistics(env)
-    if env.episode_spec.observation == "scaled":
-        from bai_gym.envs.scaled import Scaled, ScaledBatch  # of a wing
+    shown, spec, batch = _statistics(env), env.episode_spec, isinstance(env, BestArmVectorEnv)
+    if spec.progress or spec.observation == "scaled":
+        from bai_gym.envs import scaled  # of a wing
 
-        return ScaledBatch(shown) if isinstance(env, BestArmVectorEnv) else Scaled(shown)
+        if spec.progress:
+            shown = scaled.ProgressBatch(shown) if batch else scaled.Progress(shown)
+        if spec.observation == "scaled":
+            shown = scaled.ScaledBatch(shown) if batch else scaled.Scaled(shown)
     return shown
 
 
