@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
+from typing_extensions import override
 
 from bai_gym.agents.learned.features import FARTHEST, SMALLEST, features
 from bai_gym.agents.learned.features import Rewards as Kind
@@ -78,6 +79,7 @@ class Scaling:
             space["pending"] = pending_space(info.num_arms, info)
         return cls(space, rewards, task)
 
+    @override
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the compiled loop."""
         return {**self.__dict__, "_run": None}

@@ -88,7 +88,7 @@ class ScaledBatch(BatchWrapper):
         return self._scaling(observation, None if self.copy else self._shown)
 
 
-def scaling_of(env: Any, space: spaces.Dict) -> Scaling:
+def scaling_of(env: Any, space: Any) -> Scaling:
     """Return how an environment's statistics, of the given space, are scaled."""
     return Scaling(space, env.problem.rewards, env.episode_spec.task)
 
