@@ -63,7 +63,7 @@ class AgainstAgents(BaseCallback):
         super().__init__()
         self.file = None if out is None else Path(out) / "errors.csv"
         self.agents, self.every = agents, every
-        self._played = {"env": env, "runs": runs, "seed": seed, "env_kwargs": env_kwargs}
+        self._played: dict[str, Any] = {"env": env, "runs": runs, "seed": seed, "env_kwargs": env_kwargs}
         self._others: dict[str, float] | None = None
         self._drawn = 0
         self.rows: list[dict[str, float]] = []
