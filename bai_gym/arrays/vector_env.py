@@ -13,7 +13,6 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
-from bai_gym.agents.learned.scaling import Scaling
 from bai_gym.arrays.blocks import Arms, State, arms_of, draw, merge, start
 from bai_gym.envs.late import pending_space
 from bai_gym.envs.registration import IDS, check_id
@@ -22,6 +21,7 @@ from bai_gym.envs.specification import EpisodeSpec, make_problem
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem
 from bai_gym.validation import integer
+from bai_gym.wings import load_reference
 
 __all__ = ["TorchVectorEnv"]
 
@@ -96,9 +96,11 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         statistics = observation_space(self.num_arms, self.budget, rewards=self.problem.rewards)
         if self.episode_spec.rounds.late:
             statistics["pending"] = pending_space(self.num_arms, self.episode_spec)
-        scaling = Scaling(statistics, self.problem.rewards, self.episode_spec.task)
-        self._scaling = scaling if self.episode_spec.observation == "scaled" else None
-        self.single_observation_space = scaling.space if self._scaling else _of_floats(statistics, dtype)
+        self._scaling: Any = None
+        if self.episode_spec.observation == "scaled":
+            scaling = load_reference("bai_gym.agents.learned.scaling:Scaling")  # of a layer above this one
+            self._scaling = scaling(statistics, self.problem.rewards, self.episode_spec.task)
+        self.single_observation_space = self._scaling.space if self._scaling else _of_floats(statistics, dtype)
         self.single_action_space = action_space(self.num_arms, self.episode_spec.task)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)

@@ -82,14 +82,14 @@ class BestArmEnv(gym.Env[Observation, Any]):
 
     With ``batch_size``, ``delay`` or ``pairs`` the environment comes in a wrapper, which adds to the observation:
     :class:`bai_gym.envs.late.LateRewards` or :class:`bai_gym.envs.pairs.Differences`. With ``observation="scaled"`` it
-    is a flat vector of bounded numbers, for networks: :class:`bai_gym.envs.scaled.Scaled`.
+    is a flat vector of bounded numbers, for networks: :class:`bai_gym.agents.learned.scaled.Scaled`.
 
     ## Rewards
     0 for every pull, or minus ``pull_cost`` with fixed confidence (times the arm's cost, where arms have costs). For
     the recommendation, by ``reward``: ``"correct"`` (default) 1 if it is correct, else 0; ``"simple_regret"`` minus the
     simple regret; ``"estimate"`` the sample mean of the recommended arms, where an arm without a pull counts as the
     worst arm pulled; ``"progress"`` as ``"correct"``, with the change of the estimated probability that the best guess
-    is right after every step, see :class:`bai_gym.envs.scaled.Progress`.
+    is right after every step, see :class:`bai_gym.agents.learned.scaled.Progress`.
 
     ## Starting state
     No pulls; in `BAI-Pilot-v0` the statistics of the pilot, which do not count towards the budget. Each reset draws a

@@ -23,8 +23,8 @@ class View:
     Attributes:
         pairs: Whether differences of paired arms are observed, see :class:`bai_gym.envs.pairs.Differences`.
         rounds: When the rewards of pulls arrive, see :class:`bai_gym.envs.late.LateRewards`.
-        progress: Whether every step is rewarded, see :class:`bai_gym.envs.scaled.Progress`.
-        observation: ``"statistics"``, or ``"scaled"``, see :class:`bai_gym.envs.scaled.Scaled`.
+        progress: Whether every step is rewarded, see :class:`bai_gym.agents.learned.scaled.Progress`.
+        observation: ``"statistics"``, or ``"scaled"``, see :class:`bai_gym.agents.learned.scaled.Scaled`.
     """
 
     pairs: bool = False

@@ -15,6 +15,9 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import EpisodeSpec, make_episode
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.problems import Problem
+from bai_gym.wings import load_reference
+
+FOR_NETWORKS = "bai_gym.agents.learned.scaled"  # of a wing, and of a layer above this one
 
 __all__ = ["make_env", "make_vec_env", "wrapped"]
 
@@ -56,13 +59,9 @@ def make_vec_env(
 def wrapped(env: BestArmEnv | BestArmVectorEnv) -> Any:
     """Return the environment in the wrappers that its specification needs, if any."""
     shown, spec, batch = _statistics(env), env.episode_spec, isinstance(env, BestArmVectorEnv)
-    if spec.progress or spec.observation == "scaled":
-        from bai_gym.envs import scaled  # of a wing
-
-        if spec.progress:
-            shown = scaled.ProgressBatch(shown) if batch else scaled.Progress(shown)
-        if spec.observation == "scaled":
-            shown = scaled.ScaledBatch(shown) if batch else scaled.Scaled(shown)
+    for name, wanted in (("Progress", spec.progress), ("Scaled", spec.observation == "scaled")):
+        if wanted:
+            shown = load_reference(f"{FOR_NETWORKS}:{name}{'Batch' * batch}")(shown)
     return shown
 
 

@@ -15,10 +15,10 @@ from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.policies import ActorCriticPolicy
 
 from bai_gym.agents import make
+from bai_gym.agents.learned.scaled import scaling_of
 from bai_gym.api import parse_agent
 from bai_gym.benchmark.protocol import Traits, describe, knowledge, reset
 from bai_gym.envs.scalar import BestArmEnv
-from bai_gym.envs.scaled import scaling_of
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems import ProblemInfo

@@ -11,9 +11,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from bai_gym import compare, datasets
+from bai_gym.agents.learned.scaled import LastPull, LastPullBatch, Progress
 from bai_gym.agents.learned.scaling import Scaling
 from bai_gym.envs.registration import IDS
-from bai_gym.envs.scaled import LastPull, LastPullBatch, Progress
 from bai_gym.errors import ParameterError
 
 CASES: list[tuple[str, dict[str, Any]]] = [
