@@ -17,7 +17,13 @@ FOLDER = Path(__file__).resolve().parents[1] / "examples"
 EXAMPLES = sorted([*FOLDER.glob("*.py"), *FOLDER.glob("*.ipynb")])
 # Those of the lessons are run by tests/lessons/.
 NOTEBOOKS = sorted([*FOLDER.glob("*.ipynb"), *FOLDER.glob("lessons/*.ipynb")])
-NEEDED = ("matplotlib", "stable_baselines3", "tensorboard")  # of the extras, where an example mentions them
+NEEDED = (
+    "matplotlib",
+    "stable_baselines3",
+    "tensorboard",
+    "torch",
+    "torchrl",
+)  # of the extras, where an example mentions them
 
 
 def cells_of(notebook: Path) -> list[dict[str, Any]]:

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.agents.bayesian.draws import ScreenedPosteriors, another_winner, screening, update_posteriors, winner
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_mean, most_pulled
-from bai_gym.agents.tools.draws import ScreenedPosteriors, another_winner, screening, update_posteriors, winner
 from bai_gym.agents.tools.posteriors import (
     BERNOULLI,
     STUDENT,
@@ -91,7 +91,7 @@ def has_other_reward(e: Episode, s: ThompsonState, w: ThompsonState) -> bool:
 
 
 class ScreenedState(ThompsonState, ScreenedPosteriors):
-    """What the fast forms use: draws that cannot win are not made, see :mod:`bai_gym.agents.tools.draws`."""
+    """What the fast forms use: draws that cannot win are not made, see :mod:`bai_gym.agents.bayesian.draws`."""
 
 
 def fast_thompson_sampling(e: Episode, s: ScreenedState, w: ScreenedState, rng: np.random.Generator) -> int:

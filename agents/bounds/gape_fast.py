@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bai_gym.agents.tools.leaders import TwoLargest, find_two_largest
+from bai_gym.agents.bounds.leaders import TwoLargest, find_two_largest
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.agents.tools.widths import WidthState, hoeffding, width
 from bai_gym.sampling import Episode, PerArm, Rule, arm_of_largest_index, set_index, total

@@ -1,4 +1,4 @@
-"""What ``gym.make`` puts around the plain environments: late rewards, or differences of paired arms.
+"""What ``gym.make`` puts around the plain environments: late rewards, differences of paired arms, scaled vectors.
 
 The wrappers read what they do in the specification of the episode, ``env.unwrapped.episode_spec``.
 """
@@ -15,6 +15,9 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import EpisodeSpec, make_episode
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.problems import Problem
+from bai_gym.wings import load_reference
+
+FOR_NETWORKS = "bai_gym.agents.training.scaled"  # of a wing, and of a layer above this one
 
 __all__ = ["make_env", "make_vec_env", "wrapped"]
 
@@ -54,7 +57,15 @@ def make_vec_env(
 
 
 def wrapped(env: BestArmEnv | BestArmVectorEnv) -> Any:
-    """Return the environment in the wrapper that its specification needs, if any."""
+    """Return the environment in the wrappers that its specification needs, if any."""
+    shown, spec, batch = _statistics(env), env.episode_spec, isinstance(env, BestArmVectorEnv)
+    for name, wanted in (("Progress", spec.progress), ("Scaled", spec.observation == "scaled")):
+        if wanted:
+            shown = load_reference(f"{FOR_NETWORKS}:{name}{'Batch' * batch}")(shown)
+    return shown
+
+
+def _statistics(env: BestArmEnv | BestArmVectorEnv) -> Any:
     if env.episode_spec.rounds.late:
         return LateRewardsBatch(env) if isinstance(env, BestArmVectorEnv) else LateRewards(env)
     if env.episode_spec.pairs:

@@ -87,6 +87,16 @@ class Loops:
                 self._compile(name, arguments)
             self._module[name](*arguments)
 
+    def ready(self, name: str, *arguments: Any) -> Callable[..., None]:
+        """Call a loop, and return its function, for calls of a microsecond with arguments of the same types.
+
+        Raises:
+            NotCompiledError: If it cannot be compiled.
+        """
+        self.call(name, *arguments)
+        function: Callable[..., None] = self._module[name]
+        return function
+
     def _compile(self, name: str, arguments: tuple[Any, ...]) -> None:
         """Call a loop with no episodes, which compiles it; where that cannot be stored, compile it in memory."""
         empty = tuple(_first_rows(argument) for argument in arguments)

@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 from bai_gym import evaluate
+from bai_gym.agents.bayesian.draws import FULL, beta_draw, bound, polar_draw
 from bai_gym.agents.bayesian.thompson import TS, TTTS
-from bai_gym.agents.tools.draws import FULL, beta_draw, bound, polar_draw
 from bai_gym.agents.tools.posteriors import STUDENT, Posteriors, arm_of_largest_draw
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
