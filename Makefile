@@ -103,7 +103,7 @@ $(DEMO)/ready: $(SETTINGS)
 $(TEST)/ready: $(SETTINGS)
 	$(call venv,$(TEST))
 	@if $(TEST)/$(PIP) -c constraints.txt torch; then extras=all,docs,minari,release,test; \
-	else extras=docs,minari,optuna,plots,release,render,sql,test; \
+	else extras=docs,minari,plots,release,render,sql,test; \
 		echo "make: torch cannot be installed here; the checks of stable-baselines3 will be skipped" >&2; fi; \
 	echo "$(TEST)/$(PIP) -c constraints.txt -e .[$$extras]"; \
 	$(TEST)/$(PIP) -c constraints.txt -e ".[$$extras]"

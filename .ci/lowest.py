@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LOWEST = ("learn", "optuna", "plots", "render", "sql")
+LOWEST = ("learn", "plots", "render", "sql")
 TOOLS = ("docs", "test")
 FREE = {"pandas", "statsmodels"}  # of the tools, those whose tested versions ask for more than the lowest NumPy
 

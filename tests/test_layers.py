@@ -73,7 +73,6 @@ HEAVY = {
     "minari",
     "moviepy",
     "numba",
-    "optuna",
     "plotly",
     "psycopg",
     "pygame",
@@ -87,7 +86,7 @@ HEAVY = {
 }
 
 # The only packages whose modules may import a heavy package at their top, or one of each other that does.
-HEAVY_PACKAGES = ("bai_gym.live.tuning.", "bai_gym.training.")
+HEAVY_PACKAGES = ("bai_gym.live.search", "bai_gym.training.")
 
 
 @dataclass(frozen=True)

@@ -188,7 +188,6 @@ WING = Wing(
         "LinGame-C": Entry(".linear.lin_game:LinGameC"),
         "RAGE": Entry(".linear.linear_rounds:RAGE"),
         "XY-static": Entry(".linear.linear_rounds:XYStatic"),
-        "XY-adaptive": Entry(".linear.xy_adaptive:XYAdaptive"),
         "XY-oracle": Entry(".linear.linear_rounds:XYOracle"),
     },
     hooks={"linear_bound": "bai_gym.linear.theory.lower_bounds:linear_bound"},

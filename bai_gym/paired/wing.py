@@ -42,8 +42,6 @@ WING = Wing(
         "PairedSR": Entry(".paired.rejects:PairedSR", spends_budget=False, own=True),
         "NM": Entry(".paired.two_stage:NM"),
         "PairedRace": Entry(".paired.race:PairedRace", own=True),
-        "FRace": Entry(".paired.rank_race:FRace"),
-        "WilcoxonRace": Entry(".paired.wilcoxon_race:WilcoxonRace"),
     },
     hooks={
         "compared": "bai_gym.paired.adapters:comparing",

@@ -42,7 +42,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from bai_gym.analysis.intervals import wilson
-from bai_gym.live.tuning import BAISearchCV
+from bai_gym.live.search import BAISearchCV
 
 FOLDS, REPEATS, REFERENCE = 5, 4, 40
 SHARES = (0.5, 0.25, 0.15)

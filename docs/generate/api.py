@@ -58,7 +58,7 @@ _MODULES: dict[str, str] = {
     "bai_gym.datasets": "real data, and synthetic data of the same shape",
     "bai_gym.training": "imitation and reinforcement learning; stable-baselines3",
     "bai_gym.training.universal": "training of the universal agent",
-    "bai_gym.live.tuning": "hyperparameters: a search for scikit-learn, and bridges to Optuna",
+    "bai_gym.live.search": "hyperparameters: a search for scikit-learn",
     "bai_gym.errors": "all exceptions that the library raises",
 }
 MODULES = {module: what for module, what in _MODULES.items() if _is_there(module)}

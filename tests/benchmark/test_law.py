@@ -35,15 +35,14 @@ BUDGET = 48  # both stages of sequential halving use it up, so that no pull of t
 LEVEL = 0.001  # per agent and bandit; corrected for the number of statistics that are compared
 
 # delta = 0.5: with the default, stages as short as these would never leave the cyclic part. By default SR leaves pulls.
-# With rho = 1/3 AugUCB would drop no arm in so few pulls, and with their defaults RAGE and XY-adaptive would not end
-# their first round.
+# With rho = 1/3 AugUCB would drop no arm in so few pulls, and with its defaults RAGE would not end its
+# first round.
 OPTIONS: dict[str, dict[str, Any]] = {
     "SHAdaVar": {"delta": 0.5},
     "SHAdaVar-Reuse": {"delta": 0.5},
     "SR": {"leftover": "last"},
     "AugUCB": {"rho": 0.05},
     "RAGE": {"delta": 0.5, "sigma": 0.2, "r0": 1},
-    "XY-adaptive": {"delta": 0.5, "sigma": 0.2, "alpha": 0.5},
 }
 # GNA is NA-AIPW for more arms; agents of paired arms are compared pull by pull elsewhere.
 GENERAL = [name for name, entry in BUILT_IN.items() if not (entry.restrictions or agents.make(name).uses_pairs)]

@@ -31,7 +31,7 @@ PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")
 BLOCK = re.compile(
     r"(?:^<!-- (?P<mark>[^\n]*) -->\n)?^```(?P<language>python|bash)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
 )
-NEEDED = ("stable_baselines3", "optuna", "pandas", "minari", "sqlalchemy")  # of the extras, where a block imports them
+NEEDED = ("stable_baselines3", "pandas", "minari", "sqlalchemy")  # of the extras, where a block imports them
 
 SMALLER = "tested with: "
 ELSEWHERE = "run by "

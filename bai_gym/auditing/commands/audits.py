@@ -27,9 +27,6 @@ CLASS_OF = {"gaussian": ("gaussian", ", sigma=1"), "bernoulli": ("bounded", ""),
 NORMAL = ("KN", "NM", "Rinott")
 """Agents without thresholds whose promise is for Gaussian rewards."""
 
-PAIRED = {"FRace": ("FRace", "FRace(test=t)"), "WilcoxonRace": ("WilcoxonRace(items=100)",)}
-"""Forms of agents on common items, where that is not the default one alone."""
-
 CAP, PAIRED_CAP = 10_000, 1000
 """Largest numbers of pulls; races look at all items so far at every item."""
 
@@ -44,7 +41,7 @@ def audited_rules() -> Iterator[tuple[str, str]]:
             continue
         if agent.uses_pairs:
             classes = ("gaussian",) if name in NORMAL else ("gaussian", "bounded")
-            yield from ((form, rewards) for form in PAIRED.get(name, (name,)) for rewards in classes)
+            yield from ((name, rewards) for rewards in classes)
             continue
         thresholds = getattr(agent, "thresholds", {})
         for family in thresholds:

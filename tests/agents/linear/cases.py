@@ -20,9 +20,8 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 
 UCB = ["LinUCB", "LinGapE", "LinGapE-Greedy"]
 CONFIDENCE = ["LinGapE-GLR", "LinTrackAndStop", "LinFWS", "LinGame", "LinGame-C"]
-ROUNDS = ["RAGE", "XY-static", "XY-adaptive", "XY-oracle"]
+ROUNDS = ["RAGE", "XY-static", "XY-oracle"]
 REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["UCB-GLM"], "penalty", [0.0]),
-    (["XY-adaptive"], "alpha", [0.0, 1.1]),
 ]
 CHOICES = [([*UCB, *CONFIDENCE, *ROUNDS], [{"sigma": sigma} for sigma in (0.5, 0.5, 5.0, "oracle", "oracle")])]

@@ -22,7 +22,7 @@ from bai_gym.statistics import Statistics
 from bai_gym.tasks import BestArm
 
 NAMES = [name for name in agents.names() if isinstance(agents.make(name), LinearConfidenceAgent)]
-ROUNDS = ["RAGE", "XY-static", "XY-adaptive", "XY-oracle"]
+ROUNDS = ["RAGE", "XY-static", "XY-oracle"]
 TRACKING = ["LinTrackAndStop", "LinFWS", "LinGame", "LinGame-C"]
 
 

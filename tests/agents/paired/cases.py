@@ -13,13 +13,11 @@ from bai_gym.rewards import Rewards
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("KN", {"paired": True}),
     ("NM", {"variance": "max"}),
-    ("FRace", {"test": "t", "adjust": "holm"}),
 ]
 REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["NM"], "delta", [0.75]),
     (["PairedRace"], "family", ["real", "counts"]),
     (["PairedOCBA"], "n0", [1, 2.5]),
-    (["WilcoxonRace"], "startup", [-1, 1.5]),
 ]
 FAMILIES = ("binary", "bounded(0, 1)", "bounded(0, 10)", "gaussian", "gaussian")
 CHOICES: list[tuple[list[str], list[dict[str, Any]]]] = [

@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 from bai_gym.errors import BudgetError, ParameterError
-from bai_gym.live.tuning import BAISearchCV
+from bai_gym.live.search import BAISearchCV
 
 X, Y = make_classification(120, 6, n_informative=3, flip_y=0.2, random_state=0)
 GRID = {"C": [1e-4, 1e-2, 1.0, 100.0]}
