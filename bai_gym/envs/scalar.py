@@ -90,7 +90,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
     the recommendation, by ``reward``: ``"correct"`` (default) 1 if it is correct, else 0; ``"simple_regret"`` minus the
     simple regret; ``"estimate"`` the sample mean of the recommended arms, where an arm without a pull counts as the
     worst arm pulled; ``"progress"`` as ``"correct"``, with the change of the estimated probability that the best guess
-    is right after every step, see :class:`bai_gym.agents.training.scaled.Progress`.
+    is right after every step.
 
     ## Starting state
     No pulls; in `BAI-Pilot-v0` the statistics of the pilot, which do not count towards the budget. Each reset draws a

@@ -23,8 +23,8 @@ class View:
     Attributes:
         pairs: Whether differences of paired arms are observed.
         rounds: When the rewards of pulls arrive, see :class:`bai_gym.envs.late.LateRewards`.
-        progress: Whether every step is rewarded, see :class:`bai_gym.agents.training.scaled.Progress`.
-        observation: ``"statistics"``, or ``"scaled"``, see :class:`bai_gym.agents.training.scaled.Scaled`.
+        progress: Whether every step is rewarded.
+        observation: ``"statistics"``, or ``"scaled"``: a flat vector of bounded numbers.
     """
 
     pairs: bool = False

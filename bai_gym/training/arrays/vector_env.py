@@ -98,8 +98,7 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
             statistics["pending"] = pending_space(self.num_arms, self.episode_spec)
         self._scaling: Any = None
         if self.episode_spec.observation == "scaled":
-            scaling = load_reference("bai_gym.agents.training.scaling:Scaling")  # of a layer above this one
-            self._scaling = scaling(statistics, self.problem.rewards, self.episode_spec.task)
+            self._scaling = Scaling(statistics, self.problem.rewards, self.episode_spec.task)
         self.single_observation_space = self._scaling.space if self._scaling else _of_floats(statistics, dtype)
         self.single_action_space = action_space(self.num_arms, self.episode_spec.task)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)

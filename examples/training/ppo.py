@@ -3,7 +3,7 @@
 Nothing here is about bandits but `observation="scaled"`. Hyperparameters are CleanRL's, except that there are 128
 episodes at a time, and that `gamma` is 1, since only the last reward counts. A larger learning rate learns faster:
 
-    python examples/ppo.py --learning-rate 0.001 --steps 8_000_000
+    python examples/training/ppo.py --learning-rate 0.001 --steps 8_000_000
 """
 
 import argparse
