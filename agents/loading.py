@@ -83,8 +83,9 @@ def load(reference: str) -> Callable[..., Any]:
 
 
 def as_agent(value: Any) -> Any:
-    """Return a trained model, which has ``predict`` and does not act, as an agent; all else as it is."""
-    if inspect.isclass(value) or not callable(getattr(value, "predict", None)) or _acts(value):
+    """Return a trained model or network, which has ``predict`` or ``forward`` and does not act, as an agent."""
+    is_model = callable(getattr(value, "predict", None)) or callable(getattr(value, "forward", None))
+    if inspect.isclass(value) or not is_model or _acts(value):
         return value
     return hook("model_agent")(model=value)
 

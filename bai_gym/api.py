@@ -210,6 +210,10 @@ def make_cells(
             "environment: leave one of them out"
         )
     spec = source.episode_spec
+    if budgets is None and spec.least_budget is not None:
+        raise ParameterError(
+            f"the budget is drawn, from {spec.least_budget} to {spec.budget}: name those to compare, budgets=[...]"
+        )
     pulls: list[Any] = [spec.budget]
     if budgets is not None:
         amounts = _listed(budgets, "budgets")

@@ -19,7 +19,13 @@ NOTEBOOKS = [path for path in sorted(FOLDER.rglob("*.ipynb")) if "assignment" no
 EXAMPLES = [
     path for path in sorted([*FOLDER.rglob("*.py"), *NOTEBOOKS]) if not {"lessons", "assignment"} & {*path.parts}
 ]
-NEEDED = ("matplotlib", "stable_baselines3", "tensorboard")  # of the extras, where an example mentions them
+NEEDED = (
+    "matplotlib",
+    "stable_baselines3",
+    "tensorboard",
+    "torch",
+    "torchrl",
+)  # of the extras, where an example mentions them
 
 
 def cells_of(notebook: Path) -> list[dict[str, Any]]:

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, cast, get_args
 
+import numpy as np
+
+from bai_gym.tasks import Task
 from bai_gym.validation import choice
 
 __all__ = ["ARM_FEATURES", "REWARDS", "STATE_FEATURES", "Features", "Rewards", "check_rewards", "features"]
@@ -30,7 +33,8 @@ class Features(NamedTuple):
     Attributes:
         arms: ``(..., K, 8)`` of each arm: its share of the pulls, the number of its pulls, its mean, its distance from
             the largest mean, its standard error, that distance in standard errors, its noise relative to that of all
-            arms, and whether its mean is the largest.
+            arms, and whether its mean is the largest. For other tasks the largest mean is the border that an arm of the
+            recommendation must reach: the m-th largest mean, the largest of its bandit, or the threshold.
         state: ``(..., 5)`` of the episode: the share of the budget that is left, whether nothing is left, the pulls
             made and left per arm, and the number of arms.
         order: ``(..., K)`` 1 for arms without a pull, which come first; -1 for them when nothing is left, as then they
@@ -51,14 +55,16 @@ def check_rewards(rewards: str) -> Rewards:
     return cast(Rewards, choice(rewards, REWARDS, "rewards"))
 
 
-def features(observation: Mapping[str, Any], rewards: Rewards, xp: Any) -> Features:
+def features(observation: Mapping[str, Any], rewards: Rewards, xp: Any, task: Task | None = None) -> Features:
     """Return the features of observations.
 
     Args:
         observation: ``pulls``, ``means``, ``variances`` of shape ``(..., K)`` and ``remaining`` ``(..., 1)``, floats.
         rewards: Kind of rewards.
         xp: ``numpy`` or ``torch``, whichever the arrays are of.
+        task: What is to be recommended; None: the best arm.
     """
+    threshold = getattr(task, "threshold", None)
     pulls, means, remaining = observation["pulls"], observation["means"], observation["remaining"]
     num_arms = pulls.shape[-1]
     total = pulls.sum(axis=-1, keepdims=True)
@@ -69,7 +75,7 @@ def features(observation: Mapping[str, Any], rewards: Rewards, xp: Any) -> Featu
         means = (pulls * means + 1.0) / (pulls + 2.0)
         spread = means * (1.0 - means)
         errors = xp.sqrt(spread / (pulls + 3.0))
-        centre, scale = 0.5 + 0.0 * total, 0.5 + 0.0 * total
+        centre, scale = (0.5 if threshold is None else threshold) + 0.0 * total, 0.5 + 0.0 * total
         noise = xp.sqrt(spread)
     else:
         degrees = xp.clip(pulls - 1.0, 0.0, None)
@@ -83,13 +89,16 @@ def features(observation: Mapping[str, Any], rewards: Rewards, xp: Any) -> Featu
         apart = xp.sqrt((pulled * (means - centre) ** 2).sum(axis=-1, keepdims=True) / num_arms)
         scale = xp.sqrt(pooled)
         scale = xp.where(scale > SMALLEST, scale, apart) + SMALLEST
-    best = xp.amax(xp.where(unpulled, -xp.inf + 0.0 * means, means), axis=-1, keepdims=True)
+        if threshold is not None:
+            centre = threshold + 0.0 * total
+        means = xp.where(unpulled, centre, means)
+    best = _border(xp.where(unpulled, -xp.inf + 0.0 * means, means), task, xp) if threshold is None else centre
     best = xp.where(xp.isfinite(best), best, centre)
     leads = 1.0 * (means >= best)
-    gap = xp.clip((best - means) / scale, 0.0, FARTHEST)
+    gap = xp.clip((best - means) / scale, -FARTHEST, FARTHEST)
     # The error of the distance to the leader; the leader's own is that of its mean.
     best_error = xp.amax(leads * errors, axis=-1, keepdims=True)
-    error = xp.sqrt(errors**2 + (1.0 - leads) * best_error**2)
+    error = xp.sqrt(errors**2 + (1.0 - leads) * best_error**2) if threshold is None else errors
     arms = xp.stack(
         (
             xp.log((pulls + 1.0) * num_arms / (total + num_arms)),
@@ -97,7 +106,7 @@ def features(observation: Mapping[str, Any], rewards: Rewards, xp: Any) -> Featu
             xp.clip((means - centre) / scale, -FARTHEST, FARTHEST),
             gap,
             xp.clip(errors / scale, 0.0, FARTHEST),
-            xp.clip((best - means) / (error + SMALLEST), 0.0, FARTHEST) / 2.0,
+            xp.clip((best - means) / (error + SMALLEST), -FARTHEST, FARTHEST) / 2.0,
             xp.log(xp.clip(noise / scale, 1e-3, 1e3)),
             leads,
         ),
@@ -106,11 +115,23 @@ def features(observation: Mapping[str, Any], rewards: Rewards, xp: Any) -> Featu
     state = xp.concatenate(
         (
             remaining / (remaining + total),
-            1.0 * (remaining < 0.5),
+            1.0 * (remaining < 1.0),
             xp.log(total / num_arms + 1.0) / 3.0,
             xp.log(remaining / num_arms + 1.0) / 3.0,
             xp.log(0.0 * total + num_arms) / 3.0,
         ),
         axis=-1,
     )
-    return Features(arms, state, unpulled * (1.0 - 2.0 * (remaining < 0.5)))
+    return Features(arms, state, unpulled * (1.0 - 2.0 * (remaining < 1.0)))
+
+
+def _border(means: Any, task: Task | None, xp: Any) -> Any:
+    """Return the mean that an arm of the recommendation must reach, by the ``(..., K)`` sample means."""
+    m, bandits = (1, 1) if task is None else (task.m, task.num_bandits)
+    each = means.reshape(*means.shape[:-1], bandits, -1)
+    if m == 1:
+        best = xp.amax(each, axis=-1, keepdims=True)
+    else:
+        order = np.sort(each, axis=-1) if xp is np else each.sort(dim=-1).values
+        best = order[..., -m : order.shape[-1] - m + 1]
+    return xp.broadcast_to(best, each.shape).reshape(means.shape)

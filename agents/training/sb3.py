@@ -1,9 +1,10 @@
-"""Models of stable-baselines3 as agents, saved or in memory."""
+"""Trained models as agents: those of stable-baselines3, saved or in memory, and any network or function."""
 
 from __future__ import annotations
 
 import hashlib
 import inspect
+import pickle
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,8 +15,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from gymnasium.spaces import Box
 from typing_extensions import override
 
+from bai_gym.agents.training.features import ARM_FEATURES, STATE_FEATURES
+from bai_gym.agents.training.scaling import STATISTICS, Scaling
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.spaces import action_space
 from bai_gym.errors import AgentError, DataError, MissingPackageError, ParameterError
@@ -36,6 +40,10 @@ class SB3Agent:
     ``bai_gym.training.ArmPolicy`` plays with any number of arms; any other with as many as it was trained on. A model
     that was trained where rewards arrive late reads ``pending``; for others such pulls count, as near the mean.
 
+    What the model sees follows from its ``observation_space``: the statistics, or the vectors of
+    ``observation="scaled"``. A ``torch.nn.Module``, or a function, that has no ``predict`` sees these vectors,
+    ``(N, D)``, and returns ``(N, n)`` floats, of which the largest is the action, or the actions as integers.
+
     With the task ``top-m`` a recommended set that has not m arms is made one, as in training: see
     :meth:`bai_gym.tasks.TopM.completed`. With fixed confidence it stops at the cap, if it has not by then: no model has
     learned to, because its training episodes were cut off there.
@@ -46,7 +54,9 @@ class SB3Agent:
         path: What ``model.save(path)`` has written.
         model: In place of ``path``, the model: anything that has ``predict(observation, state, episode_start,
             deterministic, action_masks)``, or fewer of these parameters, and returns the actions of a batch, alone or
-            as a pair with the next state. Copies of the agent share it.
+            as a pair with the next state; or a network or a function, see above. Copies of the agent share it.
+        normalize: What was put around the environments to normalise observations: a ``VecNormalize``, or its file. None
+            (default): that of the model, if it has one, as it is now.
         label: Name in tables. Empty (default): ``SB3(file)``, or the name of the model's class.
         deterministic: If True (default) the most probable action is taken, else one is drawn. DQN, which has no
             probabilities, takes the best one in either case.
@@ -56,7 +66,7 @@ class SB3Agent:
     Raises:
         MissingPackageError: If stable-baselines3 or PyTorch is not installed.
         ParameterError: If there is no such file or device, both or neither of ``path`` and ``model`` are given, or the
-            model does not act in these environments, or acts on observations that ``VecNormalize`` has changed.
+            model does not act in these environments.
         DataError: If the file is damaged, or no model of stable-baselines3.
 
     Knows the prior: it was trained on instances from it.
@@ -64,6 +74,7 @@ class SB3Agent:
 
     path: str | Path | None = None
     model: Any = None
+    normalize: Any = None
     label: str = ""
     deterministic: bool = True
     device: str = "cpu"
@@ -82,6 +93,10 @@ class SB3Agent:
         """Load a saved model once, to report a wrong file immediately."""
         if (self.path is None) == (self.model is None):
             raise ParameterError(f"{self.name} takes path=, of a saved model, or model=, one of the two")
+        if self.normalize is None:
+            self.normalize = getattr(self.model, "get_vec_normalize_env", lambda: None)()
+        if self.normalize is not None:
+            self.normalize = _normalizer(self.normalize)
         if self.path is None:
             self.model = self.model if isinstance(self.model, _Shared) else _Shared.of(self.model)
             self.label = self.label or self.model.name
@@ -123,11 +138,18 @@ class SB3Agent:
                 recommendations.
         """
         policy, spaces = self.policy, self._spaces
-        trained = info.num_arms if spaces is None else int(spaces["pulls"].shape[0])
+        self._scaling = Scaling.of(info) if spaces is None and not _sees_anything(policy) else None
+        trained = _trained_arms(policy, spaces, info)
         if trained != info.num_arms and not hasattr(policy, "arm_logits"):
             raise AgentError(
                 f"{self.label} was trained on {trained} arms and cannot play with {info.num_arms}: train it there, "
                 "or with the policy bai_gym.training.ArmPolicy, which plays with any number"
+            )
+        own = getattr(getattr(policy, "observation_space", None), "shape", None)
+        if self._scaling is not None and own not in (None, self._scaling.space.shape) and trained == info.num_arms:
+            raise AgentError(
+                f"{self.label} was trained on vectors of shape {own}, and here they have {self._scaling.space.shape}: "
+                "train it there"
             )
         space = action_space(trained, info.task, fixed_confidence=info.fixed_confidence)
         if getattr(policy, "action_space", space) != space:
@@ -161,9 +183,12 @@ class SB3Agent:
         if not hasattr(self, "_problem_info"):
             call = "agent.reset(env.unwrapped.problem_info(agent.knows))"
             raise AgentError(f"{self.label} has not been reset: call {call}")
-        batch = self._seen(batched(observation))
+        batch = batched(observation)
+        seen = self._seen(batch) if self._scaling is None else self._scaling(batch)
+        if self.normalize is not None:
+            seen = self.normalize.normalize_obs(seen)
         with self._seeded():
-            actions = self._actions(batch)
+            actions = self._actions(seen, batch)
         if self._problem_info.fixed_confidence:
             actions = self._stopped_at_the_cap(actions, batch)
         actions = self._moves.completed(actions, batch["means"], batch["remaining"])
@@ -208,25 +233,30 @@ class SB3Agent:
             torch.manual_seed(int(self._rng.integers(2**63)))
             yield
 
-    def _actions(self, batch: Observation) -> npt.NDArray[Any]:
+    def _actions(self, seen: Any, batch: Observation) -> npt.NDArray[Any]:
         policy = self.policy
-        if not hasattr(policy, "arm_logits"):
-            return self._predicted(policy, batch)
-        import torch
+        if hasattr(policy, "arm_logits"):
+            if self._scaling is None:
+                seen = {name: array for name, array in seen.items() if name != "features"}  # no logit depends on it
+            else:
+                seen = seen[:, : self._problem_info.num_arms * (ARM_FEATURES + 1) + STATE_FEATURES]
+            return self._chosen(_computed(policy.arm_logits, seen, policy.device), batch)
+        if not callable(getattr(policy, "predict", None)):
+            return self._chosen(_computed(policy, seen), batch)
+        return self._predicted(policy, seen, batch)
 
-        with torch.no_grad():
-            logits = policy.arm_logits(
-                {
-                    name: torch.as_tensor(array, dtype=torch.float32, device=policy.device)
-                    for name, array in batch.items()
-                    if name != "features"  # no arm's logit depends on it
-                }
-            )
-            if self.deterministic:
-                return np.asarray(logits.argmax(dim=-1).cpu())
-            return np.asarray(torch.multinomial(torch.softmax(logits, dim=-1), 1)[:, 0].cpu())
+    def _chosen(self, values: npt.NDArray[Any], batch: Observation) -> npt.NDArray[Any]:
+        """Return actions as they are, or those of the largest of ``(N, n)`` logits, or drawn by them."""
+        if values.dtype.kind != "f":
+            return values
+        if self._moves.masked:
+            due = batch["remaining"][:, 0] == 0
+            values = np.where(self._moves.mask(due), values, -np.inf)
+        if not self.deterministic:
+            values = values + self._rng.gumbel(size=values.shape)
+        return np.asarray(values.argmax(axis=-1))
 
-    def _predicted(self, policy: Any, batch: Observation) -> npt.NDArray[Any]:
+    def _predicted(self, policy: Any, seen: Any, batch: Observation) -> npt.NDArray[Any]:
         number = len(batch["pulls"])
         if self._state is not None and number != self._number:
             raise AgentError(f"{self.label} remembers {self._number} episodes, and {number} go on: reset it first")
@@ -241,7 +271,7 @@ class SB3Agent:
         taken = inspect.signature(policy.predict).parameters
         if not any(each.kind is each.VAR_KEYWORD for each in taken.values()):
             offered = {name: value for name, value in offered.items() if name in taken}
-        prediction = policy.predict(dict(batch), **offered)
+        prediction = policy.predict(seen, **offered)
         actions, self._state = prediction if isinstance(prediction, tuple) else (prediction, None)
         self._begins = False
         return np.asarray(actions)
@@ -292,25 +322,61 @@ class _Shared:
         Raises:
             ParameterError: If it cannot act here.
         """
-        name, normalizer = type(model).__name__, getattr(model, "get_vec_normalize_env", None)
-        normalized = normalizer() if callable(normalizer) else None
-        if normalized is not None and normalized.norm_obs:
-            raise ParameterError(
-                f"{name} acts on observations that VecNormalize has changed: train it without norm_obs, or give an "
-                "agent whose act(observation) changes them in the same way"
-            )
+        name = getattr(model, "__name__", type(model).__name__)
         policy = model.policy if callable(getattr(getattr(model, "policy", None), "predict", None)) else model
-        if not callable(getattr(policy, "predict", None)):
-            raise ParameterError(f"model must have a method predict(observation), which a {name} does not")
+        if not (callable(policy) or callable(getattr(policy, "predict", None))):
+            raise ParameterError(f"model must be callable, or have predict(observation), which a {name} does not")
         _check_spaces(getattr(policy, "observation_space", None), name)
         return cls(policy, name)
 
 
 def _check_spaces(space: Any, what: str) -> None:
     names = getattr(space, "spaces", {})
-    if space is not None and any(name not in names for name in ("pulls", "means", "variances", "remaining")):
-        way = "; train it with MultiInputPolicy, and without FlattenObservation" if hasattr(space, "shape") else ""
-        raise ParameterError(f"{what} was trained on other observations than those of best-arm identification{way}")
+    is_vector = isinstance(space, Box) and len(space.shape) == 1 and bool(np.isfinite(space.high).all())
+    if space is None or is_vector or all(name in names for name in STATISTICS):
+        return
+    way = '; train it with observation="scaled", or on statistics without FlattenObservation'
+    raise ParameterError(f"{what} was trained on other observations than those of best-arm identification{way}")
+
+
+def _sees_anything(policy: Any) -> bool:
+    """Return whether a model does not say what it sees, but predicts: it is given the statistics."""
+    return getattr(policy, "observation_space", None) is None and callable(getattr(policy, "predict", None))
+
+
+def _trained_arms(policy: Any, spaces: Any, info: ProblemInfo) -> int:
+    """Return the number of arms that a model was trained on, or the one here where it does not say."""
+    if spaces is not None:
+        return int(spaces["pulls"].shape[0])
+    shape = getattr(getattr(policy, "observation_space", None), "shape", None)
+    if shape is None or shape == Scaling.of(info).space.shape:
+        return info.num_arms
+    actions = getattr(policy, "action_space", None)
+    return int(getattr(actions, "n", info.num_arms)) // (1 + info.fixed_confidence)
+
+
+def _computed(network: Any, seen: Any, device: Any = None) -> npt.NDArray[Any]:
+    """Return what a network or a function makes of observations."""
+    if "torch" in sys.modules and (device is not None or hasattr(network, "parameters")):
+        import torch
+
+        device = next((one.device for one in network.parameters()), None) if device is None else device
+        with torch.no_grad():
+            if isinstance(seen, dict):
+                seen = {name: torch.as_tensor(one, dtype=torch.float32, device=device) for name, one in seen.items()}
+            else:
+                seen = torch.as_tensor(seen, device=device)
+            return np.asarray(network(seen).cpu())
+    return np.asarray(network(seen))
+
+
+def _normalizer(source: Any) -> Any:
+    """Return a ``VecNormalize``, given itself or as a file, without its environments; None if it changes nothing."""
+    try:
+        kept = pickle.loads(Path(source).read_bytes() if isinstance(source, str | Path) else pickle.dumps(source))
+        return kept if kept.norm_obs else None
+    except Exception:  # unpickling a foreign file can raise anything
+        raise DataError(f"normalize is no VecNormalize, or a damaged file: {str(source)[:80]!r}") from None
 
 
 def check_device(device: str) -> None:

@@ -71,7 +71,7 @@ class Cell:
     @functools.cached_property
     def episode_spec(self) -> EpisodeSpec:
         """The specification of the episodes, with the budget of the cell: in pulls, where all cost the same."""
-        return replace(self.env.episode_spec, budget=self.budget).in_pulls()
+        return replace(self.env.episode_spec, budget=self.budget, least_budget=None).in_pulls()
 
     @property
     def budget_name(self) -> int | str:

@@ -97,7 +97,7 @@ class EnvSource:
     @functools.cached_property
     def rewards(self) -> Rewards:
         """The kind of the rewards of all instances."""
-        return self.problem.draw(1, generator(0, "kind")).rewards
+        return self.problem.rewards
 
     @functools.cached_property
     def probe(self) -> FloatArray:

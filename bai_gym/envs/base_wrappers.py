@@ -35,9 +35,11 @@ class ScalarWrapper(_Inside, gym.Wrapper[Observation, Any, Observation, Any], gy
     """Base of the wrappers of one episode."""
 
     def __init__(self, env: Any, added: dict[str, spaces.Space[Any]]) -> None:
-        """Add parts to the observation space."""
+        """Add parts to the observation space, of statistics."""
         gym.utils.RecordConstructorArgs.__init__(self)
         gym.Wrapper.__init__(self, env)
+        if not added:
+            return
         space = spaces.Dict({**env.observation_space.spaces, **added})
         self.observation_space = cast("gym.Space[Observation]", space)
 
@@ -49,6 +51,8 @@ class BatchWrapper(_Inside, AnyBatchWrapper):
         """Add parts to the observation space."""
         super().__init__(env)
         self.copy, env.copy = env.copy, False  # what is replaced need not be copied
+        if not added:
+            return
         self.single_observation_space = spaces.Dict({**env.single_observation_space.spaces, **added})
         self.observation_space = batch_space(self.single_observation_space, env.num_envs)
 

@@ -33,6 +33,7 @@ class Episodes:
         numbering: How the current episodes number their arms; None: as the problem lists them.
         funds: The budget, of pulls or of money.
         everyone: ``(N,)`` the numbers of all episodes.
+        outcomes: ``(R,)`` the rewards that the last pulls drew, of the R episodes that pulled.
     """
 
     bandit: Bandit
@@ -55,9 +56,10 @@ class Episodes:
         constants = {**spec.task.constants, **self.funds.facts}
         self._constants = {key: np.repeat(array[None], batch, axis=0) for key, array in constants.items()}
         self.numbering: Numbering | None = None
+        self.outcomes: Any = np.zeros(batch)
 
-    def begin(self, rng: np.random.Generator, rows: IntArray | None = None) -> None:
-        """Start new episodes in the given rows (None: in all)."""
+    def begin(self, rng: np.random.Generator, rows: IntArray | None = None, budget: Any = None) -> None:
+        """Start new episodes in the given rows (None: in all), with a budget (None: that of the specification)."""
         size = self.batch if rows is None else rows.size
         drawn = self.problem.draw(size, rng)
         self._check_features(drawn)
@@ -82,7 +84,7 @@ class Episodes:
                 start = numbering.start(start)
         for name in ("pulls", "means", "variances"):
             getattr(self.statistics, name)[rows] = getattr(start, name)
-        self.remaining[rows] = self.episode_spec.budget
+        self.remaining[rows] = self.episode_spec.draw_budget(budget, size, rng)
         self.over[rows] = False
 
     @property
@@ -93,19 +95,22 @@ class Episodes:
     def pull_all(self, arms: IntArray, rng: np.random.Generator) -> None:
         """Pull one arm in every episode; all have pulls left, or the money for any arm."""
         flat = self._first + arms
-        self.statistics.add(flat, self.bandit.pull(flat, rng))
+        self.outcomes = self.bandit.pull(flat, rng)
+        self.statistics.add(flat, self.outcomes)
         self.funds.pay(self.remaining, slice(None), self.listed(self.everyone, arms))
 
     def pull_one(self, arm: int, rng: np.random.Generator) -> None:
         """Pull an arm of the only episode: :meth:`pull_all` without the time that arrays of one take."""
         flat = _FLAT[arm : arm + 1] if arm < _FLAT.size else np.array([arm])
-        self.statistics.add(arm, float(self.bandit.pull(flat, rng)[0]))
+        self.outcomes = float(self.bandit.pull(flat, rng)[0])
+        self.statistics.add(arm, self.outcomes)
         self.funds.pay(self.remaining, 0, self.listed(0, arm))
 
     def pull_rows(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> None:
         """Pull one arm in each of the given episodes."""
         flat = self._first[rows] + arms[rows]
-        self.statistics.add(flat, self.bandit.pull(flat, rng))
+        self.outcomes = self.bandit.pull(flat, rng)
+        self.statistics.add(flat, self.outcomes)
         self.funds.pay(self.remaining, rows, self.listed(rows, arms[rows]))
 
     def listed(self, rows: Any, arms: Any) -> Any:
@@ -191,8 +196,9 @@ class Episodes:
 
     def observation_space(self) -> spaces.Dict:
         """Return the space of one episode's observations."""
-        task, start = self.episode_spec.task, self._start_pulls
-        return observation_space(self.num_arms, self.funds, self.problem.num_features, start, task=task)
+        task, start, rewards = self.episode_spec.task, self._start_pulls, self.problem.rewards
+        features = self.problem.num_features
+        return observation_space(self.num_arms, self.funds, features, start, task=task, rewards=rewards)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the observation of all episodes: the live arrays, which pulls update until the next :meth:`begin`."""

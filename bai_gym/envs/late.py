@@ -16,6 +16,7 @@ from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.envs.vector import BestArmVectorEnv, Step
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import check_memory
+from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import IntArray, Observation, Statistics
 
 __all__ = ["LateRewards", "LateRewardsBatch", "pending_space"]
@@ -23,7 +24,7 @@ __all__ = ["LateRewards", "LateRewardsBatch", "pending_space"]
 PENDING_BYTES = 24  # of a pull whose reward has not arrived
 
 
-def pending_space(num_arms: int, spec: EpisodeSpec) -> spaces.Box:
+def pending_space(num_arms: int, spec: EpisodeSpec | ProblemInfo) -> spaces.Box:
     """Return the space of ``pending``, the pulls of each arm whose rewards have not arrived, ``(K,)``."""
     return spaces.Box(0, min(spec.rounds.most_pending, spec.most_pulls), (num_arms,), np.int64)
 
@@ -67,6 +68,7 @@ class LateRewards(ScalarWrapper):
     def step(self, action: Any) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
         """Pull an arm, or give the recommendation, see :meth:`BestArmEnv.step`."""
         observation, reward, terminated, truncated, info = self.env.step(action)
+        info.pop("outcome", None)
         made = self._budget - int(observation["remaining"][0])
         if made > self._made:
             arm = int(np.ravel(action)[0])
@@ -133,6 +135,9 @@ class LateRewardsBatch(BatchWrapper):
     def step(self, actions: Any) -> Step:
         """Pull an arm, or give the recommendation, in every episode, see :meth:`BestArmVectorEnv.step`."""
         observation, rewards, terminated, truncated, info = self.env.step(actions)
+        for said in (info, info.get("final_info", {})):
+            said.pop("outcome", None)
+            said.pop("_outcome", None)
         arms = np.asarray(actions, np.int64).reshape(self._made.size, -1)[:, 0]
         pulled = self._budget - self._episodes.remaining[:, 0] > self._made
         if pulled.all():

@@ -82,13 +82,15 @@ class BestArmEnv(gym.Env[Observation, Any]):
     environments, also ``features`` of shape (K, d), the same throughout an episode.
 
     With ``batch_size``, ``delay`` (:class:`bai_gym.envs.late.LateRewards`) or ``pairs`` the environment comes in a
-    wrapper, which adds to the observation.
+    wrapper, which adds to the observation. With ``observation="scaled"`` it is a flat vector of bounded numbers, for
+    networks.
 
     ## Rewards
     0 for every pull, or minus ``pull_cost`` with fixed confidence (times the arm's cost, where arms have costs). For
     the recommendation, by ``reward``: ``"correct"`` (default) 1 if it is correct, else 0; ``"simple_regret"`` minus the
     simple regret; ``"estimate"`` the sample mean of the recommended arms, where an arm without a pull counts as the
-    worst arm pulled.
+    worst arm pulled; ``"progress"`` as ``"correct"``, with the change of the estimated probability that the best guess
+    is right after every step.
 
     ## Starting state
     No pulls; in `BAI-Pilot-v0` the statistics of the pilot, which do not count towards the budget. Each reset draws a
@@ -97,6 +99,9 @@ class BestArmEnv(gym.Env[Observation, Any]):
     move with their arms. ``shuffle=False`` keeps the order in which the problem lists the arms, ``rotate=False`` their
     features; functions of unknown means are never shuffled. :attr:`order` says which arm is which, for people.
 
+    With ``budget=(10, 40)`` the budget of each episode is drawn, from 10 to 40 pulls, and ``reset(options={"budget":
+    20})`` sets that of the next one.
+
     The ``info`` of ``reset`` declares the kind of the arms' rewards, which is no secret: ``info["rewards"]`` is
     ``"binary"`` (0 and 1), ``"bounded(low, high)"``, ``"counts"`` or ``"real"``, see
     :class:`bai_gym.rewards.Rewards`; the infos of steps do not repeat it.
@@ -104,7 +109,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
     ## Episode end
     Terminates with the recommendation: after exactly ``budget`` + 1 steps, or when the agent stops. With fixed
     confidence it is truncated by the pull that uses up the budget; otherwise it never is. The ``info`` of the
-    recommendation holds ``correct``, ``simple_regret`` and ``correct_recommendation``; no other ``info`` does. In a
+    recommendation holds ``correct``, ``simple_regret`` and ``correct_recommendation``; no other ``info`` does. That of
+    a pull holds ``outcome``, the reward that it drew, unless rewards arrive late. In a
     real experiment (`BAI-Function-v0`) the true means are unknown: there ``info`` holds ``estimate``, the reward of
     that name, which is the only one possible.
 
@@ -190,16 +196,18 @@ class BestArmEnv(gym.Env[Observation, Any]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Start an episode; the same seed gives the same instance and rewards.
 
+        Args:
+            seed: Of the environment's random numbers; None: go on with them.
+            options: ``{"budget": pulls}``, where the budget of each episode is drawn: this one is not.
+
         Raises:
-            ParameterError: If there are options: these environments have none.
+            ParameterError: If there are other options.
         """
-        if options:
-            given = ", ".join(map(repr, options)) if isinstance(options, dict) else repr(options)
-            raise ParameterError(f"reset has no options; {given} must be left out")
+        given = self.episode_spec.given_budget(options)
         super().reset(seed=seed)
-        self._episode.begin(self.np_random)
+        self._episode.begin(self.np_random, budget=given)
         self._arrays = self._episode.arrays()
-        self._left = self.episode_spec.most_pulls  # of the cheapest arm
+        self._left = int(self._episode.pulls_left[0])
         self._last_arm = self._recommendation = self._correct = None
         if self.render_mode == "human":
             self.render()
@@ -232,9 +240,9 @@ class BestArmEnv(gym.Env[Observation, Any]):
             self._last_arm = arm
             price = funds.price(episode.listed(0, arm))
             reward = 0.0 - self.episode_spec.pull_cost * price  # 0 - 0 is 0, -0.0 is not
-            info: dict[str, Any] = {"phase": "explore" if self._left else "recommend"}
+            info: dict[str, Any] = {"phase": "explore" if self._left else "recommend", "outcome": episode.outcomes}
             if self._left == 0 and self.episode_spec.fixed_confidence:
-                self._left, truncated, info = -1, True, {"phase": "done"}
+                self._left, truncated, info["phase"] = -1, True, "done"
         else:
             reward, info = self._recommend(recommendation)
         if self._masked:

@@ -11,6 +11,7 @@ from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
 from bai_gym.common.budget import Budget
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.tasks import Task, TopM
 
 __all__ = ["ArmAndRecommendation", "action_space", "observation_space"]
@@ -23,6 +24,7 @@ def observation_space(
     start: int = 0,
     *,
     task: Task | None = None,
+    rewards: Rewards = REAL,
 ) -> spaces.Dict:
     """Return the space of one episode's observations.
 
@@ -47,13 +49,15 @@ def observation_space(
         num_features: d; None: arms have no features.
         start: The most pulls of an arm that the first observation shows.
         task: What is to be recommended; None: arms.
+        rewards: Their kind: means of zeros and ones are in [0, 1].
     """
     arms = (num_arms,)
+    low, high = (0.0, 1.0) if rewards.kind == "binary" else (-np.inf, np.inf)
     funds = Budget.given(budget)
     most = funds.most_pulls
     parts: dict[str, spaces.Space[Any]] = {
         "pulls": spaces.Box(0, most + start, arms, np.int64),
-        "means": spaces.Box(-np.inf, np.inf, arms, np.float64),
+        "means": spaces.Box(low, high, arms, np.float64),
         "variances": spaces.Box(0.0, np.inf, arms, np.float64),
         "remaining": spaces.Box(0, funds.total, (1,), funds.dtype),
     }

@@ -16,13 +16,13 @@ from bai_gym.errors import ParameterError, UnknownKeywordError
 from bai_gym.problems import Problem, ProblemInfo, build
 from bai_gym.problems.numbering import Numbering
 from bai_gym.tasks import Task, make_task
-from bai_gym.validation import choice, flag, real
+from bai_gym.validation import choice, flag, integer, real
 
 __all__ = ["KEYWORDS", "EpisodeSpec", "RewardKind", "make_episode", "make_problem"]
 
-RewardKind = Literal["correct", "simple_regret", "estimate"]
+RewardKind = Literal["correct", "simple_regret", "estimate", "progress"]
 """Reward of the last step: 1 or 0 for a correct or wrong recommendation, minus the simple regret, or the mean of the
-rewards of the recommended arms, which needs no true means."""
+rewards of the recommended arms, which needs no true means; "progress" is "correct" with a potential."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class EpisodeSpec(View):
         costs: Costs of a pull of each arm, in the unit of the budget; None: the budget counts pulls.
         shuffle: Whether each episode numbers its arms at random, see :mod:`bai_gym.problems.numbering`.
         rotate: Whether each episode rotates the features of its arms.
+        least_budget: Where the budget of each episode is drawn: the smallest one, ``budget`` being the largest.
     """
 
     budget: Any
@@ -49,6 +50,30 @@ class EpisodeSpec(View):
     costs: Costs | None = None
     shuffle: bool = True
     rotate: bool = True
+    least_budget: int | None = None
+
+    def draw_budget(self, given: Any, size: int, rng: np.random.Generator) -> Any:
+        """Return the budget of new episodes: the given one, or ``(size, 1)`` drawn ones, or that of all episodes."""
+        if given is not None or self.least_budget is None:
+            return self.budget if given is None else given
+        return rng.integers(self.least_budget, self.budget, (size, 1), endpoint=True)
+
+    def given_budget(self, options: dict[str, Any] | None, *others: str) -> int | None:
+        """Return the budget that the options of ``reset`` name, if any.
+
+        Raises:
+            ParameterError: If there are options that are neither this one nor ``others``, or it is out of its range.
+        """
+        if options is not None and not isinstance(options, dict):
+            raise ParameterError(f"options must be a dict, or None, not {options!r}")
+        allowed = (*others, *(("budget",) if self.least_budget is not None else ()))
+        for name in options or {}:
+            if name not in allowed:
+                raise ParameterError(f"reset has no option {name!r}; it has {', '.join(map(repr, allowed)) or 'none'}")
+        if not options or "budget" not in options:
+            return None
+        rule = f"an integer from {self.least_budget} to {self.budget}"
+        return integer(options["budget"], "budget", least=self.least_budget, most=self.budget, rule=rule)
 
     @property
     def most_pulls(self) -> int:
@@ -85,7 +110,7 @@ class EpisodeSpec(View):
     def of(
         cls,
         problem: Problem,
-        budget: float = 1000,
+        budget: float | tuple[int, int] = 1000,
         reward: str = "correct",
         task: Task | str = "best-arm",
         *,
@@ -99,6 +124,7 @@ class EpisodeSpec(View):
         pairs: bool = False,
         batch_size: int = 1,
         delay: int = 0,
+        observation: str = "statistics",
         shuffle: bool = True,
         rotate: bool = True,
     ) -> EpisodeSpec:
@@ -106,9 +132,11 @@ class EpisodeSpec(View):
 
         Args:
             problem: The problem.
-            budget: Pulls of an episode, at least 1, or money, which pays for a pull of any arm.
+            budget: Pulls of an episode, at least 1, or money, which pays for a pull of any arm. A pair, such as
+                ``(10, 40)``: the budget of each episode is drawn, from the first to the second.
             reward: Of the recommendation. ``"correct"``: 1 or 0. ``"simple_regret"``: minus it. ``"estimate"``: the
-                mean of the rewards of the recommended arms, which needs no true means.
+                mean of the rewards of the recommended arms, which needs no true means. ``"progress"``: as
+                ``"correct"``, with a potential that rewards every step.
             task: ``"best-arm"``, ``"top-m"``, ``"best-of-each"``, ``"thresholding"``, ``"good-arm"``, ``"all-within"``,
                 the name of one that a wing declares, or a task.
             m: Arms to find, at least 1; of ``"top-m"``.
@@ -123,6 +151,7 @@ class EpisodeSpec(View):
             pairs: Whether differences on common items are observed, of paired arms.
             batch_size: Pulls of a round, at least 1, at whose end rewards arrive.
             delay: Rounds by which they arrive later, at least 0.
+            observation: ``"statistics"``, or ``"scaled"``: a flat vector of bounded numbers, for networks.
             shuffle: Whether each episode numbers its arms at random, so that nothing can be learned from the number of
                 an arm. False: all episodes number them as the problem lists them, for demonstrations. Functions of
                 unknown means are never shuffled.
@@ -147,8 +176,13 @@ class EpisodeSpec(View):
                 f"reward='estimate' is the mean of an arm, and {made.answer}s need not be arms: leave it out"
             )
         checked = check_costs(problem.costs if costs is None else costs, num_arms, problem.arm_names)
+        least, budget = budget if isinstance(budget, tuple | list) and len(budget) == 2 else (None, budget)
         limit = check_budget(budget, checked)
-        view = View.checked(problem, checked, pairs=pairs, batch_size=batch_size, delay=delay)
+        if least is not None and (checked or batch_size != 1 or delay):
+            raise ParameterError("a budget that is drawn is one of pulls: leave out costs, batch_size and delay")
+        least = least if least is None else integer(least, "the smallest budget", least=1, most=limit)
+        view = View.checked(problem, checked, pairs=pairs, batch_size=batch_size, delay=delay, observation=observation)
+        view["progress"] = reward == "progress"
         if not problem.known and reward != "estimate":
             raise ParameterError(
                 f"reward={reward!r} needs the true means, which are unknown in a real experiment: leave "
@@ -156,7 +190,7 @@ class EpisodeSpec(View):
             )
         shuffle, rotate = flag(shuffle, "shuffle"), flag(rotate, "rotate")
         kind = cast(RewardKind, reward)
-        return cls(limit, made, kind, fixed_confidence, pull_cost, checked, shuffle, rotate, **view)
+        return cls(limit, made, kind, fixed_confidence, pull_cost, checked, shuffle, rotate, least, **view)
 
     def problem_info(
         self,

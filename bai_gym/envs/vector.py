@@ -109,20 +109,19 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         Args:
             seed: Seed of the whole batch, or a list of one for each episode. The episodes of a native batch share one
                 generator, so a list is one seed made of several numbers, which affects every episode.
-            options: ``{"reset_mask": (N,) bool}`` restarts only those episodes.
+            options: ``{"reset_mask": (N,) bool}`` restarts only those episodes; ``{"budget": pulls}`` sets the budget,
+                where that of each episode is drawn.
 
         Raises:
             ParameterError: If the list has another length, the mask is malformed, or there are other options.
         """
         if options is not None and not isinstance(options, dict):
             raise ParameterError(f"options must be a dict, such as {{'reset_mask': mask}}, or None, not {options!r}")
-        unknown = [name for name in options or {} if name != "reset_mask"]
-        if unknown:
-            raise ParameterError(f"reset has no option {unknown[0]!r}; the only one is 'reset_mask'")
+        given = self.episode_spec.given_budget(options, "reset_mask")
         super().reset(seed=self._one_seed(seed) if isinstance(seed, list | tuple) else seed)
         mask = (options or {}).get("reset_mask")
         if mask is None:
-            self._episodes.begin(self.np_random)
+            self._episodes.begin(self.np_random, budget=given)
             mask = self._everywhere
         else:
             mask = np.asarray(mask)
@@ -130,7 +129,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
                 raise ParameterError(f"reset_mask must be {self.num_envs} booleans, at least one of them True")
             if not hasattr(self._episodes, "bandit"):
                 raise ResetNeeded("the first reset must start all episodes: call reset() without a reset_mask")
-            self._episodes.begin(self.np_random, np.flatnonzero(mask))
+            self._episodes.begin(self.np_random, np.flatnonzero(mask), given)
         self._find_steady()
         info = {"phase": _where(mask, "explore"), "_phase": mask.copy(), **self._declared(mask)}
         return self._observation(), {**info, **self._masks()}
@@ -167,6 +166,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             info = {"phase": self._phase_names(nowhere), "_phase": self._everywhere.copy()}
         else:
             info = {"phase": self._phases["explore"].copy(), "_phase": self._everywhere.copy()}
+        info |= {"outcome": self._episodes.outcomes, "_outcome": self._everywhere.copy()}
         return self._observation(), rewards, nowhere, nowhere.copy(), {**info, **self._masks()}
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
@@ -203,6 +203,13 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             if spec.fixed_confidence:
                 truncated[pulling] = episodes.pulls_left[pulling] == 0
                 episodes.over |= truncated
+            cut = truncated if self._mode is AutoresetMode.SAME_STEP else np.zeros_like(truncated)
+            outcomes = np.zeros(self.num_envs)
+            outcomes[pulling] = episodes.outcomes
+            going = ~starting & ~ended & ~cut
+            for said, there in ((info, going), (last, cut)):
+                if there.any():
+                    said |= {"outcome": np.where(there, outcomes, 0.0), "_outcome": there.copy()}
         if starting.any():
             episodes.begin(rng, np.flatnonzero(starting))
             info |= self._declared(starting)

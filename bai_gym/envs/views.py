@@ -1,4 +1,4 @@
-"""What wrappers change about the observations of an episode, set by keywords: late rewards, differences of pairs."""
+"""What wrappers change about observations, set by keywords: late rewards, differences of pairs, scaled vectors."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from bai_gym.common.budget import Costs
 from bai_gym.common.rounds import AT_ONCE, Rounds
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem
-from bai_gym.validation import flag, integer
+from bai_gym.validation import choice, flag, integer
 
 __all__ = ["View"]
+
+OBSERVATIONS = ("statistics", "scaled")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,13 +23,19 @@ class View:
     Attributes:
         pairs: Whether differences of paired arms are observed.
         rounds: When the rewards of pulls arrive, see :class:`bai_gym.envs.late.LateRewards`.
+        progress: Whether every step is rewarded.
+        observation: ``"statistics"``, or ``"scaled"``: a flat vector of bounded numbers.
     """
 
     pairs: bool = False
     rounds: Rounds = AT_ONCE
+    observation: str = "statistics"
+    progress: bool = False
 
     @staticmethod
-    def checked(problem: Problem, costs: Costs | None, *, pairs: bool, batch_size: int, delay: int) -> dict[str, Any]:
+    def checked(
+        problem: Problem, costs: Costs | None, *, pairs: bool, batch_size: int, delay: int, observation: str
+    ) -> dict[str, Any]:
         """Return the fields, of the keywords that are described at :meth:`bai_gym.envs.specification.EpisodeSpec.of`.
 
         Raises:
@@ -45,15 +53,18 @@ class View:
             )
         if pairs and rounds.late:
             raise ParameterError("pairs=True observes differences after every pull: leave out batch_size and delay")
-        return {"pairs": pairs, "rounds": rounds}
+        choice(observation, OBSERVATIONS, "observation")
+        return {"pairs": pairs, "rounds": rounds, "observation": observation}
 
     def check_plain(self) -> None:
         """Raise :class:`ParameterError` if it needs a wrapper."""
-        if self.pairs or self.rounds.late:
+        if self.pairs or self.rounds.late or self.progress or self.observation != OBSERVATIONS[0]:
             raise ParameterError(
-                "pairs, batch_size and delay are for wrappers: use gym.make, or bai_gym.envs.wrappers.make_env"
+                "pairs, batch_size, delay, observation and reward='progress' are for wrappers: use gym.make, or "
+                "bai_gym.envs.wrappers.make_env"
             )
 
     def seen_by(self, agent: Any) -> Self:
-        """Return the same with the observations of an agent: with differences, if it declares ``uses_pairs = True``."""
-        return replace(self, pairs=bool(getattr(agent, "uses_pairs", False)))
+        """Return the same with what an agent observes: statistics, with differences if it has ``uses_pairs = True``."""
+        pairs = bool(getattr(agent, "uses_pairs", False))
+        return replace(self, pairs=pairs, observation=OBSERVATIONS[0], progress=False)

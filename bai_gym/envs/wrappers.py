@@ -1,4 +1,4 @@
-"""What ``gym.make`` puts around the plain environments: late rewards, or differences of paired arms.
+"""What ``gym.make`` puts around the plain environments: late rewards, differences of paired arms, scaled vectors.
 
 The wrappers read what they do in the specification of the episode, ``env.unwrapped.episode_spec``.
 """
@@ -55,9 +55,15 @@ def make_vec_env(
 
 
 def wrapped(env: BestArmEnv | BestArmVectorEnv) -> Any:
-    """Return the environment in the wrapper that its specification needs, if any."""
+    """Return the environment in the wrappers that its specification needs, if any."""
     spec = env.episode_spec
-    if not (spec.rounds.late or spec.pairs):
-        return env
-    one, batch = (LateRewards, LateRewardsBatch) if spec.rounds.late else hook("differences")
-    return batch(env) if isinstance(env, BestArmVectorEnv) else one(env)
+    wrappers = [
+        *([(LateRewards, LateRewardsBatch)] if spec.rounds.late else []),
+        *([hook("differences")] if spec.pairs else []),
+        *([hook("progress")] if spec.progress else []),
+        *([hook("scaled")] if spec.observation == "scaled" else []),
+    ]
+    shown: Any = env
+    for one, batch in wrappers:
+        shown = batch(shown) if isinstance(env, BestArmVectorEnv) else one(shown)
+    return shown

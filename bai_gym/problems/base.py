@@ -10,10 +10,12 @@ from typing_extensions import override
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.base import check_num_arms
 from bai_gym.common.budget import Costs
+from bai_gym.common.seeding import generator
 from bai_gym.errors import InstanceError
 from bai_gym.parallel import check_memory
 from bai_gym.problems.lower_bounds import instance_bound
 from bai_gym.problems.numbering import Numbering
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import Statistics
 from bai_gym.tasks import Task
 from bai_gym.validation import integer
@@ -83,6 +85,11 @@ class Problem(ABC):
     @abstractmethod
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
         """Return ``batch`` instances, one per episode."""
+
+    @property
+    def rewards(self) -> Rewards:
+        """The kind of the rewards of all instances."""
+        return self.draw(1, generator(0, "kind")).rewards
 
     def number(
         self, task: Task, batch: int, rng: np.random.Generator, *, shuffle: bool, rotate: bool

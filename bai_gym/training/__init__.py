@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from bai_gym.training.imitation import imitate
     from bai_gym.training.in_context import InContextRecipe, train_in_context
     from bai_gym.training.learning import Trained, train
-    from bai_gym.training.policy import ArmPolicy, NormalisedFeatures, export
+    from bai_gym.training.policy import ArmPolicy, export
     from bai_gym.training.recipe import Recipe, recipe_for
-    from bai_gym.training.tracking import weights_and_biases
+    from bai_gym.training.tracking import AgainstAgents, weights_and_biases
     from bai_gym.training.vec_env import SB3VecEnv
 
 __all__ = [
+    "AgainstAgents",
     "ArmPolicy",
     "InContextRecipe",
     "LanguageModel",
-    "NormalisedFeatures",
     "Recipe",
     "SB3Agent",
     "SB3VecEnv",

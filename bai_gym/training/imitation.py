@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.policies import ActorCriticPolicy
 
 from bai_gym.agents import make
+from bai_gym.agents.training.scaled import scaling_of
 from bai_gym.api import parse_agent
 from bai_gym.benchmark.protocol import Traits, describe, knowledge, reset
 from bai_gym.common.seeding import generator
@@ -146,6 +148,8 @@ def imitate(
     """
     episodes = max(1, ROUND // (env.budget + 1))
     rounds = max(1, round(steps / (episodes * (env.budget + 1))))
+    scaled = isinstance(policy.observation_space, spaces.Box)
+    scaling = scaling_of(env, env.observation_space) if scaled else None
     optimizer = torch.optim.Adam(policy.parameters(), lr=LEARNING_RATE)
     policy.set_training_mode(True)
     done, stored = _resume(kept, policy, optimizer), time.monotonic()
@@ -154,7 +158,8 @@ def imitate(
             group["lr"] = LEARNING_RATE * (1.0 - number / rounds)
         watched = watch(teacher, env, episodes, generator(seed, "imitation", number))
         for part in _parts(watched, policy.device, generator(seed, "order", number)):
-            values, log_probabilities, _ = policy.evaluate_actions(part.observations, part.actions)
+            seen = part.observations if scaling is None else scaling.flat(part.observations, torch)
+            values, log_probabilities, _ = policy.evaluate_actions(seen, part.actions)
             loss = -(part.weights * log_probabilities).mean()
             loss = loss + 0.5 * torch.nn.functional.mse_loss(values[:, 0], part.rewards)
             optimizer.zero_grad()

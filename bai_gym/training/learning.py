@@ -27,9 +27,9 @@ from bai_gym.common.seeding import generator
 from bai_gym.errors import DataError, MissingPackageError, ParameterError
 from bai_gym.results.writer import ResultsWriter, write_atomically
 from bai_gym.training.imitation import check_teacher, imitate
-from bai_gym.training.policy import ArmPolicy, NormalisedFeatures, export
+from bai_gym.training.policy import ArmPolicy, export
 from bai_gym.training.recipe import Recipe
-from bai_gym.training.tracking import OnValues, Values
+from bai_gym.training.tracking import AgainstAgents, OnValues, Values
 from bai_gym.training.vec_env import SB3VecEnv
 
 __all__ = ["Trained", "check_training", "claim", "one_thread", "train"]
@@ -48,6 +48,8 @@ UNSAVED = ("start_time", "_last_obs", "_last_episode_starts", "_last_original_ob
 COUNTERS = ("num_timesteps", "_total_timesteps", "_num_timesteps_at_start", "_n_updates", "_episode_num")
 PROGRESS, AVERAGE = "progress.json", "average.npz"  # within a checkpoint
 LAYERS = 2  # of the multilayer perceptron
+MEASUREMENTS = 10  # of errors beside other agents
+MEASURED = 2_000_000  # steps of one, at most
 
 
 @dataclass(frozen=True)
@@ -85,9 +87,10 @@ def train(
     on_part: OnPart | None = None,
     on_values: OnValues | None = None,
 ) -> Trained:
-    """Train an agent, or resume an interrupted or killed run of the same recipe.
+    """Train an agent, or resume an interrupted or killed run of the same recipe, or go on to a larger number of steps.
 
-    The folder holds ``recipe.json``, ``checkpoint.zip`` (before it ``imitation.pt``), events for TensorBoard, and at
+    The learning rate is then that of the longer training from here on, and weights are averaged anew at its end. The
+    folder holds ``recipe.json``, ``checkpoint.zip`` (before it ``imitation.pt``), events for TensorBoard, and at
     the end ``model.zip`` and ``weights.npz``. All seeds are reset at each checkpoint, and no file but TensorBoard's
     holds a time, so an interrupted run ends with the same bytes as an uninterrupted one, on the same machine with the
     same packages.
@@ -111,9 +114,10 @@ def train(
         MissingPackageError: If TensorBoard is not installed.
     """
     check_training(recipe, device)
-    envs = SB3VecEnv(recipe.env, num_envs=recipe.num_envs, **recipe.env_kwargs)
+    seen = "statistics" if recipe.network == "arms" else "scaled"
+    envs = SB3VecEnv(recipe.env, num_envs=recipe.num_envs, observation=seen, **recipe.env_kwargs)
     folder = ResultsWriter(Path(out)).folder
-    claim(folder, recipe.to_json())
+    claim(folder, recipe.to_json(), longer=True)
     checkpoint = folder / "checkpoint.zip"
     trained = Trained(folder / "model.zip", folder / "weights.npz" if recipe.network == "arms" else None)
     written = [path for path in (trained.model, trained.weights) if path is not None]
@@ -130,7 +134,7 @@ def train(
             _imitate(model, recipe, report, imitation)
             _save(model, checkpoint)
             imitation.unlink(missing_ok=True)
-        _learn(model, recipe, checkpoint, report, on_values)
+        _learn(model, recipe, checkpoint, report, on_values, _against(recipe, folder))
     _write_model(model, trained.model)
     _write_weights(model, trained, recipe)
     return trained
@@ -155,8 +159,22 @@ def _imitate(model: OnPolicyAlgorithm, recipe: Recipe, report: OnPart, kept: Pat
         imitate(model.policy, recipe.imitate, env, steps, recipe.seed, told, kept)
 
 
+def _against(recipe: Recipe, folder: Path) -> AgainstAgents | None:
+    """Return what measures errors during a training; with fixed confidence, where episodes may not end, nothing."""
+    if recipe.source.episode_spec.fixed_confidence:
+        return None
+    runs = int(np.clip(MEASURED // recipe.rollout, 100, 2000))
+    every = max(1, recipe.steps // MEASUREMENTS)
+    return AgainstAgents(recipe.env, folder, every=every, runs=runs, seed=recipe.seed + 1, env_kwargs=recipe.env_kwargs)
+
+
 def _learn(
-    model: OnPolicyAlgorithm, recipe: Recipe, checkpoint: Path, report: OnPart, on_values: OnValues | None
+    model: OnPolicyAlgorithm,
+    recipe: Recipe,
+    checkpoint: Path,
+    report: OnPart,
+    on_values: OnValues | None,
+    against: AgainstAgents | None,
 ) -> None:
     done = _updates_done(model, recipe)
     if done >= recipe.updates:
@@ -172,10 +190,13 @@ def _learn(
             model._setup_lr_schedule()
             model.set_random_seed(int(generator(recipe.seed, "learning", done).integers(2**31)))
             model._last_obs = None  # new episodes, as after a kill
-            model.learn(part * recipe.num_envs * recipe.rollout, reset_num_timesteps=model.num_timesteps == 0)
+            steps = part * recipe.num_envs * recipe.rollout
+            model.learn(steps, reset_num_timesteps=model.num_timesteps == 0, callback=against)
             done += part
             if done > (1.0 - AVERAGED) * recipe.updates:
                 _average(model)
+            else:
+                vars(model).pop("average", None)  # of a shorter training
             _save(model, checkpoint)
             report("learning", done, recipe.updates)
     finally:
@@ -200,8 +221,8 @@ def _updates_done(model: OnPolicyAlgorithm, recipe: Recipe) -> int:
     return model.num_timesteps // (recipe.num_envs * recipe.rollout)
 
 
-def claim(folder: Path, recipe: str) -> None:
-    """Write a recipe (JSON), or compare it with the one that is there.
+def claim(folder: Path, recipe: str, *, longer: bool = False) -> None:
+    """Write a recipe (JSON), or compare it with the one that is there, which may have fewer steps if ``longer``.
 
     Raises:
         ParameterError: If the folder holds the training of another recipe.
@@ -210,14 +231,24 @@ def claim(folder: Path, recipe: str) -> None:
     text = recipe + "\n"
     if path.exists():
         there = path.read_text(encoding="utf-8", errors="replace")
-        if there != text:
+        if there != text and not (longer and _goes_on(there, text)):
             raise ParameterError(
                 f"{folder} holds the training of another recipe{_difference(there, text)}; choose another --out, or "
                 "repeat the command that began it"
             )
-        return
+        if there == text:
+            return
     with write_atomically(path) as draft:
         draft.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _goes_on(there: str, here: str) -> bool:
+    """Return whether a recipe is another one with more steps."""
+    try:
+        old, new = json.loads(there), json.loads(here)
+        return bool(0 < old["steps"] < new["steps"]) and old | {"steps": new["steps"]} == new
+    except (ValueError, TypeError, KeyError):
+        return False
 
 
 def _difference(there: str, here: str) -> str:
@@ -245,12 +276,7 @@ def _start(recipe: Recipe, envs: SB3VecEnv, device: str) -> OnPolicyAlgorithm:
         keywords["policy"] = ArmPolicy
         keywords["policy_kwargs"] = {"rewards": recipe.rewards, "width": recipe.width}
     else:
-        keywords["policy"] = "MultiInputPolicy"
-        keywords["policy_kwargs"] = {
-            "features_extractor_class": NormalisedFeatures,
-            "features_extractor_kwargs": {"rewards": recipe.rewards},
-            "net_arch": [recipe.width] * LAYERS,
-        }
+        keywords |= {"policy": "MlpPolicy", "policy_kwargs": {"net_arch": [recipe.width] * LAYERS}}
     if recipe.algo == "a2c":
         return A2C(**keywords, normalize_advantage=True, use_rms_prop=False)
     steps = recipe.num_envs * recipe.rollout

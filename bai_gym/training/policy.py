@@ -17,45 +17,24 @@ from bai_gym.agents.training.network import FIRST, ArmNetwork
 from bai_gym.errors import ParameterError
 from bai_gym.validation import integer
 
-__all__ = ["ArmEncoder", "ArmFeatures", "ArmPolicy", "NormalisedFeatures", "export"]
+__all__ = ["ArmEncoder", "ArmFeatures", "ArmPolicy", "export"]
 
 Observation = dict[str, torch.Tensor]
 
 
-class NormalisedFeatures(BaseFeaturesExtractor):
-    """Features of all arms and of the episode, concatenated, for a plain multilayer perceptron.
-
-    The baseline: with ``policy_kwargs={"features_extractor_class": NormalisedFeatures}`` any policy of
-    stable-baselines3 sees ``8 K + 5`` numbers. A network trained so works for that K alone.
-
-    Args:
-        observation_space: Of the environment.
-        rewards: ``"any"`` or ``"binary"``.
-    """
-
-    def __init__(self, observation_space: spaces.Dict, rewards: Rewards = "any") -> None:
-        """Find the number of arms."""
-        super().__init__(observation_space, num_arms_of(observation_space) * ARM_FEATURES + STATE_FEATURES)
-        self.rewards = check_rewards(rewards)
-
-    @override
-    def forward(self, observations: Observation) -> torch.Tensor:
-        """Return ``(B, 8 K + 5)`` features."""
-        seen = features(observations, self.rewards, torch)
-        return torch.cat((seen.arms.flatten(1), seen.state), dim=1)
-
-
 class ArmFeatures(BaseFeaturesExtractor):
-    """Features in one tensor ``(B, 9 K + 5)``, which the network of :class:`ArmPolicy` splits again."""
+    """Features in one tensor ``(B, 9 K + 5)``, with which a scaled observation begins; the network splits it again."""
 
-    def __init__(self, observation_space: spaces.Dict, rewards: Rewards) -> None:
-        """Find the number of arms."""
-        super().__init__(observation_space, num_arms_of(observation_space) * (ARM_FEATURES + 1) + STATE_FEATURES)
+    def __init__(self, observation_space: spaces.Space[Any], num_arms: int, rewards: Rewards) -> None:
+        """Compute the length."""
+        super().__init__(observation_space, num_arms * (ARM_FEATURES + 1) + STATE_FEATURES)
         self.rewards = rewards
 
     @override
-    def forward(self, observations: Observation) -> torch.Tensor:
+    def forward(self, observations: Observation | torch.Tensor) -> torch.Tensor:
         """Return the concatenated features."""
+        if isinstance(observations, torch.Tensor):
+            return observations[:, : self.features_dim]
         seen = features(observations, self.rewards, torch)
         return torch.cat((seen.arms.flatten(1), seen.order, seen.state), dim=1)
 
@@ -119,13 +98,13 @@ class ArmPolicy(ActorCriticPolicy):
 
     A permutation of the arms permutes the probabilities of the actions, and no weight depends on K or on the budget. So
     a policy trained on 8 arms works for 64. Arms without a pull come first. Pass it to PPO or A2C instead of
-    ``"MultiInputPolicy"``.
+    ``"MlpPolicy"`` or ``"MultiInputPolicy"``.
 
     Args:
-        observation_space: Of the environment.
+        observation_space: Of the environment, statistics or scaled.
         action_space: ``Discrete(K)``: one best arm with a fixed budget.
         lr_schedule: See stable-baselines3.
-        rewards: ``"any"`` (default), or ``"binary"`` where rewards are 0 or 1.
+        rewards: ``"any"`` (default), or ``"binary"`` where rewards are 0 or 1; scaled observations know it.
         width: Width of all layers, at least 1.
         **keywords: See ``ActorCriticPolicy``.
 
@@ -143,7 +122,7 @@ class ArmPolicy(ActorCriticPolicy):
         **keywords: Any,
     ) -> None:
         """Build the network."""
-        num_arms = num_arms_of(observation_space)
+        num_arms = num_arms_of(observation_space, action_space)
         if not isinstance(action_space, spaces.Discrete) or action_space.n != num_arms:
             raise ParameterError(
                 "ArmPolicy recommends one arm after a fixed budget, actions Discrete(K): use 'MultiInputPolicy' for "
@@ -152,7 +131,7 @@ class ArmPolicy(ActorCriticPolicy):
         self.rewards = check_rewards(rewards)
         self.width = integer(width, "width of ArmPolicy", least=1)
         keywords |= {"features_extractor_class": ArmFeatures, "net_arch": []}
-        keywords["features_extractor_kwargs"] = {"rewards": self.rewards}
+        keywords["features_extractor_kwargs"] = {"num_arms": num_arms, "rewards": self.rewards}
         super().__init__(observation_space, action_space, lr_schedule, **keywords)
 
     @override
@@ -170,17 +149,23 @@ class ArmPolicy(ActorCriticPolicy):
         self.action_net, self.value_net = nn.Identity(), nn.Identity()  # type: ignore[assignment]
         self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
 
-    def arm_logits(self, observation: Observation) -> torch.Tensor:
-        """Return ``(B, K)`` logits for observations of any number of arms."""
+    def arm_logits(self, observation: Observation | torch.Tensor) -> torch.Tensor:
+        """Return ``(B, K)`` logits for any number of arms, from statistics or from ``(B, 9 K + 5)`` scaled features."""
+        if isinstance(observation, torch.Tensor):
+            return self.mlp_extractor.forward_actor(observation)
         return self.mlp_extractor.forward_actor(self.features_extractor(observation))
 
 
-def num_arms_of(observation_space: spaces.Space[Any]) -> int:
+def num_arms_of(observation_space: spaces.Space[Any], action_space: spaces.Space[Any]) -> int:
     """Return the number of arms of an observation space.
 
     Raises:
         ParameterError: If it is not one of this library's environments.
     """
+    if isinstance(observation_space, spaces.Box) and isinstance(action_space, spaces.Discrete):
+        num_arms = int(action_space.n)
+        if np.prod(observation_space.shape) >= num_arms * (ARM_FEATURES + 1) + STATE_FEATURES:
+            return num_arms
     keys = ("pulls", "means", "variances", "remaining")
     if not isinstance(observation_space, spaces.Dict) or any(key not in observation_space.spaces for key in keys):
         raise ParameterError(

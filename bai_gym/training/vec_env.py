@@ -20,7 +20,6 @@ from bai_gym.envs.base_wrappers import BatchWrapper
 from bai_gym.envs.registration import check_id
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import ParameterError, UnknownAttributeError, UnknownKeywordError
-from bai_gym.statistics import Observation
 from bai_gym.tasks import TopM
 
 __all__ = ["SB3VecEnv"]
@@ -65,14 +64,13 @@ class SB3VecEnv(VecEnv):
         self.spec = self.batch.spec
         super().__init__(self.batch.num_envs, self.batch.single_observation_space, self.batch.single_action_space)
         self._actions: npt.NDArray[Any] | None = None
-        self._last: Observation = {}
         self._returns = np.zeros(self.num_envs)
         self._lengths = np.zeros(self.num_envs, np.int64)
         self._started = time.time()
         self._no_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
 
     @override
-    def reset(self) -> dict[str, npt.NDArray[Any]]:
+    def reset(self) -> Any:
         """Restart all episodes, from the seed of :meth:`seed` if it was called before.
 
         Returns:
@@ -81,11 +79,10 @@ class SB3VecEnv(VecEnv):
         observation, info = self.batch.reset(seed=self._seeds[0])
         self._reset_seeds()
         self._actions = None
-        self._last = observation
         self._returns[:] = 0.0
         self._lengths[:] = 0
         self.reset_infos = [{"phase": "explore", "rewards": kind} for kind in info["rewards"]]
-        return dict(observation)
+        return observation
 
     @override
     def step_async(self, actions: npt.NDArray[Any]) -> None:
@@ -108,7 +105,6 @@ class SB3VecEnv(VecEnv):
         if isinstance(self.batch.episode_spec.task, TopM):
             actions = self._completed(actions)
         observation, rewards, terminated, truncated, info = self.batch.step(actions)
-        self._last = observation
         self._returns += rewards
         self._lengths += 1
         if any(self._no_infos):  # a caller has written into one: the change stays in that step
@@ -117,7 +113,7 @@ class SB3VecEnv(VecEnv):
         dones = terminated | truncated
         if "final_info" in info:
             self._end(np.flatnonzero(dones), truncated, info, infos)
-        return dict(observation), rewards.astype(np.float32), dones, infos
+        return observation, rewards.astype(np.float32), dones, infos
 
     def _end(
         self,
@@ -150,10 +146,10 @@ class SB3VecEnv(VecEnv):
 
     def _completed(self, actions: Any) -> Any:
         """Return the actions with sets of m arms; actions that the batch will reject stay unchanged."""
-        last = self._last
-        if not last or np.shape(actions) != self.batch.action_space.shape:
+        if np.shape(actions) != self.batch.action_space.shape:
             return actions
-        return self.batch.action_encoding.completed(np.asarray(actions), last["means"], last["remaining"])
+        now = self.batch.unwrapped._episodes
+        return self.batch.action_encoding.completed(np.asarray(actions), now.shown.means, now.remaining)
 
     @override
     def close(self) -> None:

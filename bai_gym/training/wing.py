@@ -13,5 +13,9 @@ WING = Wing(
     commands={
         "train": Command("bai_gym.training.commands:app", "Train an agent, then compare it with analytic ones."),
     },
-    hooks={"model_agent": "bai_gym.agents.training.sb3:SB3Agent"},
+    hooks={
+        "model_agent": "bai_gym.agents.training.sb3:SB3Agent",
+        "progress": "bai_gym.agents.training.scaled:PROGRESS",
+        "scaled": "bai_gym.agents.training.scaled:SCALED",
+    },
 )

@@ -23,7 +23,7 @@ def test_an_episode_by_hand() -> None:
     assert observation["costs"].tolist() == [1.0, 2.0, 0.5]
     for arm, left, phase in ((1, 1.6, "explore"), (0, 0.6, "explore"), (2, 0.1, "recommend")):
         observation, reward, *_, info = env.step(arm)
-        assert (reward, info) == (0.0, {"phase": phase})
+        assert (reward, info) == (0.0, {"phase": phase, "outcome": EXACT["means"][arm]})
         assert observation["remaining"] == pytest.approx(left)
         assert env.observation_space.contains(observation)
     with pytest.raises(BudgetError):

@@ -192,6 +192,7 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
         assert info == {"phase": "explore", **declared}
         assert (observation["pulls"].sum(), observation["remaining"].item()) == (earlier + step, 6 - step)
         observation, reward, terminated, truncated, info = env.step(pull(unwrapped, step % 2))
+        assert type(info.pop("outcome")) is float
         assert (type(reward), terminated, type(truncated)) == (float, False, bool)
         assert reward == (-1e-4 if capped else 0.0)
         assert truncated == (capped and step == 5)

@@ -76,6 +76,7 @@ def test_an_episode_by_hand(
         observation, got, terminated, truncated, info = env.step(pulled(env, arm))
         assert (got, terminated, truncated) == (-COST if capped else 0.0, False, False)
         assert math.copysign(1.0, got) == (-1.0 if capped else 1.0)  # no minus zero
+    assert info.pop("outcome") == pytest.approx(observation["means"][arm])
     assert info == {"phase": "explore" if capped else "recommend"}
     assert observation["remaining"].item() == (1 if capped else 0)
     after, got, terminated, truncated, info = env.step(np.array(last) if isinstance(last, list) else last)
@@ -109,7 +110,7 @@ def test_the_cap_truncates_and_reveals_nothing(kind: str) -> None:
         for step in range(3):
             observation, reward, terminated, truncated, info = env.step(pulled(env, 1))
             assert (reward, terminated, truncated) == (-COST, False, step == 2)
-        assert info == {"phase": "done"}
+        assert info == {"phase": "done", "outcome": info["outcome"]}
         assert (observation["pulls"].tolist(), observation["remaining"].item()) == ([0, 3, 0, 0], 0)
         with pytest.raises(ResetNeeded):
             env.step(pulled(env, 1))

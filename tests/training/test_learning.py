@@ -242,6 +242,18 @@ def refused(error: type[BaiGymError], words: str, mine: Recipe, folder: Path, **
     assert "\n" not in str(caught.value)
 
 
+def test_a_finished_training_goes_on_to_more_steps(tmp_path: Path) -> None:
+    train(recipe(), tmp_path, device="cpu")
+    before = (tmp_path / "errors.csv").read_text().splitlines()
+    assert before[0].startswith("steps,policy,SR,TTTS") and len(before) > 5
+    trained = train(recipe(steps=1440), tmp_path, device="cpu")
+    assert PPO.load(trained.model, device="cpu").num_timesteps == 1440
+    after = (tmp_path / "errors.csv").read_text().splitlines()
+    assert after[: len(before)] == before and int(float(after[-1].split(",")[0])) > 720
+    assert all(0.0 < float(value) < 1.0 for value in after[-1].split(",")[1:])
+    refused(ParameterError, r"of another recipe \(steps 1440 there, 720 here\)", recipe(), tmp_path)
+
+
 def test_another_recipe_in_the_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         train(recipe(), tmp_path, device="cpu", on_part=stop_at(1))

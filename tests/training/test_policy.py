@@ -17,11 +17,12 @@ import torch
 from stable_baselines3 import A2C, PPO
 
 from bai_gym.agents.training import ArmNetwork
-from bai_gym.agents.training.features import ARM_FEATURES, STATE_FEATURES
+from bai_gym.agents.training.scaling import Scaling
 from bai_gym.envs.spaces import observation_space
 from bai_gym.errors import ParameterError
-from bai_gym.training import ArmPolicy, NormalisedFeatures, SB3VecEnv, export
-from bai_gym.training.policy import ArmFeatures
+from bai_gym.rewards import Rewards
+from bai_gym.tasks import BestArm
+from bai_gym.training import ArmPolicy, SB3VecEnv, export
 
 KINDS = ("any", "binary")
 every_kind = pytest.mark.each("rewards", KINDS)
@@ -158,15 +159,16 @@ def test_it_learns_something() -> None:
 
 
 @every_kind
-def test_plain_perceptrons_can_have_the_features(rewards: str) -> None:
-    space = observation_space(4, 50)
-    plain, side_by_side = NormalisedFeatures(space, rewards), ArmFeatures(space, rewards)
-    given = tensors(observation(4, 4, rewards))
-    seen, more = plain(given), side_by_side(given)
-    assert seen.shape == (6, plain.features_dim) == (6, 4 * ARM_FEATURES + STATE_FEATURES)
-    assert more.shape == (6, side_by_side.features_dim)
-    kept = [*range(4 * ARM_FEATURES), *range(4 * ARM_FEATURES + 4, side_by_side.features_dim)]
-    assert torch.equal(seen, more[:, kept])
+def test_scaled_observations_have_the_same_logits(rewards: str) -> None:
+    given, actions = observation(4, 4, rewards), spaces.Discrete(4)
+    scaling = Scaling(observation_space(4, 50), Rewards("binary" if rewards == "binary" else "real"), BestArm())
+    made = policy(4, rewards)
+    scaled = ArmPolicy(scaling.space, actions, lambda _: 1e-3, width=16)
+    scaled.load_state_dict(made.state_dict())
+    with torch.no_grad():
+        vectors = torch.as_tensor(scaling(given))
+        torch.testing.assert_close(scaled.arm_logits(vectors), made.arm_logits(tensors(given)), atol=1e-2, rtol=1e-4)
+        torch.testing.assert_close(scaled.predict_values(vectors), made.predict_values(tensors(given)))
 
 
 def test_mistakes_have_one_line() -> None:
@@ -185,7 +187,3 @@ def test_mistakes_have_one_line() -> None:
     for name in ("BAI-TopM-Bernoulli10-v0", "BAI-FC-Bernoulli10-v0"):
         with pytest.raises(ParameterError, match="one arm after a fixed budget.*MultiInputPolicy"):
             PPO(ArmPolicy, SB3VecEnv(name, num_envs=2), device="cpu")
-    with pytest.raises(ParameterError, match="sees the observations"):
-        NormalisedFeatures(spaces.Discrete(3))  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="'any' or 'binary', not 'ratings'"):
-        NormalisedFeatures(ours, "ratings")  # type: ignore[arg-type]

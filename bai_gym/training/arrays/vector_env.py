@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
+from bai_gym.agents.training.scaling import Scaling
 from bai_gym.envs.late import pending_space
 from bai_gym.envs.registration import IDS, check_id
 from bai_gym.envs.spaces import action_space, observation_space
@@ -23,7 +25,7 @@ from bai_gym.validation import integer
 
 __all__ = ["TorchVectorEnv"]
 
-Observation = dict[str, torch.Tensor]
+Observation = Any  # a dict of tensors, or a tensor
 Step = tuple[Observation, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, Any]]
 
 
@@ -32,8 +34,8 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
 
     Rewards of arms have the distribution of :class:`bai_gym.envs.vector.BestArmVectorEnv`, and steps the same meaning:
     an action is the arm to pull or, when no pull is left, the recommendation. The step after that begins new episodes
-    (``AutoresetMode.NEXT_STEP``). Infos hold tensors only: ``correct``, ``simple_regret`` and
-    ``correct_recommendation`` in the last step.
+    (``AutoresetMode.NEXT_STEP``). Infos hold tensors only: ``outcome`` after a pull (unless rewards arrive late), and
+    ``correct``, ``simple_regret`` and ``correct_recommendation`` in the last step.
 
     Args:
         env: A registered id, or a problem.
@@ -42,8 +44,9 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         reward: ``"correct"`` or ``"simple_regret"``, of the last step.
         device: Where the tensors are, for example ``"cuda"``.
         dtype: Of all floats.
-        **keywords: ``shuffle``, ``batch_size`` and ``delay``, see :meth:`bai_gym.envs.specification.EpisodeSpec.of`
-            (with the last two observations hold ``pending``); the others are passed to the problem.
+        **keywords: ``observation``, ``shuffle``, ``batch_size`` and ``delay``, see
+            :meth:`bai_gym.envs.specification.EpisodeSpec.of` (with the last two statistics hold ``pending``); the
+            others are passed to the problem.
 
     Raises:
         UnknownNameError: If there is no such id.
@@ -74,8 +77,9 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
                 raise ParameterError(f"{env} has no torch batch: choose an id of a fixed budget and one best arm")
             source, keywords = entry.family, {**entry.keywords, **keywords}
             budget = entry.budget if budget is None else budget
-        others = ("num_envs", "budget", "reward", "batch_size", "delay", "shuffle", "device", "dtype")
-        own = {word: keywords.pop(word) for word in ("batch_size", "delay", "shuffle") if word in keywords}
+        others = ("num_envs", "budget", "reward", "batch_size", "delay", "shuffle", "observation", "device", "dtype")
+        words = ("batch_size", "delay", "shuffle", "observation")
+        own = {word: keywords.pop(word) for word in words if word in keywords}
         self.problem = make_problem(source, keywords, others)
         self.num_envs = integer(num_envs, "num_envs", least=1)
         self.num_arms = self.problem.num_arms
@@ -89,9 +93,13 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         self.budget = self.episode_spec.budget
         self.device = torch.device(device)
         self.dtype = dtype
-        self.single_observation_space = observation_space(self.num_arms, self.budget)
+        statistics = observation_space(self.num_arms, self.budget, rewards=self.problem.rewards)
         if self.episode_spec.rounds.late:
-            self.single_observation_space["pending"] = pending_space(self.num_arms, self.episode_spec)
+            statistics["pending"] = pending_space(self.num_arms, self.episode_spec)
+        self._scaling: Any = None
+        if self.episode_spec.observation == "scaled":
+            self._scaling = Scaling(statistics, self.problem.rewards, self.episode_spec.task)
+        self.single_observation_space = self._scaling.space if self._scaling else _of_floats(statistics, dtype)
         self.single_action_space = action_space(self.num_arms, self.episode_spec.task)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -141,7 +149,8 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         if self._over:
             self._begin()
         elif self._remaining > 0:
-            self._pull_one(arms, chosen)
+            outcome = self._pull_one(arms, chosen)
+            info = {} if self.episode_spec.rounds.late else {"outcome": outcome}
         else:
             best = arms.means.amax(1)
             regret = best - arms.means.gather(1, chosen[:, None])[:, 0]
@@ -191,8 +200,8 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         self._remaining = self.budget
         self._over = False
 
-    def _pull_one(self, arms: Arms, chosen: torch.Tensor) -> None:
-        """Pull one arm in each episode: Welford's update."""
+    def _pull_one(self, arms: Arms, chosen: torch.Tensor) -> torch.Tensor:
+        """Pull one arm in each episode, by Welford's update, and return the ``(N,)`` rewards that the pulls drew."""
         at = chosen[:, None]
         means, deviations = arms.means.gather(1, at), arms.deviations.gather(1, at)
         if arms.kind == "bernoulli":
@@ -207,6 +216,7 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         now = zip(self._state, (pulls, mean, squares), strict=True)
         self._state = State(*(values.scatter(1, at, value) for values, value in now))
         self._made(1)
+        return rewards[:, 0]
 
     def _made(self, pulls: int) -> None:
         """Count pulls, and let the rewards arrive whose time has come."""
@@ -235,4 +245,15 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         state = self._arriving[0]
         remaining = torch.full((self.num_envs, 1), float(self._remaining), dtype=self.dtype, device=self.device)
         fields = {"pulls": state.pulls, "means": state.means, "variances": state.variances, "remaining": remaining}
-        return {**fields, "pending": self._state.pulls - state.pulls} if self.episode_spec.rounds.late else fields
+        if self.episode_spec.rounds.late:
+            fields["pending"] = self._state.pulls - state.pulls
+        return fields if self._scaling is None else self._scaling.flat(fields, torch)
+
+
+def _of_floats(statistics: spaces.Dict, dtype: torch.dtype) -> spaces.Dict:
+    """Return the space of statistics that are all floats of a type."""
+    kind: Any = torch.empty(0, dtype=dtype).numpy().dtype.type
+    parts: dict[str, Any] = dict(statistics.spaces)
+    return spaces.Dict(
+        {name: spaces.Box(one.low.astype(kind), one.high.astype(kind), dtype=kind) for name, one in parts.items()}
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
@@ -27,7 +28,8 @@ def test_an_episode_is_the_budget_and_a_recommendation() -> None:
     for left, arm in ((2, 1), (1, 1), (0, 2)):
         observation, rewards, ended, truncated, info = env.step(torch.full((NUM_ENVS,), arm))
         assert observation["remaining"].flatten().tolist() == [left] * NUM_ENVS
-        assert not rewards.any() and not ended.any() and not truncated.any() and info == {}
+        assert not rewards.any() and not ended.any() and not truncated.any()
+        assert info["outcome"].tolist() == [[0.0, 2.0, 1.0][arm]] * NUM_ENVS
     assert observation["pulls"].tolist() == [[0.0, 2.0, 1.0]] * NUM_ENVS
     assert observation["means"].tolist() == [[0.0, 2.0, 1.0]] * NUM_ENVS
     _, rewards, ended, _, info = env.step([0, 1, 2, 1])
@@ -111,3 +113,19 @@ def test_rewards_arrive_round_by_round() -> None:
     assert [one["pulls"][0].tolist() for one in seen] == [[0.0] * 3] * 4 + [[1.0, 1.0, 0.0], [1.0, 2.0, 2.0]]
     assert [one["pending"][0].sum() for one in seen] == [0.0, 1.0, 2.0, 3.0, 2.0, 0.0]
     assert set(seen[4]) == set(env.single_observation_space)
+
+
+def test_observations_are_in_their_spaces() -> None:
+    for env_id in ("BAI-Bernoulli4-v0", "BAI-Gaussian8-v0"):
+        for keywords in ({}, {"observation": "scaled"}, {"batch_size": 3}, {"batch_size": 3, "observation": "scaled"}):
+            env = TorchVectorEnv(env_id, 5, 12, **keywords)  # type: ignore[arg-type]
+            native = gym.make_vec(env_id, 5, budget=12, **keywords)
+            seen, _ = env.reset(seed=0)
+            for step in range(12):
+                array = {key: one.numpy() for key, one in seen.items()} if isinstance(seen, dict) else seen.numpy()
+                assert array in env.observation_space, (env_id, keywords)
+                info = env.step(torch.full((5,), step % 4))[-1]
+                assert ("outcome" in info) == ("batch_size" not in keywords)
+                seen = env._observation()
+            if "observation" in keywords:
+                assert env.single_observation_space == native.single_observation_space
