@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -18,23 +18,20 @@ from bai_gym.agents.tools.choosing import best_mean, shuffled_arms, whole_counts
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
-from bai_gym.validation import choice, integer, real
+from bai_gym.validation import integer, real
 
-__all__ = ["RHO", "Belief", "believe", "best_shares", "correctness", "surest_shares", "value"]
+__all__ = ["RHO", "Belief", "believe", "best_shares", "value"]
 
 SHRINKAGE = 4.0  # degrees of freedom with which the pooled noise variance enters that of an arm
 SMALLEST = 1e-9  # of variances, relative to those that were seen
 NARROWEST = 1e-70  # of standard deviations, relative to the largest one or difference of means
 LARGEST = 2.0**500  # of means, relative to the same
-STEPS, RATE, NOISY_RATE = 30, 0.4, 0.1  # of Adam
+STEPS, RATE = 30, 0.4  # of Adam
 DECAYS = 0.9, 0.999  # of Adam's averages
 FLAT = 1e-7  # slopes far below this do not move Adam
 LEAST_SHARE = 1e-4  # of an arm, where a search starts
 REACH = 5.0  # standard deviations at which a normal distribution ends
 NODES = 20  # of each half of the integral
-POINTS, MASSES = np.polynomial.hermite_e.hermegauss(8)
-MASSES = MASSES / MASSES.sum()
-DRAWS = 16  # of the posterior means, in each step
 FARTHEST = 30.0  # standard deviations, where Phi(-z) is still positive
 NUMBERS_AT_ONCE = 40_000  # fit into the cache
 
@@ -53,15 +50,12 @@ class RHO(Agent):
     computed by quadrature, in place of a Monte Carlo average; counts are rounded shares in place of random draws.
 
     Args:
-        objective: ``"value"`` (default): the expected mean of the recommended arm, as in the paper. ``"pcs"``: the
-            probability that it is the best one.
         epochs: Number of epochs, at least 1; default 10. The first one pulls all arms equally.
         prior_mean: Mean of the normal prior of all means; None (default): estimated.
         prior_sd: Its standard deviation, above 0; None (default): estimated.
         sigma: Standard deviation of all rewards, above 0; None (default): each arm's is estimated.
     """
 
-    objective: str = "value"
     epochs: int = 10
     prior_mean: float | None = None
     prior_sd: float | None = None
@@ -72,7 +66,6 @@ class RHO(Agent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        choice(self.objective, ("value", "pcs"), f"objective of {self.name}")
         integer(self.epochs, f"epochs of {self.name}", least=1)
         if self.prior_mean is not None:
             real(self.prior_mean, f"prior_mean of {self.name}")
@@ -91,8 +84,6 @@ class RHO(Agent):
         for size in filter(None, sizes[1:]):
             belief = self._believe(self.statistics.take(order))
             shares = best_shares(belief, left, shares)
-            if self.objective == "pcs":
-                shares = surest_shares(belief, left, shares, self.rng)
             yield Block(whole_counts(size * shares, size, self.tie, self.rng), order)
             left -= size
         return self.recommend(self._seen)
@@ -132,7 +123,6 @@ class Belief(NamedTuple):
 
 
 Values = tuple[FloatArray, FloatArray]
-Objective = Callable[[Belief, FloatArray], Values]
 
 
 def epoch_sizes(budget: int, num_arms: int, epochs: int) -> list[int]:
@@ -218,38 +208,26 @@ def best_shares(belief: Belief, left: int, last: FloatArray) -> FloatArray:
     found = np.empty(last.shape)
     for part in parts(batch, tries * num_arms * 2 * NODES):
         rows = Belief(*(np.repeat(array[part], tries, axis=0) for array in belief))
-        shares, values = ascend(rows, left, starts[part].reshape(-1, num_arms), RATE, value)
+        shares, values = ascend(rows, left, starts[part].reshape(-1, num_arms))
         best = values.reshape(-1, tries).argmax(axis=1)
         found[part] = shares.reshape(-1, tries, num_arms)[np.arange(len(best)), best]
     return found
 
 
-def surest_shares(belief: Belief, left: int, start: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Return ``(N, K)`` shares near ``start`` that raise the probability of recommending the best arm.
-
-    Its slopes are averages over few random draws, fresh ones in each step, so the steps are small.
-    """
-    shares = np.empty(start.shape)
-    for part in parts(len(start), start.shape[1] * DRAWS * len(POINTS)):
-        rows = Belief(*(array[part] for array in belief))
-        shares[part], _ = ascend(rows, left, start[part], NOISY_RATE, partial(correctness, rng=rng))
-    return shares
-
-
-def ascend(belief: Belief, left: int, start: FloatArray, rate: float, objective: Objective) -> Values:
-    """Return ``(R, K)`` shares of a large objective and its ``(R,)`` values, by Adam on the logits of the shares."""
+def ascend(belief: Belief, left: int, start: FloatArray) -> Values:
+    """Return ``(R, K)`` shares of a large value and these ``(R,)`` values, by Adam on the logits of the shares."""
     logits = np.log(np.maximum(start / start.sum(axis=1, keepdims=True), LEAST_SHARE))
     average, square = np.zeros(logits.shape), np.zeros(logits.shape)
     for step in range(1, STEPS + 1):
         shares = softmax(logits, axis=1)
-        _, slope = objective(belief, left * shares)
+        _, slope = value(belief, left * shares)
         slope -= shares * slope.sum(axis=1, keepdims=True)
         average += (1.0 - DECAYS[0]) * (slope - average)
         square += (1.0 - DECAYS[1]) * (slope**2 - square)
         size = np.sqrt(square / (1.0 - DECAYS[1] ** step)) + FLAT
-        logits += rate * (1.0 - (step - 1) / STEPS) * average / ((1.0 - DECAYS[0] ** step) * size)
+        logits += RATE * (1.0 - (step - 1) / STEPS) * average / ((1.0 - DECAYS[0] ** step) * size)
     shares = softmax(logits, axis=1)
-    return shares, objective(belief, left * shares)[0]
+    return shares, value(belief, left * shares)[0]
 
 
 def value(belief: Belief, pulls: FloatArray) -> Values:
@@ -266,16 +244,6 @@ def value(belief: Belief, pulls: FloatArray) -> Values:
     change = np.sqrt(belief.variance * resolved)
     largest, slope = expected_maximum(belief.mean, change)
     return largest, 0.5 * (1.0 - resolved) * change * slope
-
-
-def correctness(belief: Belief, pulls: FloatArray, rng: np.random.Generator) -> Values:
-    """Return estimates of the probability of recommending the best arm after more pulls, as :func:`value`."""
-    resolved = belief.variance * pulls / (belief.noise + belief.variance * pulls)
-    change, rest = np.sqrt(belief.variance * resolved), np.sqrt(belief.variance * (1.0 - resolved))
-    half = rng.standard_normal((len(pulls), DRAWS // 2, pulls.shape[1]))
-    draws = np.concatenate([half, -half], axis=1)  # antithetic
-    chance, by_change, by_rest = expected_correctness(belief.mean, change, rest, draws)
-    return chance, 0.5 * ((1.0 - resolved) * change * by_change - resolved * rest * by_rest)
 
 
 def expected_maximum(mean: FloatArray, change: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -300,40 +268,6 @@ def expected_maximum(mean: FloatArray, change: FloatArray) -> tuple[FloatArray, 
     weights *= cdf.prod(axis=1)
     slope = (z * hazard(z, cdf) * weights[:, None]).sum(axis=2) / change
     return high[:, 0] - weights.sum(axis=1), slope
-
-
-def expected_correctness(
-    mean: FloatArray, change: FloatArray, rest: FloatArray, noise: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return ``(R,)`` estimates of the probability that the arm recommended is the best, and its derivatives.
-
-    The posterior means will be M_a = m_a + tau_a Z_a, the largest of them M_b, and the posterior standard deviations
-    r_a. The probability is the average over draws of Z of E prod_{a != b} Phi((M_b + r_b Y - M_a) / r_a), Y standard
-    normal.
-
-    Args:
-        mean: ``(R, K)`` m.
-        change: ``(R, K)`` tau, positive.
-        rest: ``(R, K)`` r, positive.
-        noise: ``(R, D, K)`` draws of Z.
-
-    Returns:
-        ``(R,)`` probabilities, and their ``(R, K)`` derivatives by tau and by r.
-    """
-    means = mean[:, None] + change[:, None] * noise  # (R, D, K)
-    best = means == means.max(axis=2, keepdims=True)
-    lead = means.max(axis=2, keepdims=True) - means
-    own = np.where(best, rest[:, None], 0.0).sum(axis=2, keepdims=True)
-    reach = lead[..., None] + own[..., None] * POINTS  # (R, D, K, Y)
-    z = np.clip(reach / rest[:, None, :, None], -FARTHEST, FARTHEST)
-    cdf = np.where(best[..., None], 1.0, ndtr(z))
-    chances = MASSES * cdf.prod(axis=2)  # (R, D, Y)
-    steep = np.where(best[..., None], 0.0, hazard(z, cdf)) * chances[:, :, None] / rest[:, None, :, None]
-    by_lead = steep.sum(axis=3)  # (R, D, K)
-    by_means = np.where(best, by_lead.sum(axis=2, keepdims=True), -by_lead)
-    by_own = (steep * POINTS).sum(axis=(2, 3))[..., None]
-    by_rest = np.where(best, by_own, -(steep * z).sum(axis=3))
-    return chances.sum(axis=2).mean(axis=1), (by_means * noise).mean(axis=1), by_rest.mean(axis=1)
 
 
 @cache

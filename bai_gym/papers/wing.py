@@ -24,7 +24,6 @@ WING = Wing(
         "bai_gym.papers.savings:EXPERIMENTS",
         "bai_gym.papers.learned:EXPERIMENTS",
         "bai_gym.papers.universal:EXPERIMENTS",
-        "bai_gym.papers.in_context:EXPERIMENTS",
         "bai_gym.papers.universal:ON_MOVIES",
     ),
     catalogue="bai_gym.papers:rows",

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from bai_gym.agents.training.language_model import LanguageModel
     from bai_gym.agents.training.sb3 import SB3Agent
     from bai_gym.training.imitation import imitate
-    from bai_gym.training.in_context import InContextRecipe, train_in_context
     from bai_gym.training.learning import Trained, train
     from bai_gym.training.policy import ArmPolicy, export
     from bai_gym.training.recipe import Recipe, recipe_for
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AgainstAgents",
     "ArmPolicy",
-    "InContextRecipe",
     "LanguageModel",
     "Recipe",
     "SB3Agent",
@@ -29,7 +27,6 @@ __all__ = [
     "imitate",
     "recipe_for",
     "train",
-    "train_in_context",
     "weights_and_biases",
 ]
 

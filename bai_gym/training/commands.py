@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bai_gym.agents import DPT, ICPE, Learned, Universal
+from bai_gym.agents import Learned, Universal
 from bai_gym.agents.training.sb3 import SB3Agent
 from bai_gym.api import compare, make_cells
 from bai_gym.benchmark.runner import check_cells, check_runs
@@ -163,43 +163,6 @@ def universal(
     OUT.print(f"{own.trained_on['steps']:,} of {made.steps:,} steps; the learning curve is in {out / 'curve.jsonl'}")
     print_paths([weights])
     _compare([own, *others], HELD_OUT, seed + 1, runs, workers, out, reuse)
-
-
-@app.command("in-context")
-def in_context(
-    env: _Env,
-    steps: _Steps = None,
-    seed: Seed = 0,
-    out: _Out = None,
-    set_: _Set = None,
-    recipe: Annotated[
-        list[str] | None,
-        _entries(
-            "width=16",
-            "value_steps (gradient steps of the network that chooses pulls), width (of the layers), learning_rate",
-        ),
-    ] = None,
-    agent: _Agents = None,
-    runs: _Runs = 4000,
-    workers: Workers = 1,
-    reuse: Reuse = None,
-) -> None:
-    """Train DPT and ICPE: to predict the best arm, then to find it (by DQN)."""
-    from bai_gym.training import InContextRecipe, train_in_context
-
-    check_runs(runs, workers)
-    entries = _given(steps=steps) | _read(recipe, InContextRecipe)
-    made = InContextRecipe(env, keywords(set_ or []), seed, **entries)
-    out = Path("results") / f"train-in-context-{env}" if out is None else out
-    check_files(out, result_files())
-    others = agent or ["Uniform", "SH"]
-    check_cells(make_cells(others, env, None, seed, made.env_kwargs))  # reports mistakes before the training
-    OUT.print(f"{made.command()} (steps {made.steps:,} and {made.value_steps:,})", soft_wrap=True)
-    with _progress(out) as on_part:
-        weights = train_in_context(made, out, on_part=on_part)
-    print_paths([weights])
-    agents = [DPT(path=weights), ICPE(path=weights), *others]
-    _compare(agents, env, seed + 1, runs, workers, out, reuse, made.env_kwargs)
 
 
 def _given(**values: Any) -> dict[str, Any]:

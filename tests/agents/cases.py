@@ -42,7 +42,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("GNA", {"sampling": "track", "estimator": "mean"}),
     ("FCVote", {"agent": "UGapEc", "sigma": 1.0}),
     ("EB-TC-eps", {"beta": "ids"}),
-    ("RHO", {"objective": "pcs", "epochs": 3}),
+    ("RHO", {"epochs": 3}),
     ("RHO", {"prior_mean": 5.0, "prior_sd": 30.0, "sigma": 1.0}),
     ("RUE", {"spread": "unbiased"}),
 ]
