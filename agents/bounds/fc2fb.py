@@ -38,6 +38,9 @@ class FC2FB(ConfidentRuns):
         delta: The error probability of the last run, at most 1/2; default 1/e.
         q: The smallest number of pulls that the agent may need, at least 1. None (default): its minimum budget. The
             error bound of the paper holds for any; with a smaller one there are as many runs as the agent can begin.
+        b: Length of an interval that contains the rewards, for agents that have this parameter. None (default): as the
+            agent chooses it.
+        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian; None (default): as the agent chooses.
 
     Requires what the agent requires. Minimum budget: 2 q, and that of the agent.
     """
