@@ -1,0 +1,80 @@
+"""FC2FB: a fixed budget spent on runs of an agent of fixed confidence, the most cautious ones first."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from typing_extensions import override
+
+from bai_gym.agents.base import Plan
+from bai_gym.agents.bounds.confident_runs import ConfidentRuns
+from bai_gym.agents.sequential import first_block
+from bai_gym.agents.tools.choosing import best_mean
+from bai_gym.problems import ProblemInfo
+from bai_gym.validation import integer, real
+
+__all__ = ["FC2FB"]
+
+SMALLEST_DELTA = 1e-300  # that the logarithms of all agents can take
+
+
+@dataclass(kw_only=True)
+class FC2FB(ConfidentRuns):
+    """Runs an agent of fixed confidence with ever larger error probabilities, until a run stops by itself.
+
+    The budget n is divided equally among R = floor(log2(n / q)) runs, which forget each other's samples. Run r = 1,
+    ..., R may err with probability delta^(2^(R - r)); the first one that stops within its share recommends.
+
+    Paper: Balagopalan, Li, Zhao, Nguyen, Daitche, Nassif and Jun (2026), "Fixed Budget is No Harder Than Fixed
+    Confidence in Best-Arm Identification up to Logarithmic Factors", Algorithm 3. Differences: where no run stops, it
+    recommends the arm of largest mean over all samples, where the paper takes any arm; episodes whose answer is known
+    make the pulls of the next run as long as others of their batch need it, and ignore them.
+
+    Args:
+        agent: Name of an agent that decides when to stop; default ``"EB-TCI"``, which errs least here.
+        delta: The error probability of the last run, at most 1/2; default 1/e.
+        q: The smallest number of pulls that the agent may need, at least 1. None (default): its minimum budget. The
+            error bound of the paper holds for any; with a smaller one there are as many runs as the agent can begin.
+        b: Length of an interval that contains the rewards, for agents that have this parameter. None (default): as the
+            agent chooses it.
+        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian; None (default): as the agent chooses.
+
+    Requires what the agent requires. Minimum budget: 2 q, and that of the agent.
+    """
+
+    agent: str = "EB-TCI"
+    delta: float = 1.0 / math.e
+    q: int | None = None
+
+    name: ClassVar[str] = "FC2FB"
+    notes: ClassVar[tuple[str, ...]] = ("FC2FB: its runs forget each other's samples",)
+
+    @override
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return the budget of a single run."""
+        least = self.made().minimum_budget(num_arms)
+        return max(least, 2 * (least if self.q is None else integer(self.q, f"q of {self.name}", least=1)))
+
+    @override
+    def begin(self, info: ProblemInfo) -> None:
+        real(self.delta, f"delta of {self.name}", above=0, most=0.5)
+        super().begin(info)
+
+    @override
+    def plan(self) -> Plan:
+        if self.budget < self.minimum_budget(self.num_arms):
+            yield first_block(self, self.budget)
+            return best_mean(self.statistics, self.tie, self.rng)
+        least = self.made().minimum_budget(self.num_arms)
+        quotient = self.budget // (least if self.q is None else self.q)
+        runs = min(quotient.bit_length() - 1, self.budget // least)  # floor(log2(n / q))
+        answer = np.full(self.batch, -1)
+        for left in reversed(range(runs)):
+            arm, _, stopped = yield from self.run(self.budget // runs, max(self.delta**2.0**left, SMALLEST_DELTA))
+            answer = np.where((answer < 0) & stopped, arm, answer)
+            if (answer >= 0).all():
+                break
+        return np.where(answer < 0, best_mean(self.statistics, self.tie, self.rng), answer)
