@@ -307,7 +307,6 @@ WING = Wing(
         "GNA": Entry(".bounds.neyman:GNA"),
         "NA-AIPW": Entry(".bounds.neyman:NAAIPW", arms=2),
         "FC2FB": Entry(".bounds.fc2fb:FC2FB", spends_budget=False),
-        "FCVote": Entry(".bounds.fc_vote:FCVote", spends_budget=False, own=True),
         "UGapEb": Entry(".bounds.ugape:UGapEb"),
         "UGapEb-V": Entry(".bounds.ugape:UGapEbV"),
         "A-UGapEb": Entry(".bounds.ugape:AUGapEb"),

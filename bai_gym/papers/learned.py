@@ -47,7 +47,6 @@ WITH_TWO_ARMS = (
     "DSH",
     "GNA",
     "NA-AIPW",
-    "FCVote",
     "EB-TC-eps",
     "OCBA-PCS",
     "RUE",

@@ -37,7 +37,6 @@ OTHERS = (
     "OCBA-PCS",
     "EB-TC-eps",
     "GNA",
-    "FCVote",
 )
 ON_GAUSSIAN = (*OTHERS, "TS", "TTTS")
 ON_BERNOULLI = (*OTHERS, "TS(posterior=bernoulli)", "TTTS(posterior=bernoulli)")

@@ -40,7 +40,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("DSH", {"output": "mean"}),
     ("FBKT", {"phi": 2, "leftover": "scale"}),
     ("GNA", {"sampling": "track", "estimator": "mean"}),
-    ("FCVote", {"agent": "UGapEc", "sigma": 1.0}),
+    ("FC2FB", {"agent": "UGapEc", "sigma": 1.0}),
     ("FC2FB", {"agent": "UGapEc", "sigma": 1.0, "q": 1}),
     ("EB-TC-eps", {"beta": "ids"}),
     ("RHO", {"epochs": 3}),
@@ -57,9 +57,7 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["UCB-E"], "a", ["most", -1.0, math.inf, [1]]),
     (["EB-TC-eps"], "epsilon", [0.0]),
     (["EB-TC-eps", "EB-TC"], "beta", ["half", 1.0]),
-    (["FCVote"], "delta", [0.1]),
-    (["FCVote"], "first", [2]),
-    (["FCVote", "FC2FB"], "agent", ["SH"]),
+    (["FC2FB"], "agent", ["SH"]),
     (["FC2FB"], "delta", [0.6]),
     (["FC2FB"], "q", [0, 1.5]),
     (["TTUCB"], "family", ["bernoulli"]),
@@ -83,7 +81,6 @@ EXCLUDED: list[tuple[str, dict[str, Any]]] = [
     ("FC-DSH", {"threshold": "gk16"}),
     ("GNA", {"sampling": "track"}),
     ("Uniform", {"cap": "items", "mode": "random"}),
-    ("FCVote", {"agent": "UGapEc-V", "sigma": 1.0}),
 ]
 
 # Choices by rewards, in the order of KINDS.
@@ -93,7 +90,7 @@ INTERVALS = ["KL-LUCB", "KL-Racing", "Tri-BBAI", "Opt-BBAI"]
 SUB_GAUSSIAN = ["TTUCB", "SE", "FC-DSH"]
 KNOWN_VARIANCES = ["lil-UCB"]
 GIVEN_RANGE = ["CR-A", "CR-C", "UCB1", "A-UCB-E", *UGAPE[2:4]]
-RANGE_OR_VARIANCES = [*UGAPE[4:], "LUCB", "FCVote", "APT-G", "HDoC", "LUCB-G", "APGAI"]
+RANGE_OR_VARIANCES = [*UGAPE[4:], "LUCB", "APT-G", "HDoC", "LUCB-G", "APGAI"]
 VARIANCES = ["SHAdaVar", "SHAdaVar-Reuse", "VBR", "OCBA", "OCBA-PCS", "GNA", "NA-AIPW", *ZONE]
 BERNOULLI, STUDENT = {"family": "bernoulli"}, {"family": "student"}
 

@@ -210,14 +210,14 @@ class Favourite(agents.make("SH").__class__):  # type: ignore[misc]
 
 
 def test_only_agents_of_the_library_are_known_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = ["SH", "SHAdaVar(delta=0.1)", agents.make("TTTS"), agents.make("SH").__class__, "FCVote(agent=KL-LUCB)"]
+    known = ["SH", "SHAdaVar(delta=0.1)", agents.make("TTTS"), agents.make("SH").__class__, "FC2FB(agent=KL-LUCB)"]
     for agent in known:
         assert agent_source(agent).alike, agent
     patched = agents.make("SH")
     patched.recommend = lambda observation: np.zeros(len(observation["means"]), np.int64)
     monkeypatch.setitem(registry._AGENTS, "Own", Favourite)
     unknown = [Favourite, Favourite(), "Own", "SH(tie=first)", patched]
-    unknown += [agents.make("FCVote", agent="Own")]
+    unknown += [agents.make("FC2FB", agent="Own")]
     if "EI" in LIBRARY:
         unknown += [agents.make("PI-BAI", prior_mean=[0.0, 1.0], prior_sd=1.0)]
         unknown += [agents.make("EI", kernel=kernel) for kernel in (np.eye(4), lambda x: x @ x.T)]
