@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 import bai_gym
-from bai_gym.agents.training import SB3Agent
+from bai_gym.training import SB3Agent
 from bai_gym.training.arrays import TorchVectorEnv
 
 ENV, BUDGET, N, UPDATES = "BAI-Bernoulli3-v0", 10, 1000, 1_000

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 import bai_gym
-from bai_gym.agents.training import SB3Agent
+from bai_gym.training import SB3Agent
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--env", default="BAI-Bernoulli4-v0")

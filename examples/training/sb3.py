@@ -10,8 +10,7 @@ import torch
 from stable_baselines3 import DQN, PPO
 
 import bai_gym
-from bai_gym.agents.training import SB3Agent
-from bai_gym.training import SB3VecEnv
+from bai_gym.training import SB3Agent, SB3VecEnv
 
 ENV, BUDGET, N = "BAI-Bernoulli3-v0", 10, 64
 EPISODES = 4 * (BUDGET + 1)  # four whole episodes between two updates

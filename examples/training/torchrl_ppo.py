@@ -12,7 +12,7 @@ from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
 import bai_gym
-from bai_gym.agents.training import SB3Agent
+from bai_gym.training import SB3Agent
 
 ENV, BUDGET, STEPS, FRAMES = "BAI-Bernoulli2-v0", 6, 63_000, 2_100  # frames between two updates
 
