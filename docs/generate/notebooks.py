@@ -10,7 +10,7 @@ from typing import Any
 
 from generate.colab import CELLS
 from generate.formulas import typeset
-from generate.project import LINK
+from generate.project import LINK, inside_docs
 
 __all__ = ["imported_files", "notebook_page", "with_modules"]
 
@@ -20,8 +20,8 @@ FIGURES = {"image/svg+xml": ".svg", "image/gif": ".gif", "image/png": ".png"}
 def notebook_page(file: Path) -> tuple[str, dict[str, bytes]]:
     """Return a notebook as Markdown, and its figures by their names; both belong in the folder of the notebook.
 
-    Links to other notebooks lead to their pages; of links to other files the text stays. The badge becomes a link in
-    words, since pages load nothing from elsewhere.
+    Links to other notebooks and to pages lead to pages; of links to other files the text stays. The badge becomes a
+    link in words, since pages load nothing from elsewhere.
     """
     figures: dict[str, bytes] = {}
     parts: list[str] = []
@@ -83,4 +83,5 @@ def _printed(output: dict[str, Any]) -> str:
 
 def _to_page(link: re.Match[str]) -> str:
     page, notebook, rest = link["target"].partition(".ipynb")
-    return f"[{link['text']}]({page}.md{rest})" if notebook else link["text"]
+    target = f"{page}.md{rest}" if notebook else inside_docs(page)
+    return f"[{link['text']}]({target})" if target else link["text"]
