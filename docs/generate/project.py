@@ -10,17 +10,8 @@ from pathlib import Path
 from typing import Any
 
 __all__ = [
-    *(
-        "EXAMPLES",
-        "LESSONS",
-        "example_files",
-        "examples_text",
-        "inside_docs",
-        "is_whole",
-        "outside_page",
-        "without_dead_links",
-    ),
-    "without_dead_pages",
+    *("EXAMPLES", "LESSONS", "example_files", "examples_text", "inside_docs", "is_whole", "outside_page"),
+    *("without_dead_links", "without_dead_pages"),
 ]
 
 EXAMPLES = "examples"

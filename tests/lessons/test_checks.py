@@ -50,7 +50,6 @@ OTHERS: dict[str, Callable[..., Any]] = {
     "recommend": lambda o: max(np.flatnonzero(o["pulls"]), key=lambda arm: o["means"][arm]),
     "greedy": lambda o: next((arm for arm in range(3) if not o["pulls"][arm]), np.argmax(o["means"])),
     "number_of_rounds": lambda k: len(bin(k - 1)) - 2,
-    "pulls_per_arm": lambda n, k, active: n // active // len(bin(k - 1)[2:]),
     "cumulative_regret": lambda n, m: n.sum() * m.max() - n @ m,
     "ucb_indices": lambda n, m: [
         m[i] + math.sqrt(2 * math.log(sum(n)) / t) if t else math.inf for i, t in enumerate(n)
@@ -60,7 +59,6 @@ OTHERS: dict[str, Callable[..., Any]] = {
     "least_squares": lambda x, n, m: np.linalg.lstsq(x * np.sqrt(n)[:, None], m * np.sqrt(n), rcond=None)[0],
     "share_significant": lambda p, level: (p.min(axis=1) < level).sum() / len(p),
     "first_stop": lambda m, level: next((n for n, ratio in enumerate(m, 1) if ratio >= 1 / level), 0),
-    "soft_error": lambda z, best: sum((1 - z.softmax(1)[i, b]) / len(best) for i, b in enumerate(best)),
 }
 
 

@@ -102,7 +102,6 @@ CLAIMS: dict[str, dict[str, Callable[[Printed], bool]]] = {
         ),
     },
     "3_regret_and_identification": {
-        "Those of arms 2 and 3 stay wide": lambda p: "460 122   8  10" in p["posteriors"],
         "after 1,000 pulls about a quarter": lambda p: (
             0.2 < number(p["earn"], "TS:.* 500, +") / number(p["earn"], "Uniform:.* 500, +") < 0.3
         ),
