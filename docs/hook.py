@@ -22,7 +22,7 @@ from generate.environments import environment_index, environment_text, group_of
 from generate.formulas import typeset
 from generate.instances import Environment, environments
 from generate.markdown import agent_page, environment_page
-from generate.notebooks import imported_files, notebook_page
+from generate.notebooks import notebook_page, with_modules
 from generate.pictures import picture
 from generate.players import verdicts
 from generate.project import (
@@ -106,13 +106,10 @@ def _pages(everything: tuple[Environment, ...], written: dict[str, Written]) -> 
     yield "contributing.md", outside_page(ROOT / "CONTRIBUTING.md")
     yield "examples.md", examples_text(ROOT)
     yield f"{LESSONS}/index.md", outside_page(ROOT / LESSONS / "README.md")
-    notebooks = [file for file in example_files(ROOT) if file.suffix == ".ipynb"]
-    for needed in {needed for file in notebooks for needed in imported_files(file)}:
-        yield needed.relative_to(ROOT).as_posix(), needed.read_bytes()
-    for file in notebooks:
+    for file in (file for file in example_files(ROOT) if file.suffix == ".ipynb"):
         place = file.relative_to(ROOT)
         text, figures = notebook_page(file)
-        yield place.as_posix(), file.read_bytes()
+        yield place.as_posix(), with_modules(file)
         yield place.with_suffix(".md").as_posix(), text
         for name, figure in figures.items():
             yield place.with_name(name).as_posix(), figure

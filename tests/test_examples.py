@@ -74,7 +74,7 @@ def test_a_notebook_shows_what_came_out(notebook: Path) -> None:
     outputs = [output for cell in cells_of(notebook) for output in cell["outputs"]]
     # Definitions show nothing; a message on stderr would be a warning.
     kinds = {output["output_type"] if output.get("name") != "stderr" else "stderr" for output in outputs}
-    assert kinds == {"stream", "display_data"}
+    assert kinds <= {"stream", "display_data", "execute_result"}
     printed = "".join("".join(output.get("text", "")) for output in outputs)
     assert not re.search(r"/home/|/tmp/|/Users/|[A-Z]:\\", printed)  # nothing of the machine that it ran on
     assert not re.search(r"^[!%]", program_of(notebook), re.MULTILINE)  # plain Python

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
 
 from generate.colab import CELLS
 from generate.formulas import typeset
-from generate.project import LINK
+from generate.project import LINK, inside_docs
 
-__all__ = ["imported_files", "notebook_page"]
+__all__ = ["imported_files", "notebook_page", "with_modules"]
+
+FIGURES = {"image/svg+xml": ".svg", "image/gif": ".gif", "image/png": ".png"}
 
 
 def notebook_page(file: Path) -> tuple[str, dict[str, bytes]]:
     """Return a notebook as Markdown, and its figures by their names; both belong in the folder of the notebook.
 
-    Links to other notebooks lead to their pages; of links to other files the text stays. The badge becomes a link in
-    words, since pages load nothing from elsewhere.
+    Links to other notebooks and to pages lead to pages; of links to other files the text stays. The badge becomes a
+    link in words, since pages load nothing from elsewhere.
     """
     figures: dict[str, bytes] = {}
     parts: list[str] = []
@@ -35,17 +36,18 @@ def notebook_page(file: Path) -> tuple[str, dict[str, bytes]]:
             continue
         parts.append(f"```python\n{source}\n```")
         for output in cell["outputs"]:
-            figure = output.get("data", {}).get("image/png")
-            if figure is None:
-                parts.append(f"```text\n{_printed(output).rstrip()}\n```")
-            else:
-                name = f"{file.stem}-{len(figures) + 1}.png"
-                figures[name] = base64.b64decode(figure)
+            data = output.get("data", {})
+            kind = next((kind for kind in FIGURES if kind in data), None)
+            if kind is not None:
+                name = f"{file.stem}-{len(figures) + 1}{FIGURES[kind]}"
+                content = "".join(data[kind])
+                figures[name] = content.encode() if kind.endswith("xml") else base64.b64decode(content)
                 parts.append(f"![What the cell above draws]({name})")
+            elif text := _printed(output).rstrip():
+                parts.append(f"```text\n{text}\n```")
     title, *rest = "\n\n".join(parts).partition("\n")
-    both = [file, *imported_files(file)]
-    links = " and ".join(f"[{one.name}]({os.path.relpath(one, file.parent)}){{ download }}" for one in both)
-    download = f"Download {links}{', into one folder' if both[1:] else ''}, to run it and to do the exercises.{colab}"
+    modules = "".join(f" It brings `{module.name}`, which it writes beside itself." for module in imported_files(file))
+    download = f"Download [{file.name}]({file.name}){{ download }}, to run it and to do the exercises.{modules}{colab}"
     return "".join((title, "\n\n", download, "\n", *rest, "\n")), figures
 
 
@@ -56,10 +58,30 @@ def imported_files(file: Path) -> list[Path]:
     return [module for module in found if module.exists()]
 
 
+def with_modules(file: Path) -> bytes:
+    """Return a notebook to download: below its title a cell, folded up, writes each module that it imports."""
+    if not (modules := imported_files(file)):
+        return file.read_bytes()
+    notebook = json.loads(file.read_text(encoding="utf-8"))
+    notebook["cells"][1:1] = [
+        {
+            "cell_type": "code",
+            "execution_count": None,
+            "id": f"write-{module.stem}",
+            "metadata": {"jupyter": {"source_hidden": True}},
+            "outputs": [],
+            "source": f"%%writefile {module.name}\n{module.read_text(encoding='utf-8')}".splitlines(keepends=True),
+        }
+        for module in modules
+    ]
+    return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
+
+
 def _printed(output: dict[str, Any]) -> str:
     return "".join(output["text"] if output["output_type"] == "stream" else output["data"]["text/plain"])
 
 
 def _to_page(link: re.Match[str]) -> str:
     page, notebook, rest = link["target"].partition(".ipynb")
-    return f"[{link['text']}]({page}.md{rest})" if notebook else link["text"]
+    target = f"{page}.md{rest}" if notebook else inside_docs(page)
+    return f"[{link['text']}]({target})" if target else link["text"]

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 __all__ = [
-    *("EXAMPLES", "LESSONS", "example_files", "examples_text", "is_whole", "outside_page", "without_dead_links"),
-    "without_dead_pages",
+    *("EXAMPLES", "LESSONS", "example_files", "examples_text", "inside_docs", "is_whole", "outside_page"),
+    *("without_dead_links", "without_dead_pages"),
 ]
 
 EXAMPLES = "examples"
@@ -65,7 +65,7 @@ def outside_page(file: Path) -> str:
     def replace(match: re.Match[str]) -> str:
         target = match["target"]
         path, hash_mark, anchor = target.partition("#")
-        page = PAGES.get(path, path.removeprefix("docs/") if path.startswith("docs/") else None)
+        page = PAGES.get(path) or inside_docs(path)
         if not path:
             return match[0]
         if file.parent / path in notebooks:
@@ -73,6 +73,12 @@ def outside_page(file: Path) -> str:
         return f"[{match['text']}]({page}{hash_mark}{anchor})" if page else match["text"]
 
     return LINK.sub(replace, file.read_text(encoding="utf-8"))
+
+
+def inside_docs(path: str) -> str | None:
+    """Return the page of a path such as ``../docs/page.md``, from a folder of the repository; None for other paths."""
+    found = re.fullmatch(r"((?:\.\./)*)docs/(.+)", path)
+    return found[1] + found[2] if found else None
 
 
 def example_files(root: Path) -> list[Path]:
@@ -86,7 +92,7 @@ def examples_text(root: Path) -> str:
     """Return the page with the examples: programs as they are, and links to the pages of notebooks."""
     parts = [
         "# Examples",
-        "The programs and notebooks in `examples/`; tests run all of them. The seven lessons have exercises: "
+        "The programs and notebooks in `examples/`; tests run all of them. The nine lessons have exercises: "
         "[how to learn and teach with them](examples/lessons/index.md).",
         "## Notebooks",
     ]

@@ -1,7 +1,8 @@
 """Checks for the exercises of the lessons. Each prints one sentence: right, not right yet (and why), or not done yet.
 
 A check takes what the student has written. What is not right is said with the numbers: what was seen, what was
-expected. `passed("name", ...)` tells the cells further down whether they can use it.
+expected. `passed("name", ...)` tells the cells further down whether they can use it. `hint(1)` helps with the exercise
+that was checked last, `hint(2)` more, and `hint(3)` is nearly the solution.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ import numpy as np
 SECONDS = 10.0  # after which a call counts as one that never ends
 DRAWS = 400  # random choices that are looked at where ties must be broken at random
 _PASSED: dict[str, bool] = {}
+_HINTS: dict[str, tuple[str, ...]] = {}  # of each exercise, the gentlest first
+_CHECKED: list[str] = []  # exercises in the order in which they were checked
 _ANSWERED: list[str] = []  # calls of the present check that have returned something
 
 
@@ -41,14 +44,28 @@ def passed(*names: str) -> bool:
     return not missing
 
 
-def _check(say: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Turn a function that raises into one that prints, and keeps what `passed` asks for."""
+def hint(step: int, exercise: str | None = None) -> None:
+    """Print a hint for the exercise that was checked last, or for the one that is named; hint 1 is the gentlest."""
+    name = exercise or (_CHECKED[-1] if _CHECKED else "")
+    if name not in _HINTS:
+        print('Run the check of an exercise first, or name it: checks.hint(1, "recommend").')
+    elif step not in range(1, len(_HINTS[name]) + 1):
+        print(f"{name} has the hints 1 to {len(_HINTS[name])}.")
+    else:
+        print(f"Hint {step} of {len(_HINTS[name])} for {name}: {_HINTS[name][step - 1]}")
+
+
+def _check(say: str, *hints: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Turn a function that raises into one that prints, and keeps what `passed` and `hint` ask for."""
 
     def wrap(check: Callable[..., None]) -> Callable[..., None]:
+        name = check.__name__
+        _HINTS[name] = hints
+
         @functools.wraps(check)
         def run(solution: Any) -> None:
-            name = check.__name__
             _PASSED[name] = False
+            _CHECKED.append(name)
             _ANSWERED.clear()
             try:
                 if not callable(solution):
@@ -58,7 +75,8 @@ def _check(say: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
                 if _ANSWERED:  # no template: some path of it has no return
                     print(f"Not right yet: {call} returned nothing, while {_ANSWERED[0]} returned an answer.")
                 else:
-                    print(f"Not done yet: {name} returns nothing. Write your code, run its cell, then this one.")
+                    how = "Write your code, run its cell, then this one. Stuck? Call checks.hint(1)."
+                    print(f"Not done yet: {name} returns nothing. {how}")
             except NotRight as reason:
                 print(f"Not right yet: {reason}")
             else:
@@ -177,7 +195,12 @@ def _untouched(arrays: Sequence[np.ndarray], copies: Sequence[np.ndarray], call:
 # Lesson 1
 
 
-@_check("your recommendation is the pulled arm of largest sample mean.")
+@_check(
+    "your recommendation is the pulled arm of largest sample mean.",
+    "Which entries of means stand for something? Only those of arms with at least one pull.",
+    "Replace the means of arms without a pull by a number that never wins, then take the position of the largest.",
+    'means = np.where(observation["pulls"] > 0, observation["means"], ...), and the arm is int(means.argmax()).',
+)
 def recommend(solution: Callable[..., Any]) -> None:
     """`recommend(observation)` returns the arm of largest sample mean among those pulled."""
     for pulls, means in (([2, 5, 9], [0.2, 0.9, 0.5]), ([4, 1, 1], [0.7, 0.6, 0.1]), ([3, 0, 2], [-1.0, 0.0, -0.5])):
@@ -205,7 +228,12 @@ def recommend(solution: Callable[..., Any]) -> None:
         raise NotRight(f"{call} returned arm {arm} of mean {means[arm]}; expected arm {best} of mean {means[best]}.")
 
 
-@_check("greedy tries every arm once, and then goes on with the best mean.")
+@_check(
+    "greedy tries every arm once, and then goes on with the best mean.",
+    "There are two cases: some arm has no pull yet, or every arm has one.",
+    "pulls.all() is True if no entry is 0; pulls.argmin() is an arm of fewest pulls.",
+    'if not observation["pulls"].all(): return int(observation["pulls"].argmin()); otherwise the arm of largest mean.',
+)
 def greedy(solution: Callable[..., Any]) -> None:
     """`greedy(observation)` returns an arm without a pull, if there is one, else the arm of largest mean."""
     for pulls, means in (([1, 0, 1], [1.0, 0.0, 0.0]), ([0, 0, 0], [0.0, 0.0, 0.0]), ([1, 4, 2], [0.0, 0.5, 1.0])):
@@ -226,7 +254,12 @@ def greedy(solution: Callable[..., Any]) -> None:
             )
 
 
-@_check("this is Wilson's interval, the one that bai-gym prints.")
+@_check(
+    "this is Wilson's interval, the one that bai-gym prints.",
+    "Compute centre and half width, each in a line of its own; p = errors / runs.",
+    "Both have the denominator 1 + z**2 / n. Try 0 errors of 100: the interval goes from 0 to 0.037.",
+    "half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)); return centre - half, centre + half.",
+)
 def interval(solution: Callable[..., Any]) -> None:
     """`interval(errors, runs)` returns the two ends of Wilson's interval at level 95 %."""
     for errors, runs in ((30, 100), (0, 100), (1000, 5000), (50, 50)):
@@ -275,7 +308,12 @@ def _rounds(num_arms: int) -> int:
     return (num_arms - 1).bit_length()
 
 
-@_check("that many halvings, rounded up, leave one arm.")
+@_check(
+    "that many halvings, rounded up, leave one arm.",
+    "Write down how many arms are left after each round: 8, 4, 2, 1 and 5, 3, 2, 1.",
+    "R halvings leave one arm if 2**R is at least K: a logarithm to base 2, rounded up. Or count in a loop.",
+    "int(np.ceil(np.log2(num_arms))); or count how often num_arms = (num_arms + 1) // 2 is done until it is 1.",
+)
 def number_of_rounds(solution: Callable[..., Any]) -> None:
     """`number_of_rounds(num_arms)` returns the base-2 logarithm, rounded up."""
     for num_arms in (8, 2, 5, 64, 65, 1000):
@@ -296,7 +334,12 @@ def number_of_rounds(solution: Callable[..., Any]) -> None:
             raise NotRight(f"{call} is {rounds}{down}; expected {expected}: {shown}, half of the arms, rounded up.")
 
 
-@_check("every round gets the same share of the budget, and every arm in it the same number of pulls.")
+@_check(
+    "every round gets the same share of the budget, and every arm in it the same number of pulls.",
+    "First the pulls of one round: the budget over the number of rounds, which all arms determine, dropped ones too.",
+    "Divide the pulls of the round among the arms that are still active. The operator // rounds down.",
+    "budget // (rounds * num_active), with rounds from exercise 1, for num_arms.",
+)
 def pulls_per_arm(solution: Callable[..., Any]) -> None:
     """`pulls_per_arm(budget, num_arms, num_active)` returns budget / (rounds x active arms), rounded down."""
     for budget, num_arms, active in ((240, 8, 8), (240, 8, 2), (100, 8, 8), (100, 5, 3), (1000, 64, 16)):
@@ -320,7 +363,12 @@ def pulls_per_arm(solution: Callable[..., Any]) -> None:
         raise NotRight(f"{call} is {pulls}; expected {sum_}{why}.")
 
 
-@_check("the better half survives, rounded up, and ties are broken at random.")
+@_check(
+    "the better half survives, rounded up, and ties are broken at random.",
+    "How many survive? (len(active) + 1) // 2. Sort positions by mean, the largest first, then look up their arms.",
+    "np.lexsort sorts by its last key, and by the one before where that is equal: it can be rng.random(len(means)).",
+    "order = np.lexsort([rng.random(len(means)), -means]); return active[order[: ...]].",
+)
 def better_half(solution: Callable[..., Any]) -> None:
     """`better_half(active, means, rng)` returns the arms of the larger half of the means, half rounded up."""
     cases = (([3, 5, 8, 9], [0.1, 0.9, 0.4, 0.7]), ([2, 4, 6], [0.5, 0.2, 0.8]), ([7, 1], [0.3, 0.6]))
@@ -424,7 +472,12 @@ class Pulls:
         return [counts[arm] for arm in range(len(self.means))]
 
 
-@_check("your sequential halving does, pull for pull, what the algorithm says.")
+@_check(
+    "your sequential halving does, pull for pull, what the algorithm says.",
+    "Begin with active = np.arange(num_arms), and loop while more than one arm is active.",
+    "In a round: the pulls per arm, the mean of pull(arm, times) for each active arm, the better half.",
+    "means = np.array([pull(arm, times).mean() for arm in active]), then better_half; at the end int(active[0]).",
+)
 def sequential_halving(solution: Callable[..., Any]) -> None:
     """`sequential_halving(pull, num_arms, budget, rng)` makes the pulls of Karnin et al. (2013), and recommends."""
     eight, five = [0.3, 0.1, 0.8, 0.5, 0.2, 0.9, 0.4, 0.6], [0.2, 0.7, 0.1, 0.9, 0.4]
@@ -524,7 +577,178 @@ def _check_course(pull: Pulls) -> None:
 # Lesson 3
 
 
-@_check("pulls in proportion to the variances make all means equally uncertain.")
+@_check(
+    "every pull of an arm costs its gap, and the best arm costs nothing.",
+    "What does one pull of an arm cost, compared with a pull of the best arm?",
+    "means.max() - means are the gaps, one for each arm; an arm's gap is paid as often as the arm is pulled.",
+    "(pulls * (means.max() - ...)).sum()",
+)
+def cumulative_regret(solution: Callable[..., Any]) -> None:
+    """`cumulative_regret(pulls, means)` returns the sum of pulls x (largest mean - mean)."""
+    for pulls, means in (([10, 30, 60], [0.2, 0.5, 0.9]), ([0, 7], [0.75, 0.5]), ([5, 5, 5], [-1.0, 1.0, 1.0])):
+        counts, values = np.array(pulls), np.array(means)
+        call = f"cumulative_regret({pulls}, {means})"
+        answer = _numbers(_call(solution, counts, values), call, (), "one number")
+        gaps = values.max() - values
+        expected = (counts * gaps).sum()
+        wrong = {
+            "yours is the regret of an average pull, not of all": expected / counts.sum(),
+            "yours is the reward collected; the regret is what was lost against the best arm": (counts * values).sum(),
+            "yours counts pulls of worse arms; each of them costs the gap of its arm": counts[gaps > 0].sum(),
+            "yours is a simple regret, of one recommended arm": gaps[counts.argmax()],
+            "yours sums the gaps, whatever the pulls": gaps.sum(),
+            "the largest mean minus the arm's, so that nothing is below 0": -expected,
+        }
+        _compare(answer, expected, call, wrong)
+
+
+def _compare(answer: Any, expected: Any, call: str, wrong: dict[str, Any]) -> None:
+    """Refuse other numbers than those expected; where they are those of a known mistake, say which."""
+    if np.allclose(answer, expected):
+        return
+    shown = [_list(np.asarray(value)) if np.ndim(value) else f"{float(value):.6g}" for value in (answer, expected)]
+    seen = f"{call} is {shown[0]}; expected {shown[1]}"
+    for mistake, value in wrong.items():
+        if np.allclose(answer, value):
+            raise NotRight(f"{seen}: {mistake}.")
+    raise NotRight(f"{seen}.")
+
+
+@_check(
+    "a large mean or few pulls make an index large, and an arm without a pull comes first.",
+    "t, the number of all pulls so far, is pulls.sum(); T is pulls, an array.",
+    "Arms without a pull would divide by 0: begin with np.full(len(pulls), np.inf), and fill in the others.",
+    "seen = pulls > 0; indices[seen] = means[seen] + np.sqrt(... / pulls[seen]).",
+)
+def ucb_indices(solution: Callable[..., Any]) -> None:
+    """`ucb_indices(pulls, means)` returns mean + sqrt(2 log t / T) of each arm; inf for an arm without a pull."""
+    for pulls, means in (([10, 30, 60], [0.2, 0.5, 0.4]), ([3, 0, 1], [0.5, 0.0, 1.0])):
+        counts, values = np.array(pulls), np.array(means)
+        call = f"ucb_indices({pulls}, {means})"
+        answer = _numbers(_call(solution, counts, values), call, (3,), "one index for each arm")
+        unpulled = np.flatnonzero((counts == 0) & ~np.isposinf(answer))
+        if unpulled.size:
+            arm = int(unpulled[0])
+            raise NotRight(f"{call} is {answer[arm]:.4g} for arm {arm}, which has never been pulled; expected inf.")
+        with np.errstate(all="ignore"):
+            expected = _index(values, 2 * math.log(counts.sum()), counts)
+            wrong = {
+                "yours has no factor 2 below the root": _index(values, math.log(counts.sum()), counts),
+                "the logarithm is that of all pulls together, not of the arm's own": _index(
+                    values, 2 * np.log(counts), counts
+                ),
+                "the natural logarithm (np.log)": _index(values, 2 * math.log10(counts.sum()), counts),
+                "an upper bound: add the root, do not subtract it": 2 * values - expected,
+                "yours has no root": np.where(counts, values + 2 * math.log(counts.sum()) / counts, np.inf),
+            }
+        _compare(answer, expected, call, wrong)
+
+
+def _index(means: np.ndarray, square: Any, pulls: np.ndarray) -> np.ndarray:
+    return np.where(pulls > 0, means + np.sqrt(square / pulls), np.inf)
+
+
+@_check(
+    "each arm is pulled as often as the posterior holds it to be the best.",
+    "rng.beta(a, b) draws; a and b may be arrays, and then it draws a number for each arm.",
+    "After s successes in n pulls a is 1 + s and b is 1 + the number of failures, n - s.",
+    "draws = rng.beta(1 + successes, ...); return int(draws.argmax()).",
+)
+def thompson(solution: Callable[..., Any]) -> None:
+    """`thompson(successes, pulls, rng)` returns the arm of the largest draw from Beta(1 + s, 1 + n - s)."""
+    for successes, pulls in (([6, 5, 0], [10, 10, 1]), ([3, 0, 2], [6, 0, 3])):
+        s, n = np.array(successes), np.array(pulls)
+        call = f"thompson({successes}, {pulls}, rng)"
+        best = _best_chances(1 + s, 1 + n - s)
+        wrong = {
+            "yours draws nothing: it always takes the largest mean": np.eye(3)[((1 + s) / (2 + n)).argmax()],
+            "b is 1 + failures, and yours is 1 + pulls": _best_chances(1 + s, 1 + n),
+            "yours takes all arms equally often": np.full(3, 1 / 3),
+            "yours takes the smallest draw": _best_chances(1 + n - s, 1 + s),
+        }
+        _choices(solution, s, n, call, best, wrong)
+
+
+@_check(
+    "every second pull goes to another arm than the best one of a draw.",
+    "Call thompson for the first arm. A fair coin is rng.random() < 0.5.",
+    "Tails: call thompson again, at most 100 times, until it returns another arm than the first one.",
+    "for _ in range(100): arm = thompson(...); if arm != first: return arm. After the loop: the largest mean "
+    "(1 + s) / (2 + n) without the first arm, np.delete or a mean of -1 for it.",
+)
+def top_two(solution: Callable[..., Any]) -> None:
+    """`top_two(successes, pulls, rng)` returns the arm of a draw, or half of the time that of another draw."""
+    for successes, pulls in (([90, 60, 0], [100, 100, 0]), ([900, 300, 100], [1000, 1000, 1000])):
+        s, n = np.array(successes), np.array(pulls)
+        call = f"top_two({successes}, {pulls}, rng)"
+        best = _best_chances(1 + s, 1 + n - s)
+        sure = best.max() > 1 - 1e-9
+        others = (
+            np.eye(3)[1]
+            if sure
+            else sum(best[i] * np.where(np.arange(3) == i, 0, best) / (1 - best[i]) for i in range(3))
+        )
+        wrong = {
+            "yours is Thompson sampling: half of the pulls must go to another arm": best,
+            "yours never pulls the first arm: half of the pulls are its own": others,
+            "yours takes the second of one draw; draw again until another arm is the largest": (
+                best / 2 + _best_chances(1 + s, 1 + n - s, place=1) / 2
+            ),
+        }
+        _choices(solution, s, n, call, best / 2 + others / 2, wrong)
+
+
+def _best_chances(a: np.ndarray, b: np.ndarray, place: int = 0) -> np.ndarray:
+    """Return how often each arm has the largest draw from Beta(a, b), or the largest but `place`."""
+    draws = np.random.default_rng(0).beta(a, b, (200_000, len(a)))
+    return np.bincount((-draws).argsort(axis=1)[:, place], minlength=len(a)) / len(draws)
+
+
+def _choices(
+    solution: Callable[..., Any],
+    successes: np.ndarray,
+    pulls: np.ndarray,
+    call: str,
+    expected: np.ndarray,
+    wrong: dict[str, np.ndarray],
+) -> None:
+    """Compare how often a random rule chooses each arm with the chances that it should have, and those of mistakes."""
+    given, rng, number = (successes.copy(), pulls.copy()), np.random.default_rng(0), 1000
+    words = f"{successes.tolist()}, {pulls.tolist()}, rng"
+    counts = np.zeros(len(pulls))
+    for _ in range(number):
+        arm = _whole(_call(solution, *given, rng, words=words), call, "an arm")
+        if not 0 <= arm < len(pulls):
+            raise NotRight(f"{call} returned arm {arm}; there are the arms 0, 1 and 2.")
+        counts[arm] += 1
+    _untouched(given, (successes, pulls), call)
+    again = [[int(solution(*given, np.random.default_rng(seed))) for seed in range(20)] for _ in range(2)]
+    if again[0] != again[1]:
+        raise NotRight(
+            f"{call} returns different arms for the same generator; draw with rng alone, not with np.random."
+        )
+
+    def far(chances: np.ndarray) -> float:  # in standard errors
+        return float((np.abs(counts / number - chances) / np.sqrt(chances * (1 - chances) / number + 1e-6)).max())
+
+    if far(expected) > 5.5:
+        shares, right = (
+            ", ".join(f"{100 * value:.0f} %" for value in values) for values in (counts / number, expected)
+        )
+        seen = f"{call} chose the arms 0, 1 and 2 in {shares} of {number:,} calls; expected about {right}"
+        mistake = min(wrong, key=lambda one: far(wrong[one]))
+        raise NotRight(f"{seen}: {mistake}." if far(wrong[mistake]) < 5.5 else f"{seen}.")
+
+
+# Lesson 4
+
+
+@_check(
+    "pulls in proportion to the variances make all means equally uncertain.",
+    "If variance / n is the same number c for all arms, what is n?",
+    "n = variance / c, and all n sum to the budget. That determines c.",
+    "c = variances.sum() / budget.",
+)
 def shares(solution: Callable[..., Any]) -> None:
     """`shares(variances, budget)` returns budget x variance / sum of the variances."""
     for variances, budget in ((np.array([1.0, 4.0, 3.0]), 80), (np.array([0.1, 0.9]), 50), (np.ones(3), 20)):
@@ -549,7 +773,12 @@ def shares(solution: Callable[..., Any]) -> None:
         raise NotRight(f"{seen}.")
 
 
-@_check("pulled like this, variance / pulls is as equal as whole numbers allow.")
+@_check(
+    "pulled like this, variance / pulls is as equal as whole numbers allow.",
+    "As in lesson 1 there are two cases: arms without a pull come first.",
+    "Ask pulls.all() before you divide; variances / pulls is an array, and argmax finds its largest entry.",
+    "if not pulls.all(): return int(pulls.argmin()); otherwise int((...).argmax()).",
+)
 def next_arm(solution: Callable[..., Any]) -> None:
     """`next_arm(variances, pulls)` returns an arm without a pull, if there is one, else that of largest ratio."""
     cases = (([1.0, 4.0, 3.0], [1, 0, 5]), ([1.0, 4.0, 3.0], [1, 6, 3]), ([4.0, 9.0], [2, 5]), ([1.0, 9.0], [2, 8]))
@@ -576,7 +805,12 @@ def next_arm(solution: Callable[..., Any]) -> None:
             )
 
 
-@_check("an upper bound from the sample variance, and infinite while there are too few rewards.")
+@_check(
+    "an upper bound from the sample variance, and infinite while there are too few rewards.",
+    "Two cases: too few rewards, n - 1 <= 4 L, and the formula. The variance has the divisor n - 1.",
+    "np.var(rewards, ddof=1) is s^2, np.log the natural logarithm, np.inf infinity.",
+    "log = np.log(1 / delta); if len(rewards) - 1 <= 4 * log: return np.inf; otherwise s^2 / (1 - 2 * np.sqrt(...)).",
+)
 def upper_bound(solution: Callable[..., Any]) -> None:
     """`upper_bound(rewards, delta)`: U = s^2 / (1 - 2 sqrt(L / (n - 1))), L = log(1 / delta); inf for n - 1 <= 4 L."""
     rng = np.random.default_rng(0)
@@ -610,10 +844,15 @@ def _list(values: np.ndarray) -> str:
     return "[" + ", ".join(f"{value:.4g}" for value in values) + "]"
 
 
-# Lesson 4
+# Lesson 5
 
 
-@_check("pulls of all arms together estimate theta.")
+@_check(
+    "pulls of all arms together estimate theta.",
+    "V is a d x d matrix, b a vector of d numbers. Both are sums over arms, which are matrix products.",
+    "V = features.T @ (pulls[:, None] * features): the row of an arm counts as often as the arm was pulled.",
+    "b = features.T @ (pulls * means); np.linalg.solve solves V theta = b.",
+)
 def least_squares(solution: Callable[..., Any]) -> None:
     """`least_squares(features, pulls, means)` returns theta, V theta = b with V = sum n x x^T and b = sum n mean x."""
     rng = np.random.default_rng(0)
@@ -638,7 +877,12 @@ def least_squares(solution: Callable[..., Any]) -> None:
             raise NotRight(f"{seen}{' (rewards without noise: theta itself)' if noise == 0.0 else ''}.")
 
 
-@_check("one number for each arm: how uncertain the estimate of its mean is.")
+@_check(
+    "one number for each arm: how uncertain the estimate of its mean is.",
+    "V is that of exercise 1, with weights in place of pulls.",
+    "features @ np.linalg.inv(V) has the row x^T V^-1 for each arm x.",
+    "Multiply features @ np.linalg.inv(V) with features, entry by entry, and sum each row (axis=1).",
+)
 def arm_variances(solution: Callable[..., Any]) -> None:
     """`arm_variances(features, weights)` returns x^T V^-1 x of each arm, V = sum w x x^T."""
     for features, weights in (
@@ -669,7 +913,12 @@ def arm_variances(solution: Callable[..., Any]) -> None:
         raise NotRight(f"{seen}, x^T V^-1 x{' (first four arms)' if arms > 4 else ''}.")
 
 
-@_check("your design is within 5 % of the best possible one.")
+@_check(
+    "your design is within 5 % of the best possible one.",
+    "Begin with np.full(K, 1 / K). Each step needs the variances of all arms with the present weights.",
+    "arm = variances.argmax(), v = variances[arm], then the step length; d is features.shape[1].",
+    "weights = (1 - step) * weights; weights[arm] += step; repeat, and return weights after the last step.",
+)
 def design(solution: Callable[..., Any]) -> None:
     """`design(features, steps)` returns weights whose largest variance is at most 1.05 d after 400 steps."""
     rng = np.random.default_rng(2)
@@ -708,10 +957,99 @@ def _largest(features: np.ndarray, weights: np.ndarray) -> float:
     return float(np.einsum("ki,ij,kj->k", features, np.linalg.inv(matrix), features).max())
 
 
-# Lesson 5
+# Lesson 6
 
 
-@_check("only runs in which exactly one of the two is wrong tell them apart.")
+@_check(
+    "an experiment is significant at some look if any of its p-values is below the level.",
+    "p_values has a row for each experiment and a column for each look. When does a row count?",
+    "p_values < level is an array of True and False; .any(axis=1) says it for each row.",
+    "The share of True in an array is its mean(): (p_values < level).any(axis=1)...",
+)
+def share_significant(solution: Callable[..., Any]) -> None:
+    """`share_significant(p_values, level)` returns the share of rows in which any p-value is below the level."""
+    p_values = np.array([[0.5, 0.04, 0.3], [0.2, 0.2, 0.2], [0.03, 0.02, 0.01], [0.9, 0.06, 0.04], [0.6, 0.5, 0.9]])
+    for level in (0.05, 0.01, 0.035):
+        given, call = p_values.copy(), f"share_significant of 5 experiments with 3 looks at the level {level}"
+        answer = _numbers(_call(solution, given, level, words=f"p_values, {level}"), call, (), "one share")
+        _untouched([given], [p_values], call)
+        below = p_values < level
+        wrong = {
+            "yours looks once, at the end": below[:, -1].mean(),
+            "yours looks once, at the beginning": below[:, 0].mean(),
+            "yours is the share of looks, not of experiments": below.mean(),
+            "yours asks that all looks be significant; one is enough to stop": below.all(axis=1).mean(),
+            "yours counts experiments; divide by their number": below.any(axis=1).sum(),
+            "yours is the share without any": 1 - below.any(axis=1).mean(),
+            "`any` over the experiments (axis=0) is not `any` over the looks of one (axis=1)": below.any(axis=0).mean(),
+            "below the level, not at it": (p_values <= level).any(axis=1).mean(),
+        }
+        _compare(answer, below.any(axis=1).mean(), call, wrong)
+
+
+@_check(
+    "without a difference its mean is 1 at any time, so it hardly ever becomes large.",
+    "total may be an array of sums, and pairs of numbers of pairs; NumPy's functions work on both.",
+    "The exponent is total**2 / (2 * (1 + pairs)), the factor before it 1 / np.sqrt(1 + pairs).",
+    "np.exp(total**2 / (...)) / np.sqrt(...)",
+)
+def mixture_ratio(solution: Callable[..., Any]) -> None:
+    """`mixture_ratio(total, pairs)` returns exp(total^2 / (2 (1 + pairs))) / sqrt(1 + pairs)."""
+    for total, pairs in ((6.0, 8), (-6.0, 8), (0.0, 99), (np.array([1.0, -3.0, 20.0]), np.array([1, 4, 50]))):
+        call = f"mixture_ratio({_shown(total)}, {_shown(pairs)})"
+        answer = _numbers(_call(solution, total, pairs), call, np.shape(total), "one ratio for each sum")
+        square, more = np.square(total), 1 + np.asarray(pairs)
+        expected = np.exp(square / (2 * more)) / np.sqrt(more)
+        wrong = {
+            "yours is its logarithm": np.log(expected),
+            "yours is turned over, no difference against a difference": 1 / expected,
+            "yours leaves out the factor 1 / sqrt(1 + n)": np.exp(square / (2 * more)),
+            "the exponent has the square of the sum": np.exp(np.asarray(total) / (2 * more)) / np.sqrt(more),
+            "the sum of the differences, and yours squares their mean": np.exp(square / pairs**2 / (2 * more))
+            / np.sqrt(more),
+            "yours has n where 1 + n should be": np.exp(square / (2 * np.asarray(pairs))) / np.sqrt(pairs),
+            "divide the square by 2 (1 + n), not by 1 + n": np.exp(square / more) / np.sqrt(more),
+        }
+        _compare(answer, expected, call, wrong)
+
+
+@_check(
+    "stop at the first pair whose ratio has reached 1 / level.",
+    "The threshold is 1 / level: 20 for the level 0.05. Which entries of ratios reach it?",
+    "(ratios >= 1 / level).argmax() is the first position that does, counted from 0, if there is one.",
+    "reached = ratios >= 1 / level; return int(reached.argmax()) + 1 if reached.any() else ...",
+)
+def first_stop(solution: Callable[..., Any]) -> None:
+    """`first_stop(ratios, level)` returns the number of pairs at the first ratio >= 1 / level; 0 if there is none."""
+    for ratios, level in (([0.5, 3.0, 25.0, 2.0, 30.0], 0.05), ([1.0, 0.01, 5.0], 0.05), ([11.0, 0.02, 40.0], 0.1)):
+        given = np.array(ratios)
+        call, reached = f"first_stop({ratios}, {level})", np.array(ratios) >= 1 / level
+        expected = int(reached.argmax()) + 1 if reached.any() else 0
+        stop = _whole(_call(solution, given, level), call, str(expected))
+        _untouched([given], [np.array(ratios)], call)
+        below = np.array(ratios) <= level
+        wrong = {
+            "no ratio reaches 1 / level: return 0": len(ratios) if not expected else -1,
+            "yours never stops": 0 if expected else -1,
+            "yours stops where a ratio is below the level, as if it were a p-value": int(below.argmax()) + 1,
+            "yours is the last such pair": int(np.flatnonzero(reached)[-1]) + 1 if expected else -1,
+            "yours stops at the largest ratio": int(given.argmax()) + 1,
+            "pairs count from 1": expected - 1,
+        }
+        if not expected and stop == 1:
+            wrong = {"no ratio reaches 1 / level, and argmax of nothing but False is 0: ask any() first": 1}
+        _compare(stop, expected, call, wrong)
+
+
+# Lesson 7
+
+
+@_check(
+    "only runs in which exactly one of the two is wrong tell them apart.",
+    "wrong_a and wrong_b are arrays of True and False with an entry for each run. When is only A wrong?",
+    "~wrong_b is True where B is right; & is `and`, entry by entry.",
+    "(wrong_a & ~wrong_b).sum() is the first of the two numbers.",
+)
 def discordant(solution: Callable[..., Any]) -> None:
     """`discordant(wrong_a, wrong_b)` returns how often only A is wrong, and how often only B is."""
     rng = np.random.default_rng(0)
@@ -732,7 +1070,12 @@ def discordant(solution: Callable[..., Any]) -> None:
         raise NotRight(f"{seen}: first those in which only A is wrong, then those in which only B is.")
 
 
-@_check("with these p-values, the chance of any false alarm is at most the level.")
+@_check(
+    "with these p-values, the chance of any false alarm is at most the level.",
+    "Sort first, and remember where each p-value came from: order = np.argsort(p_values).",
+    "Multiply the sorted ones by m, m - 1, ..., 1; np.maximum.accumulate lets none be smaller than the one before.",
+    "adjusted = np.empty(m); adjusted[order] = np.minimum(1, np.maximum.accumulate(steps)). What are steps?",
+)
 def holm(solution: Callable[..., Any]) -> None:
     """`holm(p_values)` returns the p-values adjusted by Holm (1979), in the order in which they were given."""
     for values in ([0.01], [0.01, 0.04, 0.03], [0.5, 0.001, 0.02, 0.021], [0.6, 0.7]):
@@ -762,7 +1105,12 @@ def holm(solution: Callable[..., Any]) -> None:
         raise NotRight(f"{seen}.")
 
 
-@_check("every episode has its own order of the arms, and each arm keeps its variance.")
+@_check(
+    "every episode has its own order of the arms, and each arm keeps its variance.",
+    "Each row needs an order of its own, and it is the same for means and variances: make orders first.",
+    "rng.permuted(..., axis=1) shuffles each row by itself; np.take_along_axis reorders each row by its own.",
+    "order = rng.permuted(np.tile(np.arange(arms), (episodes, 1)), axis=1); then np.take_along_axis, twice.",
+)
 def shuffled(solution: Callable[..., Any]) -> None:
     """`shuffled(means, variances, rng)` returns both, each row in a random order of its own, the same for both."""
     episodes, arms = 200, 6
@@ -805,7 +1153,7 @@ def shuffled(solution: Callable[..., Any]) -> None:
         )
 
 
-# Lesson 6
+# Lesson 8
 
 
 def _tensors(*values: Any, needs_gradient: bool = False) -> list[Any]:
@@ -828,7 +1176,12 @@ def _from_tensor(answer: Any, call: str, shape: tuple[int, ...], what: str, pass
     return _numbers(answer.detach().numpy(), call, shape, what)
 
 
-@_check("no unit is left, and each arm is compared with the leader of its own episode.")
+@_check(
+    "no unit is left, and each arm is compared with the leader of its own episode.",
+    "noise = variances / pulls; means.argmax(dim=1, keepdim=True) is the leader of each row.",
+    "x.gather(1, best) takes the entry of the leader from each row, as a column.",
+    "Divide means.gather(1, best) - means by the square root of noise + ..., with torch.sqrt.",
+)
 def z_scores(solution: Callable[..., Any]) -> None:
     """`z_scores(pulls, means, variances)` returns the standard errors between each arm's mean and the largest one."""
     pulls = np.array([[4.0, 4.0, 1.0], [2.0, 8.0, 2.0]])
@@ -862,7 +1215,12 @@ def z_scores(solution: Callable[..., Any]) -> None:
     raise NotRight(f"{seen}.")
 
 
-@_check("the counts are whole, sum to the total, and are right on average.")
+@_check(
+    "the counts are whole, sum to the total, and are right on average.",
+    "The ends C of the pieces are cumulative sums, total * torch.cumsum(shares, dim=1).",
+    "Set the last end to the total, add start, round down (torch.floor), and take differences along each row.",
+    "torch.diff(torch.floor(ends + start), dim=1, prepend=torch.zeros_like(start)). What is ends[:, -1]?",
+)
 def whole_counts(solution: Callable[..., Any]) -> None:
     """`whole_counts(shares, total, start)` rounds shares of a total by systematic sampling."""
     rng, total, episodes = np.random.default_rng(0), 17, 400
@@ -896,7 +1254,12 @@ def whole_counts(solution: Callable[..., Any]) -> None:
         )
 
 
-@_check("it falls smoothly as the best arm's score rises.")
+@_check(
+    "it falls smoothly as the best arm's score rises.",
+    "torch.softmax(scores, dim=1) has the probability of each arm.",
+    "chances.gather(1, best[:, None]) takes that of the best arm from each row.",
+    "1 - (the mean of those probabilities).",
+)
 def soft_error(solution: Callable[..., Any]) -> None:
     """`soft_error(scores, best)` returns the mean probability that an arm drawn by softmax is not the best."""
     import torch
@@ -921,10 +1284,15 @@ def soft_error(solution: Callable[..., Any]) -> None:
     raise NotRight(f"{seen}.")
 
 
-# Lesson 7
+# Lesson 9
 
 
-@_check("scores on the same questions are subtracted before the variance is taken.")
+@_check(
+    "scores on the same questions are subtracted before the variance is taken.",
+    "There are two formulas, one for each value of `same`. Which variance does a difference have?",
+    "np.var(first - second) for the same questions; the sum of two variances for different ones.",
+    "np.sqrt(variance / number), with the variance of hint 2.",
+)
 def standard_error(solution: Callable[..., Any]) -> None:
     """`standard_error(first, second, number, same)` is that of a difference of mean scores."""
     first, second = np.array([1.0, 1.0, 1.0, 0.0]), np.array([1.0, 0.0, 1.0, 0.0])
@@ -948,7 +1316,12 @@ def standard_error(solution: Callable[..., Any]) -> None:
         raise NotRight(f"{call} is {value:.4g}; expected {expected:.4g}, {why}.")
 
 
-@_check("all active models are asked equally often, and the money suffices.")
+@_check(
+    "all active models are asked equally often, and the money suffices.",
+    "What does one question to each active model cost?",
+    "prices[active] are their prices. How often does their sum fit into the money?",
+    "int(dollars // ...).",
+)
 def questions_each(solution: Callable[..., Any]) -> None:
     """`questions_each(dollars, prices, active)` is the money over the price of one question to each, rounded down."""
     prices = np.array([0.5, 0.25, 0.125, 2.0])

@@ -245,15 +245,18 @@ def test_a_notebook_becomes_a_page(tmp_path: Path) -> None:
                 {"output_type": "stream", "text": ["printed\n"]},
                 {"output_type": "execute_result", "data": {"text/plain": ["2"]}},
                 {"output_type": "display_data", "data": {"image/png": picture, "text/plain": ["<Figure>"]}},
+                {"output_type": "execute_result", "data": {"image/svg+xml": ["<svg>", "</svg>"], "text/plain": ["P"]}},
             ],
         },
     ]
     file.write_text(json.dumps({"cells": cells}), encoding="utf-8")
     text, figures = notebook_page(file)
-    assert figures == {"one-1.png": b"png"}
+    assert figures == {"one-1.png": b"png", "one-2.svg": b"<svg></svg>"}
     assert text.startswith("# Title\n\nDownload [one.ipynb](one.ipynb){ download }, ")
     assert f"\n\nSee [two](two.md) and code: {drawing('x')}.\n\n```python\n1 + 1\n```\n\n```text\nprinted\n```" in text
-    assert text.endswith("\n\n```text\n2\n```\n\n![What the cell above draws](one-1.png)\n")
+    assert text.endswith(
+        "\n\n```text\n2\n```\n\n![What the cell above draws](one-1.png)\n\n![What the cell above draws](one-2.svg)\n"
+    )
 
 
 def test_pages_show_every_rule_of_a_module() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -22,7 +23,7 @@ pytest.importorskip("mkdocs")
 pytest.importorskip("mkdocstrings")
 from filelock import FileLock  # noqa: E402 (comes with virtualenv, and so with pre-commit)
 
-from generate.notebooks import imported_files  # noqa: E402
+from generate.notebooks import imported_files, with_modules  # noqa: E402
 from generate.project import example_files  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -237,11 +238,11 @@ def test_lessons_are_pages_from_which_the_notebooks_are_downloaded(site: Path, p
     for notebook in (file for file in example_files(ROOT) if file.suffix == ".ipynb"):
         place = notebook.relative_to(ROOT)
         page = pages[place.with_suffix(".html").as_posix()]
-        needed = [notebook, *imported_files(notebook)]
-        assert ("lessons" in place.parts) == (len(needed) == 2)  # all lessons need their checks
-        for file in needed:
-            assert os.path.relpath(file, notebook.parent) in page.links, file
-            assert (site / file.relative_to(ROOT)).read_bytes() == file.read_bytes()
+        modules = [f"%%writefile {file.name}\n{file.read_text(encoding='utf-8')}" for file in imported_files(notebook)]
+        assert ("lessons" in place.parts) == bool(modules)  # all lessons bring their checks
+        assert notebook.name in page.links and (site / place).read_bytes() == with_modules(notebook)
+        cells = json.loads(with_modules(notebook))["cells"][1 : 1 + len(modules)]
+        assert ["".join(cell["source"]) for cell in cells] == modules
         assert page.code and page.images, place
         if "lessons" in place.parts:
             link = place.relative_to("examples/lessons").with_suffix(".html").as_posix()

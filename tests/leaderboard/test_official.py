@@ -299,6 +299,9 @@ def test_the_commands_check_and_run(
 
     code, out, _ = command("check", "SH")
     assert code == 0 and out.splitlines()[-1] == "SH: plays by the rules."
+    project = Path(__file__).resolve().parents[2] / "examples/leaderboard/assignment/project"
+    code, out, _ = command("check", f"{project}/starter.py:Starter", "--evaluation", f"{project}/evaluation.toml")
+    assert code == 0 and out.endswith("starter.py:Starter: plays by the rules.\n")
     code, out, _ = command("check", "leaderboard/bad.py:Bad")
     assert code == 1 and "act raised ValueError: no (line 2 of bad.py" in out
     code, out, _ = command("run", "--out", "out")

@@ -16,7 +16,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 LESSONS = Path(__file__).resolve().parents[2] / "examples" / "lessons"
-SOLUTIONS = sorted(path for path in (LESSONS / "solutions").rglob("[1-7]_*.py"))
+SOLUTIONS = sorted(path for path in (LESSONS / "solutions").rglob("[1-9]_*.py"))
 
 
 def right(name: str) -> Callable[..., Any]:
@@ -45,12 +45,42 @@ def test_a_right_solution_passes(name: str, checks: ModuleType, capsys: pytest.C
     assert capsys.readouterr().out == ""
 
 
+# What others write who are right, too
+OTHERS: dict[str, Callable[..., Any]] = {
+    "recommend": lambda o: max(np.flatnonzero(o["pulls"]), key=lambda arm: o["means"][arm]),
+    "greedy": lambda o: next((arm for arm in range(3) if not o["pulls"][arm]), np.argmax(o["means"])),
+    "number_of_rounds": lambda k: len(bin(k - 1)) - 2,
+    "cumulative_regret": lambda n, m: n.sum() * m.max() - n @ m,
+    "ucb_indices": lambda n, m: [
+        m[i] + math.sqrt(2 * math.log(sum(n)) / t) if t else math.inf for i, t in enumerate(n)
+    ],
+    "thompson": lambda s, n, rng: max(range(3), key=lambda arm: rng.beta(1 + s[arm], 1 + n[arm] - s[arm])),
+    "shares": lambda v, n: [n * x / sum(v) for x in v],
+    "least_squares": lambda x, n, m: np.linalg.lstsq(x * np.sqrt(n)[:, None], m * np.sqrt(n), rcond=None)[0],
+    "share_significant": lambda p, level: (p.min(axis=1) < level).sum() / len(p),
+    "first_stop": lambda m, level: next((n for n, ratio in enumerate(m, 1) if ratio >= 1 / level), 0),
+}
+
+
+@pytest.mark.each("name", OTHERS)
+def test_another_right_solution_passes(name: str, checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    getattr(checks, name)(OTHERS[name])
+    assert capsys.readouterr().out.startswith("Right: ")
+
+
 @pytest.mark.each("name", exercise_names())
-def test_an_empty_template_is_not_done(name: str, checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_template_is_not_done_and_there_are_three_hints(
+    name: str, checks: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
     getattr(checks, name)(lambda *_: None)
     assert capsys.readouterr().out.startswith(f"Not done yet: {name} returns nothing.")
     assert not checks.passed(name)
     assert capsys.readouterr().out == f"This cell waits for a right solution of: {name}.\n"
+    for step in (1, 2, 3, 4):
+        checks.hint(step)
+    said = capsys.readouterr().out.splitlines()
+    assert [line[:6] for line in said[:3]] == ["Hint 1", "Hint 2", "Hint 3"]
+    assert said[3:] == [f"{name} has the hints 1 to 3."]
 
 
 # Lesson 2, whole algorithms: what students write, with one mistake each
@@ -229,6 +259,40 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
     ),
     "no pull at all": ("sequential_halving", lambda pull, k, n, rng: 5, "your code makes no pull; expected 240 pulls"),
     # Lesson 3
+    "rewards in place of regret": ("cumulative_regret", lambda n, m: n @ m, "is 71; expected 19: yours is the reward"),
+    "the regret of a pull": (
+        "cumulative_regret",
+        lambda n, m: n @ (m.max() - m) / n.sum(),
+        "is 0.19; expected 19: yours is the regret of an average pull",
+    ),
+    "an arm without a pull": (
+        "ucb_indices",
+        lambda n, m: m + np.sqrt(2 * np.log(n.sum()) / np.maximum(n, 1)),
+        "is 1.665 for arm 1, which has never been pulled; expected inf",
+    ),
+    "the arm's own logarithm": (
+        "ucb_indices",
+        lambda n, m: m + np.sqrt(2 * np.log(n) / n),
+        "that of all pulls together, not of the arm's own",
+    ),
+    "no draw": ("thompson", lambda s, n, rng: int(((1 + s) / (2 + n)).argmax()), "yours draws nothing"),
+    "failures are not pulls": (
+        "thompson",
+        lambda s, n, rng: int(rng.beta(1 + s, 1 + n).argmax()),
+        "b is 1 + failures, and yours is 1 + pulls",
+    ),
+    "another generator": (
+        "thompson",
+        lambda s, n, rng: int(np.random.default_rng().beta(1 + s, 1 + n - s).argmax()),
+        "draw with rng alone",
+    ),
+    "Thompson sampling": ("top_two", lambda s, n, rng: right("thompson")(s, n, rng), "yours is Thompson sampling"),
+    "the second of one draw": (
+        "top_two",
+        lambda s, n, rng: int((-rng.beta(1 + s, 1 + n - s)).argsort()[rng.integers(2)]),
+        "yours takes the second of one draw",
+    ),
+    # Lesson 4
     "standard deviations": (
         "shares",
         lambda v, n: n * np.sqrt(v) / np.sqrt(v).sum(),
@@ -264,7 +328,7 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         lambda r, d: np.var(r, ddof=1) / (1 - 2 * math.sqrt(math.log(1 / d) / (len(r) - 1))),
         "expected inf, because n - 1 = 11 is not",
     ),
-    # Lesson 4
+    # Lesson 5
     "every arm once": (
         "least_squares",
         lambda x, n, m: np.linalg.lstsq(x, m, rcond=None)[0],
@@ -291,7 +355,18 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         lambda x, s: np.r_[-0.5, 1.5, np.zeros(len(x) - 2)],
         "has a weight of -0.5 for arm 0; expected at",
     ),
-    # Lesson 5
+    # Lesson 6
+    "the last look": ("share_significant", lambda p, level: (p[:, -1] < level).mean(), "yours looks once, at the end"),
+    "looks, not experiments": ("share_significant", lambda p, level: (p < level).mean(), "is the share of looks, not"),
+    "a logarithm": (
+        "mixture_ratio",
+        lambda s, n: s**2 / (2 * (1 + n)) - np.log(1 + n) / 2,
+        "is 0.901388; expected 2.46302: yours is its logarithm",
+    ),
+    "half of the formula": ("mixture_ratio", lambda s, n: np.exp(s**2 / (2 * (1 + n))), "leaves out the factor"),
+    "never stops": ("first_stop", lambda m, level: int((m >= 1 / level).argmax()) + 1, "ask any() first"),
+    "as a p-value": ("first_stop", lambda m, level: int((m <= level).argmax()) + 1, "as if it were a p-value"),
+    # Lesson 7
     "the other way round": (
         "discordant",
         lambda a, b: right("discordant")(b, a),
@@ -318,7 +393,7 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         lambda m, v, rng: (m.copy(), v.copy()),
         "returned the means in the order in which",
     ),
-    # Lesson 6
+    # Lesson 8
     "a leader without noise": (
         "z_scores",
         lambda t, m, v: (m.amax(dim=1, keepdim=True) - m) / (v / t).sqrt(),

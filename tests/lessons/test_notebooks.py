@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 LESSONS = Path(__file__).resolve().parents[2] / "examples" / "lessons"
-NOTEBOOKS = sorted(LESSONS.rglob("[1-7]_*.ipynb"), key=lambda path: path.stem)
-TRAINING = "5_beat_the_textbook"  # takes long, and what networks come to depends on the machine in the last digits
+NOTEBOOKS = sorted(LESSONS.rglob("[1-9]_*.ipynb"), key=lambda path: path.stem)
+TRAINING = "7_beat_the_textbook"  # takes long, and what networks come to depends on the machine in the last digits
 SECONDS = 180.0  # that a notebook may take on two cores
 CHECK = re.compile(r"checks\.(\w+)\(\1\)")
 
@@ -63,6 +63,23 @@ def tells_apart(said: str, start: str) -> bool:
     return paired_test(said, start)[2] < 0.05
 
 
+def number(said: str, pattern: str) -> float:
+    """The first number in text after a pattern."""
+    found = re.search(rf"{pattern}.*?([0-9.]+)", said)
+    assert found, (pattern, said)
+    return float(found[1])
+
+
+def beats(said: str, agent: str, rival: str) -> list[bool]:
+    """Whether an agent is significantly better, in each of several tests."""
+    found = re.findall(rf"{agent} against {rival}: ([+-][0-9.]+)%.* p = ([0-9.e-]+)", said)
+    return [float(difference) < 0 and float(p_value) < 0.05 for difference, p_value in found]
+
+
+def waits(said: str) -> bool:
+    return "This cell waits" in said
+
+
 # What the text of a lesson says of its output, and whether that is so. Cells that wait for solutions print less.
 CLAIMS: dict[str, dict[str, Callable[[Printed], bool]]] = {
     "1_first_episode": {
@@ -84,7 +101,24 @@ CLAIMS: dict[str, dict[str, Callable[[Printed], bool]]] = {
             tells_apart(p["few"], "SH minus Uniform") and paired_test(p["few"], "SH minus Uniform")[0] > 0
         ),
     },
-    "3_variance_matters": {
+    "3_regret_and_identification": {
+        "after 1,000 pulls about a quarter": lambda p: (
+            0.2 < number(p["earn"], "TS:.* 500, +") / number(p["earn"], "Uniform:.* 500, +") < 0.3
+        ),
+        "With 50 pulls it cannot be distinguished": lambda p: not tells_apart(p["find"], "TS minus Uniform, budget 50"),
+        "Thompson sampling is wrong more than twice as often. UCB1": lambda p: (
+            error(p["find"], "UCB1", 1000) < error(p["find"], "Uniform", 1000) < error(p["find"], "TS", 1000) / 2
+        ),
+        "TS gives it 79 %": lambda p: number(p["both"], "TS, budget 1000.*best arm") == 79,
+        "TTTS gives the best arm nearly half": lambda p: 45 < number(p["both"], "TTTS, budget 1000.*best arm") < 50,
+        "often than Thompson sampling, uniform allocation and sequential halving": lambda p: all(
+            paired_test(p["both"], f"TTTS minus {name}, budget 1000")[1] < 0 for name in ("TS", "Uniform", "SH")
+        ),
+        "more than twice\nthat of TS": lambda p: (
+            number(p["both"], "TTTS, budget 1000.*regret") > 2 * number(p["both"], " TS, budget 1000.*regret")
+        ),
+    },
+    "4_variance_matters": {
         "an eighth of the pulls is too few for it": lambda p: (
             [float(share) for share in re.findall(r"wrong in ([0-9.]+)%", p["imports"])] == [2.6, 0.0]
         ),
@@ -110,7 +144,7 @@ CLAIMS: dict[str, dict[str, Callable[[Printed], bool]]] = {
             paired_test(p["nothing"].partition("quiet one")[2], f"budget +{budget}")[0] > 2 for budget in (1000, 2000)
         ),
     },
-    "4_structure_pays": {
+    "5_structure_pays": {
         "the optimal design is hardly ever wrong, and sequential halving is most of the time": lambda p: (
             error(p["mine"], "OD-LinBAI", 240) < 1 and error(p["mine"], "SH", 240) > 50
         ),
@@ -122,7 +156,23 @@ CLAIMS: dict[str, dict[str, Callable[[Printed], bool]]] = {
         ),
         "no arm is informative about another": lambda p: not tells_apart(p["static"], "difference"),
     },
-    "5_beat_the_textbook": {
+    "6_when_may_i_stop": {
+        "with ten looks about a fifth": lambda p: waits(p["peeking"]) or 18 < number(p["peeking"], " 10 looks:") < 22,
+        "with 1,000 looks\nmore than a half": lambda p: waits(p["peeking"]) or number(p["peeking"], "1000 looks:") > 50,
+        "less than 5 % ever cross them": lambda p: waits(p["valid"]) or number(p["valid"], "some time:") < 5,
+        "That takes 263 pairs": lambda p: number(p["price"], "test takes") == 263,
+        "two\nexperiments in five take longer": lambda p: (
+            waits(p["price"]) or 38 < number(p["price"], r"0\.2:(?s:.*?)on average;") < 44
+        ),
+        "found after a quarter of the pairs": lambda p: (
+            waits(p["price"]) or number(p["price"], r"0\.4:(?s:.*?)%(?s:.*?)%, after") < 263 / 4
+        ),
+        "misses it in nearly two thirds": lambda p: 60 < 100 - number(p["price"], r"0\.1: .* in") < 200 / 3,
+        "`T3C` needs about half of the pulls": lambda p: (
+            0.45 < number(p["arms"], r"T3C.*%,") / number(p["arms"], r"SE.*%,") < 0.55
+        ),
+    },
+    "7_beat_the_textbook": {
         "the trained agent beats uniform allocation, sequential halving and successive rejects": lambda p: all(
             paired_test(p["mcnemar"], f"{name} ")[0] < 0 and 6 * paired_test(p["mcnemar"], f"{name} ")[2] < 0.05
             for name in ("Uniform", "SH", "SR")
@@ -135,8 +185,18 @@ CLAIMS: dict[str, dict[str, Callable[[Printed], bool]]] = {
         ),
         "Too good?": lambda p: error(p["first"], "FirstArm") < error(p["first"], "SH"),
     },
-    "6_no_oracle_knowledge": {},  # its text says what comes out with the solutions
-    "7_which_model": {"Three are tied": lambda p: p["imports"].partition("Best: ")[2].count(",") == 2},
+    "8_no_oracle_knowledge": {
+        "the guess beats sequential halving on all three": lambda p: (
+            waits(p["hand"]) or beats(p["hand"], "ByHand", "SH") == [True] * 3
+        ),
+        "`MyAgent` beats sequential halving on all three": lambda p: (
+            waits(p["training"]) or beats(p["agent"], "MyAgent", "SH") == [True] * 3
+        ),
+        "With 64 arms it also beats the guess": lambda p: (
+            waits(p["training"]) or beats(p["agent"], "MyAgent", "ByHand")[2]
+        ),
+    },
+    "9_which_model": {"Three are tied": lambda p: p["imports"].partition("Best: ")[2].count(",") == 2},
 }
 
 
@@ -152,6 +212,15 @@ def check_claims(notebook: dict[str, Any], cells: list[dict[str, Any]], name: st
 @each
 def test_the_text_agrees_with_the_stored_outputs(path: Path) -> None:
     check_claims(read(path), code_of(read(path)), path.stem)
+
+
+@each
+def test_a_lesson_has_all_its_parts(path: Path) -> None:
+    texts = ["".join(cell["source"]) for cell in read(path)["cells"]]
+    assert re.search(r"\*\*Time:\*\* about \d+ minutes\. \*\*It takes for granted:\*\* ", texts[0])
+    assert "\n## For the class\n" in texts[-1]
+    asked = [place for place, text in enumerate(texts) if "**Predict:** " in text]
+    assert len(asked) >= 2 and all(read(path)["cells"][place + 1]["cell_type"] == "code" for place in asked)
 
 
 @pytest.fixture

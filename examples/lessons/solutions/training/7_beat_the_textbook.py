@@ -1,4 +1,4 @@
-"""Solutions of lesson 5."""
+"""Solutions of lesson 7."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Solutions of lesson 3."""
+"""Solutions of lesson 4."""
 
 import numpy as np
 

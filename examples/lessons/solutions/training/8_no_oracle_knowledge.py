@@ -1,4 +1,4 @@
-"""Solutions of lesson 6."""
+"""Solutions of lesson 8."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Solutions of lesson 7."""
+"""Solutions of lesson 9."""
 
 import numpy as np
 

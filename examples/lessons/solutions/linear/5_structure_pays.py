@@ -1,4 +1,4 @@
-"""Solutions of lesson 4."""
+"""Solutions of lesson 5."""
 
 import numpy as np
 
