@@ -62,6 +62,8 @@ class QuestionState(RewardFamily):
     seen: PerArm  # the means for which the answer is, without ties
     log: PerArm  # logarithms of the pulls, where a rule explores by them
     error: PerArm  # variance of each sample mean, estimated if need be; the largest possible one for Bernoulli rewards
+    base: PerArm  # g^2 / (2 A) is at most base + slope g^2, for the evidence A against a mean that is g away
+    slope: PerArm
 
 
 def contrast_values(
@@ -97,10 +99,13 @@ def set_errors(e: Episode, s: QuestionState, w: QuestionState) -> None:
     if s.family == STUDENT:
         for arm in range(e.num_arms):
             squares = (e.pulls[arm] - 1.0) * e.variance[arm] + PRIOR_PULLS * s.pooled
-            w.error[arm] = max(squares / (e.pulls[arm] - 1.0 + PRIOR_PULLS) / e.pulls[arm], TINY)
+            nu = e.pulls[arm] - 1.0 + PRIOR_PULLS
+            w.error[arm] = max(squares / (nu * e.pulls[arm]), TINY)
+            w.slope[arm] = 0.5 / (nu + 1.0)
+            w.base[arm] = 2.0 * nu * w.error[arm] * w.slope[arm]
     else:
         for arm in range(e.num_arms):
-            w.error[arm] = (0.25 if s.family == BERNOULLI else w.variances[arm]) / e.pulls[arm]
+            w.error[arm] = w.base[arm] = (0.25 if s.family == BERNOULLI else w.variances[arm]) / e.pulls[arm]
 
 
 def weakest(e: Episode, s: QuestionState, w: QuestionState, n: int, explores: bool, rng: np.random.Generator) -> int:
@@ -116,8 +121,9 @@ def weakest(e: Episode, s: QuestionState, w: QuestionState, n: int, explores: bo
         explores: Whether the logarithm of the pulls of the arm with fewer pulls is added to the evidence.
         rng: Breaks ties.
     """
-    for arm in range(e.num_arms if explores else 0):
-        w.log[arm] = math.log(e.pulls[arm])
+    if explores:
+        for arm in range(e.num_arms) if e.pulled < 0 else range(e.pulled, e.pulled + 1):
+            w.log[arm] = math.log(e.pulls[arm])
     for k in range(n):
         w.strength[k] = least_evidence(e, s, w, k) + bonus(w, k)
     if s.family != GAUSSIAN:
@@ -129,11 +135,13 @@ def weakest(e: Episode, s: QuestionState, w: QuestionState, n: int, explores: bo
         for k in range(n):
             if w.group[k] != group and w.strength[k] <= enough:
                 w.strength[k] = evidence(e, s, w, k) + bonus(w, k)
+                alone = (k == 0 or w.group[k - 1] != w.group[k]) and (k == n - 1 or w.group[k + 1] != w.group[k])
+                enough = min(enough, w.strength[k]) if alone else enough
     return weakest_group(w, n, e.tie == TO_FIRST, rng)
 
 
 def least_evidence(e: Episode, s: QuestionState, w: QuestionState, k: int) -> float:
-    """Return at most the evidence for a contrast: for known variances all of it, else by log(1 + x) >= x / (1 + x).
+    """Return at most the evidence for a contrast: for known variances all of it, else by log(1 + x) >= 2 x / (2 + x).
 
     For Bernoulli rewards it is that for the variance 1/4 (Pinsker's inequality).
     """
@@ -141,15 +149,12 @@ def least_evidence(e: Episode, s: QuestionState, w: QuestionState, k: int) -> fl
     if g <= 0.0:
         return 0.0
     i, j = int(w.first[k]), int(w.second[k])
-    if s.family != STUDENT:
-        return float(0.5 * g * g / ((w.error[i] if i >= 0 else 0.0) + (w.error[j] if j >= 0 else 0.0)))
-    return 0.5 * g * g / (weight(e, w, i, g) + weight(e, w, j, g))
-
-
-def weight(e: Episode, w: QuestionState, arm: int, g: float) -> float:
-    """Return g^2 / (2 A) for A = (nu + 1) x / (1 + x) / 2, x = g^2 / (nu error); 0 for no arm."""
-    nu = e.pulls[arm] - 1.0 + PRIOR_PULLS
-    return float((nu * w.error[arm] + g * g) / (nu + 1.0)) if arm >= 0 else 0.0
+    square, base, slope = g * g, 0.0, 0.0
+    if i >= 0:
+        base, slope = w.base[i], w.slope[i]
+    if j >= 0:
+        base, slope = base + w.base[j], slope + w.slope[j]
+    return float(0.5 * square / (base + slope * square))
 
 
 def bonus(w: QuestionState, k: int) -> float:
