@@ -1,4 +1,4 @@
-"""LinGame and LinGame-C: linear pure exploration as a game of AdaHedge learners against closest alternatives."""
+"""LinGame: linear pure exploration as a game of AdaHedge learners against closest alternatives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, Vector
 
-__all__ = ["LinGame", "LinGameC"]
+__all__ = ["LinGame"]
 
 FIRST_D = 0.01
 
@@ -52,47 +52,6 @@ def play_round(e: Episode, s: LinGameState, w: LinGameState, rng: np.random.Gene
         w.total[k] += w.design[k]
         w.behind[k] = w.total[k] - e.pulls[k]
     return arm_of_largest(w.behind, e, rng)
-
-
-class LinGameCState(GameState):
-    """What the rule of LinGame-C uses; arrays of cells have K rows, one for each recommendation."""
-
-    mix_gap: float  # D of the learner
-    row: PerArm  # the weights of a row
-    losses: Vector  # cumulated, of the cells
-    weight: Vector  # of the cells
-    total: Vector  # sums of the weights over time
-    pulls: Vector  # pulls that were made for each cell
-    gain: Vector  # gains of the round
-
-
-def play_joint_round(e: Episode, s: LinGameCState, w: LinGameCState, rng: np.random.Generator) -> int:
-    """Play one round with one learner of pairs of a recommendation and an arm; track the cell furthest behind."""
-    cells = w.losses.size
-    for cell in range(cells if e.pulled < 0 else 0):
-        w.pulls[cell] = w.total[cell] = e.pulls[cell % e.num_arms] / e.num_arms
-        s.mix_gap = FIRST_D
-    rate = math.log(cells) / s.mix_gap
-    exponential_weights(w.losses, rate, w.weight)
-    for k in range(e.num_arms):
-        w.row[k] = w.weight[s.best * e.num_arms + k]
-    respond(e, s, w, w.row)
-    before, gain = mix_loss(w.losses, rate), 0.0
-    for cell in range(cells):
-        k = cell % e.num_arms
-        w.gain[cell] = optimistic_gain(e, s, w, k, w.slope[k] if cell // e.num_arms == s.best else 0.0)
-        gain += w.weight[cell] * w.gain[cell]
-        w.losses[cell] -= w.gain[cell]
-    s.mix_gap += max(before - mix_loss(w.losses, rate) - gain, 0.0)
-    furthest, most, ties = 0, -np.inf, 0.0
-    for cell in range(cells):
-        w.total[cell] += w.weight[cell]
-        behind = w.total[cell] - w.pulls[cell]
-        ties = ties + 1.0 if behind == most else 1.0 if behind > most else ties
-        if behind > most or (behind == most and rng.random() * ties < 1.0):
-            furthest, most = cell, behind
-    w.pulls[furthest] += 1.0
-    return furthest % e.num_arms
 
 
 def respond(e: Episode, s: GameState, w: GameState, design: np.ndarray) -> None:
@@ -131,26 +90,3 @@ class LinGame(LinearConfidenceAgent):
     def begin(self, info: ProblemInfo) -> None:
         super().begin(info)
         self.values |= {"spread": np.zeros(self.rank**2), "losses": np.zeros(self.num_arms**2)}
-
-
-@dataclass(kw_only=True)
-class LinGameC(LinearConfidenceAgent):
-    """LinGame with one learner, of pairs of a recommendation and an arm; its set of alternatives is convex.
-
-    In each round, for the current best arm the gains are those of :class:`LinGame`; for other recommendations they
-    consist of the bonus alone. The pull is that of the pair furthest behind its sum of weights.
-
-    Paper: Degenne, Menard, Shang and Valko (2020), "Gamification of Pure Exploration for Linear Bandits". Differences:
-    the first pulls count for all recommendations equally; the stopping rule has the real numbers of pulls; the
-    threshold.
-    """
-
-    name: ClassVar[str] = "LinGame-C"
-    rule: ClassVar[Rule] = Rule(choose=play_joint_round, stops=is_separated, state=LinGameCState)
-
-    @override
-    def begin(self, info: ProblemInfo) -> None:
-        super().begin(info)
-        cells = np.zeros(self.num_arms**2)
-        self.values["spread"] = np.zeros(self.rank**2)
-        self.values |= {name: cells for name in ("losses", "weight", "total", "pulls", "gain")}

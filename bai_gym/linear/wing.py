@@ -185,7 +185,6 @@ WING = Wing(
         "LinTrackAndStop": Entry(".linear.lin_track_and_stop:LinTrackAndStop"),
         "LinFWS": Entry(".linear.lin_fws:LinFWS"),
         "LinGame": Entry(".linear.lin_game:LinGame"),
-        "LinGame-C": Entry(".linear.lin_game:LinGameC"),
         "RAGE": Entry(".linear.linear_rounds:RAGE"),
         "XY-static": Entry(".linear.linear_rounds:XYStatic"),
         "XY-oracle": Entry(".linear.linear_rounds:XYOracle"),

@@ -19,7 +19,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 UCB = ["LinUCB", "LinGapE", "LinGapE-Greedy"]
-CONFIDENCE = ["LinGapE-GLR", "LinTrackAndStop", "LinFWS", "LinGame", "LinGame-C"]
+CONFIDENCE = ["LinGapE-GLR", "LinTrackAndStop", "LinFWS", "LinGame"]
 ROUNDS = ["RAGE", "XY-static", "XY-oracle"]
 REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["UCB-GLM"], "penalty", [0.0]),

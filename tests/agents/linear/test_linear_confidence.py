@@ -23,7 +23,7 @@ from bai_gym.tasks import BestArm
 
 NAMES = [name for name in agents.names() if isinstance(agents.make(name), LinearConfidenceAgent)]
 ROUNDS = ["RAGE", "XY-static", "XY-oracle"]
-TRACKING = ["LinTrackAndStop", "LinFWS", "LinGame", "LinGame-C"]
+TRACKING = ["LinTrackAndStop", "LinFWS", "LinGame"]
 
 
 def sphere(num_arms: int, dimension: int, seed: int) -> np.ndarray:
