@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, Self, cast, get_args
@@ -17,10 +17,11 @@ from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import REAL, Rewards
-from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations
+from bai_gym.sampling import Plan, Rule, Start, Stepper, TieRule, allocations
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import TASKS, Task
 from bai_gym.validation import choice, flag, real
+from bai_gym.wings import hook
 
 __all__ = ["Agent", "Plan"]
 
@@ -170,7 +171,10 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
                 have none, or needs common items where arms are not paired.
         """
         may_stop = info.fixed_confidence or info.costs is not None
-        info = info.in_pulls()
+        info = shown = info.in_pulls()
+        self._adapter: Callable[[Start], Start] | None = None
+        if info.task.metrics > 1:
+            info, self._adapter = hook("metrics")(info, rng)
         self._check_kinds()
         self._rewards: Rewards = info.rewards
         choice(self.tie, get_args(TieRule), "tie")
@@ -200,7 +204,7 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
                 "(`bai-gym list agents`)"
             )
         check_arms(self.name, info.num_arms)
-        self._loop = may_stop, info  # what a Gymnasium loop needs, whose stepper is made there
+        self._loop = may_stop, shown  # what a Gymnasium loop needs, whose stepper is made there
         self._stepper: Stepper | None = None
         self.begin(info)
 
@@ -232,6 +236,11 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
 
     def start(self, seen: Observation) -> Plan:
         """Return the plan of the episodes that :meth:`reset` has begun; ``seen`` is kept up to date by the executor."""
+        if self._adapter is not None:
+            return self._adapter(self._started)(seen)
+        return self._started(seen)
+
+    def _started(self, seen: Observation) -> Plan:
         self._seen = seen
         return self.plan()
 
@@ -297,7 +306,7 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
             raise AgentError(f"{self.name} has not been reset: call {call}")
         if self._stepper is None:
             may_stop, info = self._loop
-            encoding = ActionEncoding(self.num_arms, self.task, fixed_confidence=may_stop)
+            encoding = ActionEncoding(info.num_arms, self.task, fixed_confidence=may_stop)
             self._stepper = stepper_of(self, encoding, info)
         return self._stepper.act(observation)
 

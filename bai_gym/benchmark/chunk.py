@@ -146,7 +146,8 @@ def _outcome(cell: Cell, bandit: Bandit, numbering: Numbering | None, rollout: R
             )
             for point in points
         )
-    by_rank = np.take_along_axis(pulls, np.argsort(-means, axis=1, kind="stable"), axis=1)
+    ranked = means[..., 0] if means.ndim == 3 else means  # of several metrics the first
+    by_rank = np.take_along_axis(pulls, np.argsort(-ranked, axis=1, kind="stable"), axis=1)
     return Runs(
         recommendation=recommendation,
         correct_recommendation=task.correct_recommendation(means),

@@ -1,4 +1,4 @@
-"""What ``gym.make`` puts around the plain environments: late rewards, or differences of paired arms.
+"""What ``gym.make`` puts around the plain environments: late rewards, differences of paired arms, more metrics.
 
 The wrappers read what they do in the specification of the episode, ``env.unwrapped.episode_spec``.
 """
@@ -57,7 +57,10 @@ def make_vec_env(
 def wrapped(env: BestArmEnv | BestArmVectorEnv) -> Any:
     """Return the environment in the wrapper that its specification needs, if any."""
     spec = env.episode_spec
-    if not (spec.rounds.late or spec.pairs):
+    if spec.task.metrics > 1:
+        one, batch = hook("measured")
+    elif not (spec.rounds.late or spec.pairs):
         return env
-    one, batch = (LateRewards, LateRewardsBatch) if spec.rounds.late else hook("differences")
+    else:
+        one, batch = (LateRewards, LateRewardsBatch) if spec.rounds.late else hook("differences")
     return batch(env) if isinstance(env, BestArmVectorEnv) else one(env)
