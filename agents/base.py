@@ -236,13 +236,12 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
 
     def start(self, seen: Observation) -> Plan:
         """Return the plan of the episodes that :meth:`reset` has begun; ``seen`` is kept up to date by the executor."""
-        if self._adapter is not None:
-            return self._adapter(self._started)(seen)
-        return self._started(seen)
 
-    def _started(self, seen: Observation) -> Plan:
-        self._seen = seen
-        return self.plan()
+        def begin(seen: Observation) -> Plan:
+            self._seen = seen
+            return self.plan()
+
+        return (begin if self._adapter is None else self._adapter(begin))(seen)
 
     def plan(self) -> Plan:
         """Yield requests, each of which gives its outcome, and return the recommendation.

@@ -6,27 +6,25 @@ samples: so it counts them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator
 from copy import copy
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from typing_extensions import override
 
 from bai_gym.errors import AgentError
 from bai_gym.metrics.bandits import MetricStatistics
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Block, Outcome, Part, Plan, Start, execute
+from bai_gym.sampling import STOP, Block, Current, Outcome, Part, Plan, Sequential, Start, execute
 from bai_gym.sampling.requests import check_request, engine_of
-from bai_gym.statistics import IntArray, Observation, Statistics, exact_means
+from bai_gym.statistics import IntArray, Observation, Statistics
 
 __all__ = ["MEANS", "VARIANCES", "in_cells"]
 
 MEANS, VARIANCES = "metric_means", "metric_variances"  # what observations show of all metrics, (..., K, D)
-SHOWN = ("pulls", "means", "variances", "remaining")
+NAMES = "pulls", "means", "variances"
 
 
 def in_cells(info: ProblemInfo, rng: np.random.Generator | None) -> tuple[ProblemInfo, Callable[[Start], Start]]:
@@ -44,91 +42,68 @@ def in_cells(info: ProblemInfo, rng: np.random.Generator | None) -> tuple[Proble
             "where a pull gives several metrics, rewards arrive at once, pulls cost the same and agents recommend at "
             "the end: leave out batch_size, delay, costs and checkpoints"
         )
-    cells, metrics = copy(info), info.task.metrics
+    cells, metrics, source = copy(info), info.task.metrics, rng or np.random.default_rng()
     cells.num_arms = info.num_arms * metrics
     if info._truth is not None:
-        rows = (info.batch, -1)
-        truth = SimpleNamespace(means=info._truth.means.reshape(rows), variances=info._truth.variances.reshape(rows))
-        cells._truth = truth  # type: ignore[assignment]
-    rng = rng or np.random.default_rng()
-    return cells, lambda begin: lambda seen: _CellPlan(begin, seen, metrics, rng).play()
+        truth = {name: getattr(info._truth, name).reshape(info.batch, -1) for name in NAMES[1:]}
+        cells._truth = SimpleNamespace(**truth)  # type: ignore[assignment]
+    return cells, lambda begin: by_cells(begin, metrics, source)
 
 
-class _CellPlan(Mapping[str, npt.NDArray[Any]]):
-    """A plan of pulls of arms, from one of pulls of cells, and the observation of its agent."""
+def by_cells(begin: Start, metrics: int, rng: np.random.Generator) -> Start:
+    """Return a plan of pulls of arms, from one of pulls of cells."""
 
-    def __init__(self, begin: Start, seen: Observation, metrics: int, rng: np.random.Generator) -> None:
-        self._begin, self._seen, self._metrics, self._rng = begin, seen, metrics, rng
-        self._batch, self._num_arms = seen["pulls"].shape
-        self._cells = Statistics.zeros((self._batch, self._num_arms * metrics))
+    def started(seen: Observation) -> Plan:
+        shape = *seen["pulls"].shape, metrics  # (N, K, D)
+        flat, rows = (shape[0], shape[1] * metrics), np.arange(shape[0])
+        known, shown = Statistics.zeros(flat), Current[Any]({})
 
-    @override
-    def __getitem__(self, key: str) -> npt.NDArray[Any]:
-        if key not in SHOWN:
-            raise KeyError(key)
-        return self._seen[key] if key == "remaining" else getattr(self._cells, key)
+        def show() -> None:
+            shown.now = {name: getattr(known, name) for name in NAMES if name in seen} | {
+                "remaining": seen["remaining"]
+            }
 
-    @override
-    def __iter__(self) -> Iterator[str]:
-        return (key for key in SHOWN if key in self._seen)
-
-    @override
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def play(self) -> Plan:
-        """Yield pulls of arms, and return the agent's recommendation."""
-        return (yield from execute(self._begin(self), self._play))
-
-    def _play(self, asked: object) -> Generator[Part, Any, Statistics | Outcome]:
-        left = int(self._seen["remaining"].max())
-        request, steps = check_request(asked, self._batch, self._num_arms * self._metrics, left)
-        if not isinstance(request, Block):
-            return (yield from self._sequential(request, steps))
-        counts = request.counts
-        if request.arms is not None:
-            counts = np.zeros(self._cells.pulls.shape, np.int64)
-            np.put_along_axis(counts, request.arms, request.counts, axis=1)
-        made = yield from self._pull(self._of_arms(counts))
-        return made if request.arms is None else made.take(request.arms)
-
-    def _of_arms(self, counts: IntArray) -> IntArray:
-        """Return pulls of arms, ``(N, K)``, for those of cells; who wants all cells in turn gets all arms in turn."""
-        pulls = counts.reshape(self._batch, self._num_arms, self._metrics).sum(axis=-1)
-        if counts.max() - counts.min() > 1:
-            return pulls
-        each, extra = divmod(int(pulls[0].sum()), self._num_arms)
-        return each + (self._rng.random(pulls.shape).argsort(axis=1) < extra)
-
-    def _pull(self, counts: IntArray) -> Generator[Part, Statistics, Statistics]:
-        """Make ``(N, K)`` pulls of arms, and return the ``(N, K D)`` statistics of their cells."""
-        outcome = yield Part(Block(counts), int(counts.sum(axis=1).max()))
-        if isinstance(outcome, MetricStatistics):
-            made = outcome.cells
-            self._cells.merge(*made.flat())
+        def pull(counts: IntArray) -> Generator[Part, Statistics, Statistics]:
+            """Make ``(N, K)`` pulls of arms, and return the ``(N, K D)`` statistics of their cells."""
+            outcome = yield Part(Block(counts), int(counts.sum(axis=1).max()))
+            if isinstance(outcome, MetricStatistics):
+                made = Statistics(*(getattr(outcome.cells, name).reshape(flat) for name in NAMES))
+            else:  # pull by pull in an environment, whose observations show all metrics
+                pulls = np.repeat(seen["pulls"], metrics, axis=1)
+                made = Statistics(pulls, *(seen[name].reshape(flat) for name in (MEANS, VARIANCES))).since(known)
+            known.merge(*made.flat())
+            show()
             return made
-        means, variances = (np.array(self._seen[key]).reshape(self._cells.pulls.shape) for key in (MEANS, VARIANCES))
-        now = Statistics(np.repeat(self._seen["pulls"], self._metrics, axis=1), means, variances)
-        made, self._cells = now.since(self._cells), now
-        return made
 
-    def _sequential(self, request: Any, steps: int) -> Generator[Part, Statistics, Outcome]:
-        """Let a rule choose cells, and learn all numbers of the arms they belong to, those of its own cell last."""
-        if request.arms is not None or request.window is not None:
-            raise AgentError(f"{request.agent} follows a rule for some of the arms, which knows nothing of metrics")
-        size, rows = self._metrics, np.arange(self._batch)
-        engine = engine_of(replace(request, steps=steps * size), self)
-        for _ in range(steps):
-            chosen = engine.choose()
-            there = np.flatnonzero(chosen >= 0)
-            if there.size == 0:
-                break
-            arms = np.maximum(chosen, 0) // size
-            counts = np.zeros((self._batch, self._num_arms), np.int64)
-            counts[there, arms[there]] = 1
-            made = yield from self._pull(counts)
-            numbers = exact_means(made.means, made.pulls, np.abs(made.means)).reshape(self._batch, -1, size)[rows, arms]
-            for step in range(1, size + 1):
-                metric = (chosen + step) % size
-                engine.update(np.where(chosen < 0, STOP, arms * size + metric), numbers[rows, metric])
-        return engine.outcome
+        def play(asked: object) -> Generator[Part, Any, Statistics | Outcome]:
+            request, steps = check_request(asked, *flat, int(seen["remaining"].max()))
+            if request.arms is not None:
+                raise AgentError("an agent that knows nothing of metrics must not choose among some of the arms")
+            if isinstance(request, Sequential):
+                return (yield from decide(request, steps))
+            counts = request.counts.reshape(shape).sum(axis=-1)
+            if request.counts.min() > 0 and np.ptp(request.counts) <= 1:  # all cells in turn: all arms in turn
+                each, extra = divmod(steps, shape[1])
+                counts = each + (rng.random(counts.shape).argsort(axis=1) < extra)
+            return (yield from pull(counts))
+
+        def decide(request: Sequential, steps: int) -> Generator[Part, Statistics, Outcome]:
+            """Let a rule choose cells, and learn all numbers of the arms they belong to, that of its own cell last."""
+            engine = engine_of(replace(request, steps=steps * metrics), shown)
+            for _ in range(steps):
+                chosen = engine.choose()
+                there = chosen >= 0
+                if not there.any():
+                    break
+                arms, counts = np.maximum(chosen, 0) // metrics, np.zeros(shape[:2], np.int64)
+                counts[rows, arms] = there
+                made = yield from pull(counts)
+                for step in range(1, metrics + 1):
+                    cells = arms * metrics + (chosen + step) % metrics
+                    engine.update(np.where(there, cells, STOP), made.means[rows, cells])
+            return engine.outcome
+
+        show()
+        return (yield from execute(begin(shown), play))
+
+    return started

@@ -1,6 +1,6 @@
 """Several metrics: a pull of an arm gives D numbers; guardrails and Pareto sets."""
 
-from bai_gym.wings import Registration, Wing
+from bai_gym.wings import Entry, Registration, Wing
 
 WING = Wing(
     families={
@@ -12,7 +12,7 @@ WING = Wing(
             "BAI-Guardrails-v0",
             "metrics",
             2000,
-            "the best of six Gaussian arms in one metric, of those whose two guardrails hold; correlation=0.5",
+            "the best of five Gaussian arms in one metric, of those whose two guardrails hold; correlation=0.5",
             {
                 "means": (
                     (0.5, 0.6, 0.3),
@@ -20,17 +20,16 @@ WING = Wing(
                     (1.2, 0.4, -0.4),
                     (1.0, -0.5, 0.3),
                     (0.6, 0.3, 0.4),
-                    (0.2, 0.5, 0.5),
                 ),
                 "correlation": 0.5,
-                "limits": (">= 0", ">= 0"),
+                "goals": ("max", ">= 0", ">= 0"),
             },
         ),
         Registration(
             "BAI-Pareto-v0",
             "metrics",
             2000,
-            "the arms that no other dominates, of ten Gaussian arms with two metrics; correlation=0.5",
+            "the arms that no other dominates, of seven Gaussian arms with two metrics; correlation=0.5",
             {
                 "means": (
                     (0.0, 1.0),
@@ -39,10 +38,7 @@ WING = Wing(
                     (1.0, 0.0),
                     (0.2, 0.6),
                     (0.4, 0.3),
-                    (0.5, 0.2),
                     (0.6, -0.2),
-                    (0.1, 0.1),
-                    (-0.2, 0.4),
                 ),
                 "correlation": 0.5,
             },
@@ -51,15 +47,21 @@ WING = Wing(
             "BAI-CustomMetrics-v0",
             "metrics",
             2000,
-            "your own arms with several metrics: means= of shape (K, D), limits= or directions=; else a demonstration",
+            "your own arms with several metrics: means= of shape (K, D), and goals=; else a demonstration",
+            {"means": ((0.5, 0.5), (0.4, 0.8), (0.3, 0.6), (0.8, 0.2)), "variances": 0.25},
         ),
         Registration(
             "BAI-MetricsTable-v0",
             "metrics-table",
             2000,
-            "your own log with several metrics: path=, arm_column=, metric_columns=; else a synthetic one",
+            "your own log with several metrics: path=, arm_column=, goals=; else a synthetic one",
         ),
     ),
+    groups={"metrics": "Several metrics"},
+    agents={
+        "EGE-SR": Entry(".metrics.ege:EGESR", spends_budget=False),
+        "EGE-SH": Entry(".metrics.ege:EGESH", spends_budget=False),
+    },
     tasks={"feasible": "bai_gym.metrics.tasks:Feasible", "pareto": "bai_gym.metrics.tasks:ParetoSet"},
     hooks={"metrics": "bai_gym.metrics.adapters:in_cells", "measured": "bai_gym.metrics.envs:WRAPPERS"},
 )
