@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, Self, cast, get_args
@@ -17,7 +17,7 @@ from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import REAL, Rewards
-from bai_gym.sampling import Plan, Rule, Start, Stepper, TieRule, allocations
+from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import TASKS, Task
 from bai_gym.validation import choice, flag, real
@@ -172,9 +172,9 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
         """
         may_stop = info.fixed_confidence or info.costs is not None
         info = shown = info.in_pulls()
-        self._adapter: Callable[[Start], Start] | None = None
+        self._adapter: Any = None
         if info.task.metrics > 1:
-            info, self._adapter = hook("metrics")(info, rng)
+            info, self._adapter = hook("metrics")(info)
         self._check_kinds()
         self._rewards: Rewards = info.rewards
         choice(self.tie, get_args(TieRule), "tie")
@@ -241,7 +241,7 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
             self._seen = seen
             return self.plan()
 
-        return (begin if self._adapter is None else self._adapter(begin))(seen)
+        return begin(seen) if self._adapter is None else self._adapter(begin)(seen)
 
     def plan(self) -> Plan:
         """Yield requests, each of which gives its outcome, and return the recommendation.

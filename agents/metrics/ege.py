@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.sequential import first_block
 from bai_gym.agents.tools.halving import num_stages
 from bai_gym.agents.tools.rejects import phase_lengths
-from bai_gym.metrics.tasks import ParetoSet
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, exact_sums
 
 __all__ = ["EGESH", "EGESR", "empirical_gaps"]
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(kw_only=True)
@@ -32,25 +29,35 @@ class EmpiricalGapElimination(Agent):
     uses_variances: ClassVar[bool] = False
     tasks: ClassVar[frozenset[str]] = frozenset({"pareto"})
 
+    @override
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return a pull of each arm and metric, and one more."""
+        return num_arms + 1
+
     @abstractmethod
     def phases(self, num_arms: int) -> list[tuple[int, int]]:
         """Return the pulls of each undecided arm in each phase, and how many arms are left after it."""
 
     @override
     def plan(self) -> Plan:
-        task, pulls = cast(ParetoSet, self.task), 0
-        shape = self.batch, self.num_arms // task.metrics, task.metrics
-        sums, active, accepted = np.zeros(shape), np.ones(shape[:2], bool), np.zeros(shape[:2], bool)
+        task: Any = self.task  # a ParetoSet
+        shape, pulls = (self.batch, self.num_arms // task.metrics, task.metrics), 0
+        if self.budget < self.minimum_budget(self.num_arms):
+            made = yield first_block(self, self.budget)
+            pulled = made.pulls.reshape(shape)[..., 0] > 0
+            return pulled & ~empirical_gaps(task.margins(made.means), pulled)[1]
+        sums, active = np.zeros((self.batch, self.num_arms)), np.ones(shape[:2], bool)
+        accepted = ~active
         for each, left in self.phases(shape[1]):
             if each:
                 counts = np.zeros(shape, np.int64)
                 counts[active, 0] = each
-                made = yield Block(counts.reshape(self.batch, -1))
-                sums += made.sums.reshape(shape)
+                made = yield Block(counts.reshape(sums.shape))
+                sums += made.sums
                 exact_sums(sums)  # so that equal sums of whole numbers are equal
                 pulls += each
             gaps, dominated = empirical_gaps(task.margins(sums / pulls), active)
-            keys = self.rng.random(gaps.shape) if self.tie == "random" else np.zeros(gaps.shape)
+            keys = self.rng.random(gaps.shape) * (self.tie == "random")
             order = np.lexsort((keys, ~dominated, -gaps))  # of equal gaps, a dominated arm is decided first
             decided = active & (order.argsort(axis=1) < active[0].sum() - left)
             accepted |= decided & ~dominated
@@ -58,7 +65,7 @@ class EmpiricalGapElimination(Agent):
         return (accepted | active).astype(np.int64)
 
 
-def empirical_gaps(margins: FloatArray, active: BoolArray) -> tuple[FloatArray, BoolArray]:
+def empirical_gaps(margins: FloatArray, active: Any) -> tuple[FloatArray, Any]:
     """Return the gaps of the active arms, ``(N, K)``, -inf of others, and whether an active arm dominates each.
 
     The gap of a dominated arm i is the largest m(i, j). That of another arm is the least of -m(i, j) and -m(j, i) over
@@ -89,7 +96,7 @@ class EGESR(EmpiricalGapElimination):
     2311.03992). Details, such as that a dominated arm is decided first where gaps are equal, are those of the authors'
     program (github.com/cyrille-kone/ege).
 
-    Requires no oracle knowledge. Minimum budget: K D with D metrics.
+    Requires no oracle knowledge. Minimum budget: K D + 1 with D metrics.
     """
 
     name: ClassVar[str] = "EGE-SR"

@@ -68,27 +68,18 @@ class ShownArms(WrappedBandit):
     Attributes:
         shown: What observations show of it, live arrays ``(N, ...)`` by key.
         ended: The same of the instances that were replaced last.
+        spaces: Returns the spaces of what is shown of an episode of a plain environment, by key.
+        clear: Forgets the pulls of some episodes.
     """
 
-    shown: dict[str, npt.NDArray[Any]]
-    ended: dict[str, npt.NDArray[Any]]
+    shown: dict[str, Any]
+    ended: dict[str, Any]
+    spaces: Any
+    clear: Any
 
     def __init__(self, bandit: Bandit) -> None:
         """Begin before the first pull."""
         self.wrap(bandit)
-
-    @staticmethod
-    def spaces(env: Any) -> dict[str, spaces.Space[Any]]:
-        """Return the spaces of what is shown of an episode.
-
-        Args:
-            env: The plain environment.
-        """
-        raise NotImplementedError
-
-    def clear(self, rows: IntArray) -> None:
-        """Forget the pulls of some episodes."""
-        raise NotImplementedError
 
     @override
     def select(self, rows: IntArray) -> Self:
@@ -114,16 +105,14 @@ class ShowingWrapper(ScalarWrapper):
         super().__init__(env, self.arms.spaces(env))
 
     @override
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
+    def reset(self, *, seed: Any = None, options: Any = None) -> Any:
         """Start an episode, see :meth:`bai_gym.envs.scalar.BestArmEnv.reset`."""
         observation, info = self.env.reset(seed=seed, options=options)
         self._shown = self.env._episode.bandit = self.arms(self.env._episode.bandit)
         return self._observation(observation), info
 
     @override
-    def step(self, action: Any) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> Any:
         """Pull an arm, or give the recommendation, see :meth:`bai_gym.envs.scalar.BestArmEnv.step`."""
         observation, *rest = self.env.step(action)
         return self._observation(observation), *rest
@@ -144,9 +133,7 @@ class ShowingBatch(BatchWrapper):
         self._episodes = env._episodes
 
     @override
-    def reset(
-        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
+    def reset(self, *, seed: Any = None, options: Any = None) -> Any:
         """Start new episodes, see :meth:`bai_gym.envs.vector.BestArmVectorEnv.reset`."""
         observation, info = self.env.reset(seed=seed, options=options)
         if not isinstance(self._episodes.bandit, ShownArms):  # all are new
@@ -156,8 +143,7 @@ class ShowingBatch(BatchWrapper):
     @override
     def step(self, actions: Any) -> Any:
         """Pull an arm, or give the recommendation, in every episode."""
-        observation, *rest = self.env.step(actions)
-        info = rest[-1]
+        observation, *rest, info = self.env.step(actions)
         for place, row in enumerate(np.flatnonzero(info.get("_final_obs", False))):
             info["final_obs"][row] |= {key: array[place] for key, array in self._shown.ended.items()}
-        return self._with(observation, self._shown.shown), *rest
+        return self._with(observation, self._shown.shown), *rest, info

@@ -6,7 +6,6 @@ from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
     from bai_gym.metrics.bandits import BernoulliMetrics, GaussianMetrics, MetricBandit, TableMetrics
-    from bai_gym.metrics.problems import MetricProblem
     from bai_gym.metrics.tasks import Feasible, ParetoSet
 
 __all__ = [
@@ -14,7 +13,6 @@ __all__ = [
     "Feasible",
     "GaussianMetrics",
     "MetricBandit",
-    "MetricProblem",
     "ParetoSet",
     "TableMetrics",
 ]

@@ -24,6 +24,7 @@ from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["BernoulliMetrics", "GaussianMetrics", "MetricBandit", "MetricStatistics", "TableMetrics"]
 
+Moments = tuple[FloatArray, FloatArray]
 PULLS_AT_ONCE = 10**6  # that are drawn one by one, so that memory does not grow with the budget
 
 
@@ -55,7 +56,7 @@ class MetricBandit(Bandit):
         return int(self.means.shape[2])
 
     @abstractmethod
-    def draw_cells(self, flat: IntArray, counts: IntArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    def draw_cells(self, flat: IntArray, counts: IntArray, rng: np.random.Generator) -> Moments:
         """Return ``(R, D)`` means and unbiased variances of ``(R,)`` pulls of each of ``(R,)`` positions."""
 
     def draw(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
@@ -73,17 +74,13 @@ class MetricBandit(Bandit):
         return self.draw(flat, rng)[:, 0]
 
     @override
-    def draw_blocks(
-        self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
-    ) -> Statistics:
+    def draw_blocks(self, flat: Any, counts: IntArray, rng: np.random.Generator, **_: Any) -> Statistics:
         """Draw the statistics of the blocks, of the first metric."""
         means, spread = self.draw_cells(np.arange(self.batch * self.num_arms)[flat], counts, rng)
         return Statistics(counts, means[:, 0], spread[:, 0])
 
     @override
-    def pull_block(
-        self, counts: IntArray, rng: np.random.Generator, *, arms: IntArray | None = None, **_: Any
-    ) -> MetricStatistics:
+    def pull_block(self, counts: IntArray, rng: np.random.Generator, *, arms: Any = None, **_: Any) -> MetricStatistics:
         """Pull arms several times each, see :meth:`bai_gym.bandits.Bandit.pull_block`; with all metrics."""
         flat = np.arange(counts.size) if arms is None else self.positions(arms).reshape(-1)
         pulled, cells = np.flatnonzero(counts), Statistics.zeros((counts.size, self.metrics))
@@ -137,7 +134,7 @@ class GaussianMetrics(MetricBandit):
         self.variances = spread**2
 
     @override
-    def draw_cells(self, flat: IntArray, counts: IntArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    def draw_cells(self, flat: IntArray, counts: IntArray, rng: np.random.Generator) -> Moments:
         """Draw from the exact distribution: a normal mean, and independent of it a Wishart matrix.
 
         Its diagonal is that of L A A' L', where A is lower triangular with independent entries (Bartlett 1933).
@@ -174,7 +171,7 @@ class BernoulliMetrics(MetricBandit):
         self.variances = self.means * (1.0 - self.means)
 
     @override
-    def draw_cells(self, flat: IntArray, counts: IntArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    def draw_cells(self, flat: IntArray, counts: IntArray, rng: np.random.Generator) -> Moments:
         """Draw numbers of ones: binomial; they determine the variances, too."""
         (chances, _), pulls = self.at(flat), counts[:, None]
         means = rng.binomial(pulls, chances) / pulls
@@ -197,22 +194,20 @@ class TableMetrics(MetricBandit):
 
     def __init__(self, rows: FloatArray, offsets: IntArray) -> None:
         """Compute the moments."""
-        sizes = np.diff(offsets)
         self._rows, self._kind = rows, Rewards.read(rows)
-        means = np.add.reduceat(rows, offsets[:-1]) / sizes[:, None]
-        squares = np.add.reduceat((rows - np.repeat(means, sizes, axis=0)) ** 2, offsets[:-1])
+        sizes = np.diff(offsets)
+        means, squares = _moments(rows, offsets[:-1], sizes)
         self.means, self.variances = means[None], (squares / sizes[:, None])[None]
         self.extra = np.stack([offsets[:-1], offsets[1:]], axis=-1)[None]
 
     @override
-    def draw_cells(self, flat: IntArray, counts: IntArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    def draw_cells(self, flat: IntArray, counts: IntArray, rng: np.random.Generator) -> Moments:
         """Draw single rows, many at a time."""
         (means, ends), variances = self.at(flat), np.zeros((flat.size, self.metrics))
         for part in np.split(np.arange(flat.size), np.flatnonzero(np.diff(np.cumsum(counts) // PULLS_AT_ONCE)) + 1):
             times, chosen = counts[part], np.repeat(ends[part], counts[part], axis=0)
-            rows, first = self._rows[rng.integers(chosen[:, 0], chosen[:, 1])], np.cumsum(times) - times
-            means[part] = np.add.reduceat(rows, first) / times[:, None]
-            squares = np.add.reduceat((rows - np.repeat(means[part], times, axis=0)) ** 2, first)
+            rows = self._rows[rng.integers(chosen[:, 0], chosen[:, 1])]
+            means[part], squares = _moments(rows, np.cumsum(times) - times, times)
             variances[part] = squares / np.maximum(times - 1, 1)[:, None]
         return means, variances
 
@@ -229,3 +224,9 @@ def _means(means: object) -> FloatArray:
         raise InstanceError(f"means of several metrics are a row for each arm, (K, D), not of shape {array.shape}")
     check_num_arms(array.shape[-2])
     return array if array.ndim == 3 else array[None]
+
+
+def _moments(rows: FloatArray, first: IntArray, counts: IntArray) -> Moments:
+    """Return means of so many rows each, and sums of squared deviations from them."""
+    means = np.add.reduceat(rows, first) / counts[:, None]
+    return means, np.add.reduceat((rows - np.repeat(means, counts, axis=0)) ** 2, first)

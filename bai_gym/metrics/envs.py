@@ -30,6 +30,7 @@ class _MeasuredArms(ShownArms):
     @staticmethod
     @override
     def spaces(env: Any) -> dict[str, spaces.Space[Any]]:
+        """Return the spaces of what is shown of an episode."""
         spec = env.episode_spec
         if spec.rounds.late or spec.costs is not None:
             raise ParameterError("batch_size, delay and costs are for pulls that give one number: leave them out here")
@@ -48,6 +49,7 @@ class _MeasuredArms(ShownArms):
 
     @override
     def clear(self, rows: IntArray) -> None:
+        """Forget the pulls of some episodes."""
         for array in (self._cells.pulls, *self.shown.values()):
             array[rows] = 0
 

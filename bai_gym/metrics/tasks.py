@@ -34,12 +34,10 @@ class MetricTask(Task):
 
     Attributes:
         goals: The same.
-        limited: Whether the goals of all metrics but the first are limits.
         sought: What is to be found, for :meth:`describe`.
     """
 
     entry = None
-    limited: ClassVar[bool]
     sought: ClassVar[str]
 
     def __init__(self, goals: Sequence[str] = ()) -> None:
@@ -49,8 +47,9 @@ class MetricTask(Task):
         self._signs, self._borders = np.ones(self.metrics), np.zeros(self.metrics)
         for place, goal in enumerate(self.goals):
             found = re.fullmatch(r"(max|min)|([<>]=) *(-?\d*\.?\d+)", str(goal).strip())
-            if found is None or bool(found[2]) != (self.limited and place > 0):
-                rule = "limits, such as '<= 300' or '>= 0.9', but for the first" if self.limited else "'max' or 'min'"
+            limited = self.name == "feasible"
+            if found is None or bool(found[2]) != (limited and place > 0):
+                rule = "limits such as '<= 300' but for the first" if limited else "'max' or 'min'"
                 raise ParameterError(f"goals of the task {self.name!r} must be {rule}, not {goal!r}")
             self._signs[place] = 1.0 if found[0][:2] in ("ma", ">=") else -1.0
             self._borders[place] = float(found[3] or 0.0)
@@ -98,7 +97,6 @@ class Feasible(MetricTask):
     """
 
     name = "feasible"
-    limited = True
     sought = "the best arm in the first metric, of those that satisfy the limits of the others, or none"
     sizes, form, arms, of_arms = GoodArm.sizes, GoodArm.form, GoodArm.arms, GoodArm.of_arms
     first_arm = GoodArm.first_arm
@@ -162,7 +160,7 @@ class Feasible(MetricTask):
         value, slack, best = self._parts(means)
         none = np.maximum(slack.max(axis=-1, keepdims=True), 0.0)
         regret = np.concatenate([np.where(slack < 0.0, -slack, best - value), none], axis=-1)
-        return np.asarray(np.take_along_axis(regret, np.asarray(recommendation), -1)[..., 0])
+        return np.asarray(np.take_along_axis(regret, recommendation, -1)[..., 0])
 
 
 class ParetoSet(MetricTask, SetTask):
@@ -172,7 +170,6 @@ class ParetoSet(MetricTask, SetTask):
     """
 
     name = "pareto"
-    limited = False
     sought = "all arms that no other arm dominates"
     form, of_arms = ArmsAbove.form, ArmsAbove.of_arms
 

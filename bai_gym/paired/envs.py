@@ -30,6 +30,7 @@ class _ComparedArms(ShownArms):
     @staticmethod
     @override
     def spaces(env: Any) -> dict[str, spaces.Space[Any]]:
+        """Return the spaces of what is shown of an episode."""
         shape = env.num_arms, env.num_arms
         return {
             "differences": spaces.Box(-np.inf, np.inf, shape, np.float64),
@@ -53,6 +54,7 @@ class _ComparedArms(ShownArms):
 
     @override
     def clear(self, rows: IntArray) -> None:
+        """Forget the pulls of some episodes."""
         self.inner.keep_items()
         self.pairs.clear(rows)
         self._pulls[rows] = 0
