@@ -16,7 +16,7 @@ from bai_gym.agents.tools.rejects import phase_lengths
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, exact_sums
 
-__all__ = ["EGESH", "EGESR", "empirical_gaps"]
+__all__ = ["EGESH", "EGESR"]
 
 
 @dataclass(kw_only=True)

@@ -53,7 +53,7 @@ class MetricBandit(Bandit):
     @property
     def metrics(self) -> int:
         """D."""
-        return int(self.means.shape[2])
+        return self.means.shape[2]
 
     @abstractmethod
     def draw_cells(self, flat: IntArray, counts: IntArray, rng: np.random.Generator) -> Moments:

@@ -19,7 +19,6 @@ __all__ = ["metrics_problem", "table_problem"]
 
 DEMO = ((0.30, 250.0), (0.34, 280.0), (0.40, 320.0), (0.33, 290.0))  # revenue, milliseconds
 DEMO_GOALS = {"revenue": "max", "latency": "<= 300"}
-DEMO_ROWS = 500  # of each variant
 
 
 def metrics_problem(
@@ -69,8 +68,8 @@ def table_problem(
     """
     notes: tuple[str, ...] = ()
     if path is None:
-        rows = np.random.default_rng(0).normal(np.repeat(DEMO, DEMO_ROWS, axis=0), (0.5, 60.0))
-        path = {"variant": np.repeat([*"ABCD"], DEMO_ROWS), **dict(zip(DEMO_GOALS, rows.T, strict=True))}
+        rows = np.random.default_rng(0).normal(np.repeat(DEMO, 500, axis=0), (0.5, 60.0))
+        path = {"variant": np.repeat([*"ABCD"], 500), **dict(zip(DEMO_GOALS, rows.T, strict=True))}
         goals, notes = goals or DEMO_GOALS, ("no path was given: these are synthetic data of a page that nobody saw",)
     if not isinstance(goals, Mapping) or not goals:
         raise ParameterError("goals= must name the columns of metrics, such as {'revenue': 'max', 'latency': '<= 300'}")

@@ -19,7 +19,7 @@ from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks import ArmsAbove, GoodArm, Task
 from bai_gym.tasks.sets import SetTask
 
-__all__ = ["Feasible", "MetricTask", "ParetoSet"]
+__all__ = ["Feasible", "ParetoSet"]
 
 
 class MetricTask(Task):
@@ -46,7 +46,7 @@ class MetricTask(Task):
         self.goals, self.metrics = tuple(goals), max(len(goals), 1)
         self._signs, self._borders = np.ones(self.metrics), np.zeros(self.metrics)
         for place, goal in enumerate(self.goals):
-            found = re.fullmatch(r"(max|min)|([<>]=) *(-?\d*\.?\d+)", str(goal).strip())
+            found = re.fullmatch(r"(max|min)|([<>]=) *(-?\d*\.?\d+)", str(goal))
             limited = self.name == "feasible"
             if found is None or bool(found[2]) != (limited and place > 0):
                 rule = "limits such as '<= 300' but for the first" if limited else "'max' or 'min'"

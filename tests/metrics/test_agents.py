@@ -18,7 +18,7 @@ def test_many_agents_play() -> None:
     for path in ("blocks", "steps"):
         for name in ("Uniform", "EB-TCI", "EGE-SR", "EGE-SH"):
             result = bai_gym.evaluate(name, "BAI-Pareto-v0", budget=1200, runs=12, path=path)
-            assert result.error_probability <= 0.6 and 1100 <= sum(result.mean_pulls) < 1200.5, (name, path)
+            assert result.error_probability <= 0.6 and sum(result.mean_pulls) < 1200.5, (name, path)
 
 
 def plain_ege_sr(budget: int, rng: np.random.Generator) -> set[int]:
@@ -43,22 +43,17 @@ def plain_ege_sr(budget: int, rng: np.random.Generator) -> set[int]:
 
 
 def test_ege_sr_has_the_distribution_of_a_plain_simulation() -> None:
-    rng = np.random.default_rng(0)
+    rng, env = np.random.default_rng(0), {"means": PARETO}
     found = np.mean([plain_ege_sr(120, rng) == {0, 1, 2} for _ in range(2000)])
-    result = bai_gym.evaluate("EGE-SR", "BAI-CustomMetrics-v0", budget=120, runs=6000, env_kwargs=case(PARETO, 0.0))
-    spread = 0.5 * np.sqrt(1 / 2000 + 1 / 6000)
-    assert 0.2 < found < 0.9 and abs(found - 1.0 + result.error_probability) < 4 * spread, found
-
-
-def case(means: object, correlation: float, goals: tuple[str, ...] = ("max", "max")) -> dict[str, object]:
-    return {"means": means, "goals": goals, "variances": 1.0, "correlation": correlation}
+    result = bai_gym.evaluate("EGE-SR", "BAI-CustomMetrics-v0", budget=120, runs=6000, env_kwargs=env)
+    assert 0.2 < found < 0.9 and abs(found - 1.0 + result.error_probability) < 0.05, found  # four standard errors
 
 
 @pytest.mark.slow
 def test_errors_are_below_delta_where_metrics_are_correlated() -> None:
     guarded = ((0.5, 0.5), (1.0, -0.5), (0.0, 1.0)), ((0.5, -0.5), (1.0, -0.6))
-    for keywords in (case(PARETO, 0.9), *(case(means, 0.9, ("max", ">= 0")) for means in guarded)):
-        keywords["fixed_confidence"] = True
+    for means, goals in ((PARETO, None), *((means, ("max", ">= 0")) for means in guarded)):
+        env = {"means": means, "goals": goals, "correlation": 0.9, "fixed_confidence": True}
         for name in ("EB-TCI", "T3C", "LUCB"):
-            result = bai_gym.evaluate(name, "BAI-CustomMetrics-v0", runs=200, env_kwargs=keywords)
-            assert result.error_probability <= 0.1, (name, keywords)  # far below: mixtures are cautious
+            result = bai_gym.evaluate(name, "BAI-CustomMetrics-v0", runs=200, env_kwargs=env)
+            assert result.error_probability <= 0.1, (name, means)  # far below: mixtures are cautious

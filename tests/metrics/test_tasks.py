@@ -10,7 +10,6 @@ import pytest
 from bai_gym.errors import ParameterError
 from bai_gym.metrics import Feasible, ParetoSet
 from bai_gym.problems import build
-from bai_gym.tasks import TopM
 
 ARMS = np.array([[1.0, 5.0], [2.0, 3.0], [3.0, 7.0], [0.5, 1.0]])
 
@@ -18,27 +17,24 @@ ARMS = np.array([[1.0, 5.0], [2.0, 3.0], [3.0, 7.0], [0.5, 1.0]])
 def test_answers_by_hand() -> None:
     for task, answer, regrets in (
         (Feasible(("max", "<= 4")), [1], [1.0, 0.0, 3.0, 1.5, 3.0]),
-        (Feasible(("min", ">= 4")), [0], [0.0, 1.0, 2.0, 3.0, 3.0]),
         (Feasible(("max", "<= 0")), [4], [5.0, 3.0, 7.0, 1.0, 0.0]),
     ):
         assert task.correct_recommendation(ARMS).tolist() == answer, task
         assert task.simple_regret(np.stack([ARMS] * 5), np.arange(5)[:, None]).tolist() == regrets, task
     task = ParetoSet(("max", "min"))
     assert task.correct_recommendation(ARMS.reshape(-1)).tolist() == [0, 1, 1, 1]
-    for chosen, regret in (([0, 1, 1, 1], 0.0), ([1, 1, 1, 1], 1.0), ([0, 0, 1, 1], 1.5), ([0, 1, 0, 0], 2.0)):
+    for chosen, regret in (([0, 1, 1, 1], 0.0), ([1, 0, 1, 1], 1.5)):
         assert task.simple_regret(ARMS, np.array(chosen)) == regret, chosen
 
 
-@pytest.mark.each(
-    "task", [Feasible(("max", "<= 0.6")), Feasible(("min", ">= 0.3", "<= 0.8")), ParetoSet(("max", "min", "max"))]
-)
+@pytest.mark.each("task", [Feasible(("min", ">= 0.3", "<= 0.8")), ParetoSet(("max", "min", "max"))])
 def test_a_wrong_answer_has_a_group_of_contrasts_that_is_overturned(task: Any) -> None:
     rng, cells = np.random.default_rng(0), 4 * task.metrics
     for true in rng.random((60, cells)):
         found = set()
         for sample in rng.random((150, cells)):
             c, answer = task.contrasts_at(sample), task.correct_recommendation(sample)
-            assert c.first.size <= task.most_contrasts(cells) and (c.gaps(sample) >= 0).all()
+            assert c.first.size <= task.most_contrasts(cells)
             if task.correct(true, answer):
                 continue
             over = c.gaps(true) < 0
@@ -54,10 +50,8 @@ def test_a_wrong_answer_has_a_group_of_contrasts_that_is_overturned(task: Any) -
 
 def test_goals_are_checked() -> None:
     guarded = build("metrics", means=ARMS, goals=("min", "<=3")).task
-    assert guarded.in_place_of(Feasible()).goals == ("min", "<=3") and "<=3" in guarded.describe()
     for goals, match in ((("max",), "one for each"), (("max", "most"), "such as"), (("<= 3", "max"), "but for the")):
         with pytest.raises(ParameterError, match=match):
             build("metrics", means=ARMS, goals=goals)
-    for task, match in ((ParetoSet(), "must be 'max' or 'min'"), (TopM(2), "about one metric")):
-        with pytest.raises(ParameterError, match=match):
-            guarded.in_place_of(task)
+    with pytest.raises(ParameterError, match="must be 'max' or 'min'"):
+        guarded.in_place_of(ParetoSet())
