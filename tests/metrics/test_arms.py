@@ -27,16 +27,16 @@ def test_blocks_have_the_distribution_of_single_pulls() -> None:
             single = np.stack([many.draw(1 + 2 * np.arange(runs), rng) for _ in range(pulls)])
             for one, other in ((made.means, single.mean(axis=0)), (made.variances, single.var(axis=0, ddof=1))):
                 pairs = ((array @ [1.0, -0.5]).round(9) for array in (one[1::2], other))
-                assert ks_2samp(*pairs, method="asymp").pvalue > 1e-4, (bandit, pulls)  # 12 tests
+                assert ks_2samp(*pairs, method="asymp").pvalue > 1e-4, bandit  # 12 tests
 
 
 def test_one_episode_is_a_batch_of_one_and_shows_all_metrics() -> None:
-    for env_id in ("BAI-Guardrails-v0", "BAI-Pareto-v0", "BAI-CustomMetrics-v0", "BAI-MetricsTable-v0"):
+    for env_id in ("BAI-Guardrails-v0", "BAI-Pareto-v0", "BAI-MetricsTable-v0"):
         env, batch = gym.make(env_id, budget=6), gym.make_vec(env_id, num_envs=1, budget=6)
         one, many, means = env.reset(seed=3)[0], batch.reset(seed=3)[0], []
         for _ in range(7):
             for key, value in one.items():
-                np.testing.assert_array_equal(value, many[key][0], err_msg=f"{env_id} {key}")
+                np.testing.assert_array_equal(value, many[key][0], key)
             means.append(one["metric_means"][0])
             action = np.zeros(env.action_space.shape, np.int64)
             one, many = env.step(action)[0], batch.step(action[None])[0]
