@@ -91,6 +91,7 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
     anytime: ClassVar[bool] = False
     uses_costs: ClassVar[bool] = False
     quick: ClassVar[bool] = False
+    _adapter = cast(Any, None)  # of plans, where a pull gives several metrics
 
     @property
     def rewards(self) -> Rewards:
@@ -172,9 +173,7 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
         """
         may_stop = info.fixed_confidence or info.costs is not None
         info = shown = info.in_pulls()
-        self._adapter: Any = None
-        if info.task.metrics > 1:
-            info, self._adapter = hook("metrics")(info)
+        info, self._adapter = hook("metrics")(info) if info.task.metrics > 1 else (info, None)
         self._check_kinds()
         self._rewards: Rewards = info.rewards
         choice(self.tie, get_args(TieRule), "tie")

@@ -62,7 +62,7 @@ class EmpiricalGapElimination(Agent):
             decided = active & (order.argsort(axis=1) < active[0].sum() - left)
             accepted |= decided & ~dominated
             active &= ~decided
-        return (accepted | active).astype(np.int64)
+        return accepted | active
 
 
 def empirical_gaps(margins: FloatArray, active: Any) -> tuple[FloatArray, Any]:
