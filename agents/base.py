@@ -21,6 +21,7 @@ from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import TASKS, Task
 from bai_gym.validation import choice, flag, real
+from bai_gym.wings import hook
 
 __all__ = ["Agent", "Plan"]
 
@@ -90,6 +91,7 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
     anytime: ClassVar[bool] = False
     uses_costs: ClassVar[bool] = False
     quick: ClassVar[bool] = False
+    _adapter = cast(Any, None)  # of plans, where a pull gives several metrics
 
     @property
     def rewards(self) -> Rewards:
@@ -170,7 +172,8 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
                 have none, or needs common items where arms are not paired.
         """
         may_stop = info.fixed_confidence or info.costs is not None
-        info = info.in_pulls()
+        info = shown = info.in_pulls()
+        info, self._adapter = hook("metrics")(info) if info.task.metrics > 1 else (info, None)
         self._check_kinds()
         self._rewards: Rewards = info.rewards
         choice(self.tie, get_args(TieRule), "tie")
@@ -200,7 +203,7 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
                 "(`bai-gym list agents`)"
             )
         check_arms(self.name, info.num_arms)
-        self._loop = may_stop, info  # what a Gymnasium loop needs, whose stepper is made there
+        self._loop = may_stop, shown  # what a Gymnasium loop needs, whose stepper is made there
         self._stepper: Stepper | None = None
         self.begin(info)
 
@@ -232,8 +235,12 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
 
     def start(self, seen: Observation) -> Plan:
         """Return the plan of the episodes that :meth:`reset` has begun; ``seen`` is kept up to date by the executor."""
-        self._seen = seen
-        return self.plan()
+
+        def begin(seen: Observation) -> Plan:
+            self._seen = seen
+            return self.plan()
+
+        return begin(seen) if self._adapter is None else self._adapter(begin)(seen)
 
     def plan(self) -> Plan:
         """Yield requests, each of which gives its outcome, and return the recommendation.
@@ -297,7 +304,7 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
             raise AgentError(f"{self.name} has not been reset: call {call}")
         if self._stepper is None:
             may_stop, info = self._loop
-            encoding = ActionEncoding(self.num_arms, self.task, fixed_confidence=may_stop)
+            encoding = ActionEncoding(info.num_arms, self.task, fixed_confidence=may_stop)
             self._stepper = stepper_of(self, encoding, info)
         return self._stepper.act(observation)
 

@@ -24,6 +24,7 @@ from bai_gym.agents.tools.variances import (
 )
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, Block, Episode, Rule, Sequential
+from bai_gym.tasks import Task
 from bai_gym.validation import probability
 
 __all__ = ["SHAdaVar", "SHAdaVarReuse"]
@@ -86,6 +87,11 @@ class SHAdaVar(HalvingAgent):
     def minimum_budget(self, num_arms: int) -> int:
         """Return one pull per arm in the first stage, two for the plug-in variant."""
         return super().minimum_budget(num_arms) * (1 if self.ucb else 2)
+
+    @override
+    def plays(self, task: Task) -> bool:
+        """Return whether it plays a task; not with several metrics, where a pull of one cell is one of others, too."""
+        return super().plays(task) and task.metrics == 1
 
     @override
     def begin(self, info: ProblemInfo) -> None:

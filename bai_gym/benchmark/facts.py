@@ -49,8 +49,8 @@ def facts(cell: Cell) -> dict[str, Any]:
 
 
 def named_arms(cell: Cell) -> tuple[tuple[str, float], ...]:
-    """Return name and true mean of each arm; none if arms have no names, or no fixed means."""
+    """Return name and true mean of each arm; none if arms have no names, or no fixed means, or several."""
     problem = cell.env.problem
-    if not problem.arm_names or not isinstance(problem, FixedProblem):
+    if not problem.arm_names or not isinstance(problem, FixedProblem) or cell.episode_spec.task.metrics > 1:
         return ()
     return tuple(zip(problem.arm_names, cell.instances().means[0].tolist(), strict=True))

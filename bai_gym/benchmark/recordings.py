@@ -137,8 +137,8 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
         arms=order[np.array([arm for arm, _ in bandit.notes[:asked]], np.int64)],
         rewards=np.array([reward for _, reward in bandit.notes[:asked]], float),
         stages=tuple(_listed(stage, order) for stage in actor.stages) or (Stage(0, None),),
-        means=means[0],
-        variances=part.bandit.variances[0],
+        means=means[0].reshape(env.num_arms, -1)[:, 0],  # of several metrics the first
+        variances=part.bandit.variances[0].reshape(env.num_arms, -1)[:, 0],
         recommendation=task.arms(recommendation[0], env.num_arms),
         correct_recommendation=task.arms(task.correct_recommendation(means)[0], env.num_arms),
         correct=bool(task.correct(means, recommendation)[0]),

@@ -1,4 +1,4 @@
-"""What ``gym.make`` puts around the plain environments: late rewards, differences of paired arms, scaled vectors.
+"""What ``gym.make`` puts around the plain environments: late rewards, differences of pairs, metrics, scaled vectors.
 
 The wrappers read what they do in the specification of the episode, ``env.unwrapped.episode_spec``.
 """
@@ -60,6 +60,7 @@ def wrapped(env: BestArmEnv | BestArmVectorEnv) -> Any:
     wrappers = [
         *([(LateRewards, LateRewardsBatch)] if spec.rounds.late else []),
         *([hook("differences")] if spec.pairs else []),
+        *([hook("measured")] if spec.task.metrics > 1 else []),
         *([hook("progress")] if spec.progress else []),
         *([hook("scaled")] if spec.observation == "scaled" else []),
     ]

@@ -9,32 +9,33 @@ from gymnasium import spaces
 from typing_extensions import override
 
 from bai_gym.bandits import Bandit
-from bai_gym.bandits.wrapped import WrappedBandit
-from bai_gym.envs.base_wrappers import BatchWrapper, ScalarWrapper
-from bai_gym.envs.scalar import BestArmEnv
-from bai_gym.envs.vector import BestArmVectorEnv, Step
+from bai_gym.envs.base_wrappers import ShowingBatch, ShowingWrapper, ShownArms
 from bai_gym.paired.bandits.differences import PairStatistics
-from bai_gym.statistics import FloatArray, IntArray, Observation
+from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["Differences", "DifferencesBatch", "WRAPPERS"]
 
 
-class _ComparedArms(WrappedBandit):
+class _ComparedArms(ShownArms):
     """Paired arms of N episodes, whose pulls update the statistics of their differences."""
 
-    inner: Bandit
-
     def __init__(self, bandit: Bandit) -> None:
-        self.wrap(bandit)
+        super().__init__(bandit)
         bandit.keep_items()
         self.pairs = PairStatistics(bandit.batch, bandit.num_arms)
-        self.ended: dict[str, FloatArray] = {}
+        self.shown = {"differences": self.pairs.means, "difference_variances": self.pairs.variances}
         self._pulls = np.zeros((bandit.batch, bandit.num_arms), np.int64)
         self._single = bandit.batch == 1
 
-    def shown(self) -> dict[str, FloatArray]:
-        """Return what observations show, the live arrays."""
-        return {"differences": self.pairs.means, "difference_variances": self.pairs.variances}
+    @staticmethod
+    @override
+    def spaces(env: Any) -> dict[str, spaces.Space[Any]]:
+        """Return the spaces of what is shown of an episode."""
+        shape = env.num_arms, env.num_arms
+        return {
+            "differences": spaces.Box(-np.inf, np.inf, shape, np.float64),
+            "difference_variances": spaces.Box(0.0, np.inf, shape, np.float64),
+        }
 
     @override
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
@@ -52,29 +53,14 @@ class _ComparedArms(WrappedBandit):
         return rewards[np.arange(rows.size), arms]
 
     @override
-    def select(self, rows: IntArray) -> _ComparedArms:
-        """Return some of the instances, without the differences seen so far."""
-        return type(self)(self.inner.select(rows))
-
-    @override
-    def replace(self, rows: IntArray, other: Bandit) -> None:
-        """Replace some instances, and keep the differences of the old ones, ``(R, K, K)``, as :attr:`ended`."""
-        self.ended = {key: array[rows] for key, array in self.shown().items()}
-        self.inner.replace(rows, other)
+    def clear(self, rows: IntArray) -> None:
+        """Forget the pulls of some episodes."""
         self.inner.keep_items()
         self.pairs.clear(rows)
         self._pulls[rows] = 0
 
 
-def _difference_spaces(num_arms: int) -> dict[str, spaces.Space[Any]]:
-    shape = num_arms, num_arms
-    return {
-        "differences": spaces.Box(-np.inf, np.inf, shape, np.float64),
-        "difference_variances": spaces.Box(0.0, np.inf, shape, np.float64),
-    }
-
-
-class Differences(ScalarWrapper):
+class Differences(ShowingWrapper):
     """An environment with paired arms that shows how they differ on the items that they have in common.
 
     The j-th pull of every arm is played on item j of one random order of questions, instances or seeds. Observations
@@ -86,67 +72,17 @@ class Differences(ScalarWrapper):
         env: A plain environment with paired arms.
     """
 
-    _pairs: PairStatistics
-
-    def __init__(self, env: BestArmEnv) -> None:
-        """Add the differences to the observation space."""
-        super().__init__(env, _difference_spaces(env.num_arms))
-
-    @override
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
-        """Start an episode, see :meth:`BestArmEnv.reset`."""
-        observation, info = self.env.reset(seed=seed, options=options)
-        arms = self.env._episode.bandit = _ComparedArms(self.env._episode.bandit)
-        self._pairs = arms.pairs
-        return self._observation(observation), info
-
-    @override
-    def step(self, action: Any) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
-        """Pull an arm, or give the recommendation, see :meth:`BestArmEnv.step`."""
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        return self._observation(observation), reward, terminated, truncated, info
-
-    def _observation(self, observation: Observation) -> Observation:
-        return {
-            **observation,
-            "differences": self._pairs.means[0].copy(),
-            "difference_variances": self._pairs.variances[0].copy(),
-        }
+    arms = _ComparedArms
 
 
-class DifferencesBatch(BatchWrapper):
+class DifferencesBatch(ShowingBatch):
     """A batch of episodes with paired arms that shows how they differ, see :class:`Differences`.
 
     Args:
         env: A plain batch with paired arms.
     """
 
-    _arms: _ComparedArms
-
-    def __init__(self, env: BestArmVectorEnv) -> None:
-        """Add the differences to the observation space."""
-        super().__init__(env, _difference_spaces(env.num_arms))
-        self._episodes = env._episodes
-
-    @override
-    def reset(
-        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
-        """Start new episodes, see :meth:`BestArmVectorEnv.reset`."""
-        observation, info = self.env.reset(seed=seed, options=options)
-        if not isinstance(self._episodes.bandit, _ComparedArms):  # all are new
-            self._arms = self._episodes.bandit = _ComparedArms(self._episodes.bandit)
-        return self._with(observation, self._arms.shown()), info
-
-    @override
-    def step(self, actions: Any) -> Step:
-        """Pull an arm, or give the recommendation, in every episode, see :meth:`BestArmVectorEnv.step`."""
-        observation, rewards, terminated, truncated, info = self.env.step(actions)
-        for place, row in enumerate(np.flatnonzero(info.get("_final_obs", False))):
-            info["final_obs"][row] |= {key: array[place] for key, array in self._arms.ended.items()}
-        return self._with(observation, self._arms.shown()), rewards, terminated, truncated, info
+    arms = _ComparedArms
 
 
 WRAPPERS = (Differences, DifferencesBatch)

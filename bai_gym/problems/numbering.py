@@ -69,7 +69,8 @@ class Numbering:
 
     def arrange(self, bandit: Bandit) -> Bandit:
         """Return the instances with their arms numbered so."""
-        return ArrangedBandit(bandit, self.arms, self.rotation)
+        arranged = getattr(bandit, "arranged", None)  # arms with several metrics
+        return ArrangedBandit(bandit, self.arms, self.rotation) if arranged is None else arranged(self.arms)
 
     def start(self, statistics: Statistics) -> Statistics:
         """Return ``(1, K)`` statistics of rewards that came before, as each episode numbers the arms, ``(N, K)``."""
@@ -91,9 +92,9 @@ class Numbering:
         return task.renumbered(recommendation, self.answers.argsort(axis=1))
 
     def back(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return ``(N, K)`` values of arms in the order of the instance."""
+        """Return ``(N, K, ...)`` values of arms in the order of the instance."""
         listed = np.empty_like(values)
-        np.put_along_axis(listed, self.arms, values, -1)
+        listed[np.arange(len(listed))[:, None], self.arms] = values
         return listed
 
     def constants(self, task: Task, costs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:

@@ -28,6 +28,7 @@ class Task(ABC):
         name: The value of ``gym.make(..., task=)``.
         m: Number of arms to find in each bandit.
         num_bandits: Number of bandits that share the arms.
+        metrics: How many numbers a pull gives; with several, means are ``(..., K, D)``, those of agents in a row.
         epsilon: Accuracy, at least 0, in the unit of the reward.
         one_number: Whether a recommendation is one number, so that it is an action by itself.
         answer: What such a number stands for: ``"arm"``, or what need not be one.
@@ -47,6 +48,7 @@ class Task(ABC):
     entry: ClassVar[str | None] = "arm"
     m: int = 1
     num_bandits: int = 1
+    metrics: int = 1
     contrasts: ClassVar[Any] = None
     exact: ClassVar[bool] = False
 

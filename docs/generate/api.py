@@ -33,6 +33,7 @@ _MODULES: dict[str, str] = {
     "bai_gym.theory": "complexities, bounds, and exact optima",
     "bai_gym.linear": "linear and logistic bandits",
     "bai_gym.paired": "arms that are played on the same items",
+    "bai_gym.metrics": "arms with several metrics: guardrails and Pareto sets",
     "bai_gym.linear.designs": "optimal designs and their roundings",
     "bai_gym.linear.regression": "estimates from pulls and features",
     "bai_gym.correlated": "priors and posteriors of correlated arms",

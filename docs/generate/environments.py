@@ -59,6 +59,8 @@ GROUPS: dict[str, str] = {
     "aslib": "Scores and logs",
     "open-bandit": "Scores and logs",
     "newsvendor": "Simulation",
+    "metrics": "Several metrics",
+    "metrics-table": "Several metrics",
     "custom": "Your own",
     "custom-linear": "Your own",
     "function": "Your own",
@@ -73,6 +75,8 @@ _MEANINGS = {
     "remaining": "pulls left; 0 means that the next action is the recommendation",
     "features": "features of each arm, the same during an episode",
     "candidates": "features of each candidate for the recommendation, always the same",
+    "metric_means": "mean of each arm's numbers in every metric; 0 without a pull",
+    "metric_variances": "unbiased variance of each arm's numbers in every metric; 0 below two pulls",
 }
 _CAPPED = "pulls left until the cap, which truncates the episode"
 _LAST_REWARDS = {

@@ -129,4 +129,5 @@ def fit(agent: Any, bandit: Bandit) -> Bandit:
 
 def usual_task(agent: Any) -> Task:
     """The first task that the agent supports."""
-    return next(task for task in (BestArm(), Thresholding(0.5), GoodArm(0.5)) if task.name in agent.tasks)
+    tasks = (BestArm(), Thresholding(0.5), GoodArm(0.5), *(task for wing in WINGS for task in wing.get("TASKS", ())))
+    return next(task for task in tasks if task.name in agent.tasks)

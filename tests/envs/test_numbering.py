@@ -128,7 +128,7 @@ def chance(env: BestArmEnv, answer: Any, runs: int) -> float:
             named = np.array([rng.integers(size) for _ in range(task.num_bandits)])
         elif task.one_number:
             named = np.array(order[int(answer)])
-        elif isinstance(task, GoodArm):
+        elif task.sizes(env.num_arms) == (size + 1,):  # an arm, or none
             named = np.array([order[answer[0]] if answer[0] < size else size])
         else:
             named = task.of_arms(order[np.flatnonzero(answer)].tolist(), env.num_arms)

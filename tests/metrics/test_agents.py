@@ -1,0 +1,59 @@
+"""Agents that play tasks about several metrics."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bai_gym
+from bai_gym.agents import make, names
+from bai_gym.metrics import ParetoSet
+
+PARETO = ((0.0, 1.0), (0.6, 0.6), (1.0, 0.0), (0.3, 0.3), (0.4, -0.3))
+
+
+def test_many_agents_play() -> None:
+    play = [agent.stops for agent in map(make, names()) if agent.plays(ParetoSet())]
+    assert len(play) >= 12 and sum(play) >= 9
+    for path in ("blocks", "steps"):
+        for name in ("Uniform", "EB-TCI", "EGE-SR", "EGE-SH"):
+            result = bai_gym.evaluate(name, "BAI-Pareto-v0", budget=1200, runs=9, path=path)
+            assert result.error_probability <= 0.6 and sum(result.mean_pulls) < 1200.5, (name, path)
+
+
+def plain_ege_sr(budget: int, rng: np.random.Generator) -> set[int]:
+    """Return the answer of EGE-SR, by the definitions of the paper, in one run with independent unit variances."""
+    arms, undecided, taken, before = len(PARETO), [*range(len(PARETO))], set(), 0
+    sums, log_bar = np.zeros((arms, 2)), 0.5 + sum(1 / i for i in range(2, arms + 1))
+    for phase in range(1, arms):
+        length = int(np.ceil((budget - arms) / (log_bar * (arms + 1 - phase))))
+        for i in undecided:
+            sums[i] += rng.normal(PARETO[i], 1.0, (length - before, 2)).sum(axis=0)
+        before = length
+        m = {(i, j): (sums[j] - sums[i]).min() for i in undecided for j in undecided if i != j}
+        gap = {i: max(m[i, j] for j in undecided if j != i) for i in undecided}
+        best = [i for i in undecided if gap[i] <= 0]
+        for i in best:
+            plus = [min(-m[i, j], -m[j, i]) for j in best if j != i]
+            gap[i] = min(plus + [max(-m[j, i], 0.0) + gap[j] for j in undecided if j not in best])
+        chosen = max(undecided, key=lambda i: (gap[i], i not in best))
+        taken |= {chosen} & {*best}
+        undecided.remove(chosen)
+    return taken | {*undecided}
+
+
+def test_ege_sr_has_the_distribution_of_a_plain_simulation() -> None:
+    rng, env = np.random.default_rng(0), {"means": PARETO}
+    found = np.mean([plain_ege_sr(120, rng) == {0, 1, 2} for _ in range(2000)])
+    result = bai_gym.evaluate("EGE-SR", "BAI-CustomMetrics-v0", budget=120, runs=6000, env_kwargs=env)
+    assert 0.2 < found < 0.9 and abs(found - 1.0 + result.error_probability) < 0.05, found  # four standard errors
+
+
+@pytest.mark.slow
+def test_errors_are_below_delta_where_metrics_are_correlated() -> None:
+    guarded = ((0.5, 0.5), (1.0, -0.5), (0.0, 1.0)), ((0.5, -0.5), (1.0, -0.6))
+    for means, goals in ((PARETO, None), *((means, ("max", ">= 0")) for means in guarded)):
+        env = {"means": means, "goals": goals, "correlation": 0.9, "fixed_confidence": True}
+        for name in ("EB-TCI", "LUCB"):
+            result = bai_gym.evaluate(name, "BAI-CustomMetrics-v0", runs=200, env_kwargs=env)
+            assert result.error_probability <= 0.1, (name, means)  # far below: mixtures are cautious
