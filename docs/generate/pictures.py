@@ -51,9 +51,11 @@ def picture(problem: Problem, task: Task, *, drawn: bool) -> str:
 
 
 def _draw(ax: Axes, means: FloatArray, variances: FloatArray, task: Task) -> None:
+    right = task.correct_recommendation(means)
+    means, variances = (array.reshape(-1, task.metrics)[:, 0] for array in (means, variances))  # the first metric
     arms = np.arange(means.size)
     deviations = np.sqrt(variances)
-    wanted = np.isin(arms, task.arms(task.correct_recommendation(means), means.size))
+    wanted = np.isin(arms, task.arms(right, means.size))
     few = means.size <= FEW
     for chosen, colour, size, order in (
         (~wanted, OTHER, 4.0 if few else 1.5, 2),
