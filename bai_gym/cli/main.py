@@ -113,12 +113,12 @@ def main() -> None:
     except MemoryError:
         _show_error("there is not enough memory; use fewer arms, runs or workers")
         code = 2
-    except (ImportError, OSError) as error:
+    except (ImportError, OSError, SystemError) as error:  # the last: of an import that found no memory
         limit = exceeded_limit(error)
         if limit is not None:
             _show_error(limit)
             code = 2
-        elif isinstance(error, ImportError) or error.filename is not None:  # not an error of standard output
+        elif not isinstance(error, OSError) or error.filename is not None:  # not an error of standard output
             raise
         else:
             code = _give_up_output(error)

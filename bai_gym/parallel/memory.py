@@ -86,7 +86,7 @@ def exceeded_limit(error: BaseException) -> str | None:
         if number == errno.EAGAIN:
             return "too many processes or threads: raise their limit (`ulimit -u`), or take fewer workers"
         # A library that finds no address space says so in words of its own, if at all.
-        if number in (None, errno.ENOMEM) and isinstance(cause, ImportError | OSError) and _limited():
+        if number in (None, errno.ENOMEM) and isinstance(cause, ImportError | OSError | SystemError) and _limited():
             return f"too little memory ({' '.join(str(cause).split())[:80]}): raise its limit (`ulimit -v`)"
         cause = cause.__cause__ or cause.__context__
     return None

@@ -127,6 +127,7 @@ def test_an_error_of_a_limit_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "_limited", lambda: True)
     said = memory.exceeded_limit(OSError("Could not find libllvmlite.so"))
     assert said == "too little memory (Could not find libllvmlite.so): raise its limit (`ulimit -v`)"
+    assert memory.exceeded_limit(SystemError("error return without exception set"))
     assert memory.exceeded_limit(OSError(errno.ENOSPC, "No space left on device")) is None
     code = "import resource\nfrom bai_gym.cli import main\nresource.setrlimit(resource.RLIMIT_NOFILE, (12, 12))\nmain()"
     words = "run BAI-Bernoulli4-v0 --agent SH --runs 3000 --workers 2".split()
