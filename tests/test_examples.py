@@ -19,6 +19,7 @@ NOTEBOOKS = [path for path in sorted(FOLDER.rglob("*.ipynb")) if "assignment" no
 EXAMPLES = [
     path for path in sorted([*FOLDER.rglob("*.py"), *NOTEBOOKS]) if not {"lessons", "assignment"} & {*path.parts}
 ]
+EXAMPLES = [path for path in EXAMPLES if path.parent.name != "training" or path.suffix != ".py"]  # they learn elsewhere
 NEEDED = (
     "matplotlib",
     "stable_baselines3",

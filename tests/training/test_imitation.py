@@ -156,7 +156,7 @@ def test_agents_that_cannot_be_imitated(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(agents.registry._AGENTS, "one at a time", OneAtATime)
     for teacher, name, keywords, error, words in (
         ("SH", "BAI-Bernoulli4-v0", {"budget": 3}, BudgetError, "below the minimum of SH"),
-        ("SH", "BAI-TopM-Bernoulli10-v0", {}, AgentError, "SH does not support the task 'top-m'"),
+        ("VBR", "BAI-TopM-Bernoulli10-v0", {}, AgentError, "VBR does not support the task 'top-m'"),
         ("UGapEc", "BAI-FC-Bernoulli10-v0", {}, ParameterError, "UGapEc cannot be imitated"),
         ("one at a time", "BAI-Bernoulli4-v0", {}, ParameterError, "one at a time cannot be imitated"),
     ):
