@@ -95,7 +95,7 @@ class SB3Agent:
             raise ParameterError(f"{self.name} takes path=, of a saved model, or model=, one of the two")
         if self.normalize is None:
             self.normalize = getattr(self.model, "get_vec_normalize_env", lambda: None)()
-        if self.normalize is not None:
+        if self.normalize is not None and not isinstance(self.normalize, bytes):
             self.normalize = _normalizer(self.normalize)
         if self.path is None:
             self.model = self.model if isinstance(self.model, _Shared) else _Shared.of(self.model)
@@ -186,7 +186,7 @@ class SB3Agent:
         batch = batched(observation)
         seen = self._seen(batch) if self._scaling is None else self._scaling(batch)
         if self.normalize is not None:
-            seen = self.normalize.normalize_obs(seen)
+            seen = _unpickled(self.normalize).normalize_obs(seen)
         with self._seeded():
             actions = self._actions(seen, batch)
         if self._problem_info.fixed_confidence:
@@ -370,11 +370,17 @@ def _computed(network: Any, seen: Any, device: Any = None) -> npt.NDArray[Any]:
     return np.asarray(network(seen))
 
 
-def _normalizer(source: Any) -> Any:
-    """Return a ``VecNormalize``, given itself or as a file, without its environments; None if it changes nothing."""
+@lru_cache(maxsize=8)
+def _unpickled(kept: bytes) -> Any:
+    """Return a ``VecNormalize``, which cannot be copied without its environments."""
+    return pickle.loads(kept)
+
+
+def _normalizer(source: Any) -> bytes | None:
+    """Return a ``VecNormalize``, given itself or as a file, as bytes; None if it leaves observations as they are."""
     try:
-        kept = pickle.loads(Path(source).read_bytes() if isinstance(source, str | Path) else pickle.dumps(source))
-        return kept if kept.norm_obs else None
+        kept = Path(source).read_bytes() if isinstance(source, str | Path) else pickle.dumps(source)
+        return kept if _unpickled(kept).norm_obs else None
     except Exception:  # unpickling a foreign file can raise anything
         raise DataError(f"normalize is no VecNormalize, or a damaged file: {str(source)[:80]!r}") from None
 

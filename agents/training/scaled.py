@@ -29,7 +29,7 @@ class _Scales:
         self._scaling = scaling_of(env, space)
         self.space = self._scaling.space
 
-    def __call__(self, observation: Observation, actions: Any, info: dict[str, Any]) -> Vectors:
+    def __call__(self, observation: Observation, *_: Any) -> Vectors:
         return self._scaling(observation)
 
 

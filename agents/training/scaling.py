@@ -72,8 +72,7 @@ class Scaling:
     def __call__(self, observation: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.float32]:
         """Return the ``(N, D)`` vectors of N observations."""
         floats = {name: np.asarray(array, np.float64) for name, array in observation.items()}
-        vectors: npt.NDArray[np.float32] = self.flat(floats, np).astype(np.float32)
-        return vectors
+        return np.asarray(self.flat(floats, np), np.float32)
 
     def flat(self, observation: Mapping[str, Any], xp: Any) -> Any:
         """Return the same as floats of the observation's type; ``xp`` is ``numpy`` or ``torch``, whose arrays it is."""
