@@ -17,9 +17,11 @@ FOLDER = Path(__file__).resolve().parents[1] / "examples"
 # Those of the lessons are run by tests/lessons/, and the assignment by tests/leaderboard/.
 NOTEBOOKS = [path for path in sorted(FOLDER.rglob("*.ipynb")) if "assignment" not in path.parts]
 EXAMPLES = [
-    path for path in sorted([*FOLDER.rglob("*.py"), *NOTEBOOKS]) if not {"lessons", "assignment"} & {*path.parts}
+    path
+    for path in sorted([*FOLDER.rglob("*.py"), *NOTEBOOKS])
+    if not {"lessons", "assignment"} & {*path.parts}
+    and path not in {*FOLDER.glob("training/*.py")}  # tests/training/ plays what they learn
 ]
-EXAMPLES = [path for path in EXAMPLES if path.parent.name != "training" or path.suffix != ".py"]  # they learn elsewhere
 NEEDED = (
     "matplotlib",
     "stable_baselines3",

@@ -10,7 +10,7 @@ from typing_extensions import override
 from bai_gym.agents.base import Plan
 from bai_gym.agents.sequential import few_pulls
 from bai_gym.agents.tools.choosing import pulls_of_an_arm
-from bai_gym.agents.tools.halving import HalvingAgent, all_samples, candidates, every_arm, num_stages
+from bai_gym.agents.tools.halving import HalvingAgent, all_samples, candidates, every_arm, last_answer, num_stages
 from bai_gym.agents.tools.spending import buys, check_split, shares
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
@@ -72,7 +72,7 @@ class SequentialHalving(HalvingAgent):
             made = yield Block(counts, candidates(self, active))
             room -= counts[0].max()  # the same in every episode
             active = self.better_half(active, made if room else all_samples(self, active))
-        return self.answer(active)
+        return last_answer(self, active, self.latest)
 
 
 @dataclass(kw_only=True)

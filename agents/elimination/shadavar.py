@@ -12,7 +12,7 @@ from typing_extensions import override
 from bai_gym.agents.base import Plan
 from bai_gym.agents.sequential import few_pulls
 from bai_gym.agents.tools.choosing import spread_evenly
-from bai_gym.agents.tools.halving import HalvingAgent, candidates, every_arm, num_stages
+from bai_gym.agents.tools.halving import HalvingAgent, candidates, every_arm, last_answer, num_stages
 from bai_gym.agents.tools.spending import shares
 from bai_gym.agents.tools.variances import (
     VarianceState,
@@ -118,7 +118,7 @@ class SHAdaVar(HalvingAgent):
                 outcome = yield Sequential(self.rule, *steps, arms=arms, window=made, agent=self.name)
                 made = outcome.statistics
             active = self.better_half(active, made)
-        return self.answer(active)
+        return last_answer(self, active, self.latest)
 
 
 @dataclass(kw_only=True)

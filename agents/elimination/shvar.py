@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from bai_gym.agents.base import Plan
 from bai_gym.agents.sequential import few_pulls
-from bai_gym.agents.tools.halving import HalvingAgent, candidates, every_arm, num_stages
+from bai_gym.agents.tools.halving import HalvingAgent, candidates, every_arm, last_answer, num_stages
 from bai_gym.agents.tools.spending import shares
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, TieRule
@@ -59,7 +59,7 @@ class SHVar(HalvingAgent):
             counts = greedy_counts(variances, pulls, self.tie, self.rng)
             made = yield Block(counts, candidates(self, active), variances)
             active = self.better_half(active, made)
-        return self.answer(active)
+        return last_answer(self, active, self.latest)
 
 
 @dataclass(kw_only=True)

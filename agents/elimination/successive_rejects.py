@@ -10,8 +10,8 @@ from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import few_pulls
-from bai_gym.agents.tools.choosing import best_recommendation, keep_best, pulls_of_an_arm
-from bai_gym.agents.tools.halving import candidates, every_arm, gaps_of_arms
+from bai_gym.agents.tools.choosing import keep_best, pulls_of_an_arm
+from bai_gym.agents.tools.halving import candidates, every_arm, gaps_of_arms, last_answer
 from bai_gym.agents.tools.rejects import Schedule
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
@@ -82,13 +82,12 @@ class SuccessiveRejects(Agent):
                 sums += made.sums
                 exact_sums(sums)  # so that equal sums of whole rewards are equal
             # Arms with equally many pulls are in the order of their sums; only in the last phase they may differ.
-            values = sums / np.maximum(before + counts, 1) if size == 2 else sums
-            if not isinstance(self.task, BestArm):
+            if isinstance(self.task, BestArm):
+                values = sums / np.maximum(before + counts, 1) if size == 2 else sums
+            else:
                 values = -gaps_of_arms(self.task, self.statistics.means, active)
             kept = keep_best(values, size - 1, self.tie, self.rng)
             active = active[kept].reshape(self.batch, size - 1)
             sums = sums[kept].reshape(self.batch, size - 1)
             before = before + counts[:, :1]
-        if isinstance(self.task, BestArm):
-            return active[:, 0]
-        return best_recommendation(self.statistics, self.task, self.tie, self.rng)
+        return last_answer(self, active, self.statistics)

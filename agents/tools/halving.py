@@ -22,6 +22,7 @@ __all__ = [
     "candidates",
     "every_arm",
     "gaps_of_arms",
+    "last_answer",
     "num_stages",
     "observed_means",
     "survivors",
@@ -93,18 +94,13 @@ class HalvingAgent(Agent):
             made: Statistics of its pulls.
         """
         estimates = all_samples(self, active) if self.keeps_samples else made
-        values = observed_means(estimates)
-        if not isinstance(self.task, BestArm):
+        if isinstance(self.task, BestArm):
+            values = observed_means(estimates)
+        else:
             np.put_along_axis(self.latest.pulls, active, estimates.pulls, 1)
             np.put_along_axis(self.latest.means, active, estimates.means, 1)
             values = -gaps_of_arms(self.task, self.latest.means, active)
         return survivors(self, active, values, -(-active.shape[1] // 2))
-
-    def answer(self, last: IntArray) -> IntArray:
-        """Return the recommendation after the last stage, of whose arms ``(N, 1)`` is left."""
-        if isinstance(self.task, BestArm):
-            return last[:, 0]
-        return best_recommendation(self.latest, self.task, self.tie, self.rng)
 
 
 def every_arm(agent: Agent) -> IntArray:
@@ -127,6 +123,19 @@ def survivors(agent: Agent, active: IntArray, values: FloatArray, size: int) -> 
         size: From 1 to k.
     """
     return active[keep_best(values, size, agent.tie, agent.rng)].reshape(agent.batch, size)
+
+
+def last_answer(agent: Agent, last: IntArray, statistics: Statistics) -> IntArray:
+    """Return what an elimination recommends that ends with ``(N, 1)`` arms: that arm, or for other tasks by all means.
+
+    Args:
+        agent: The agent whose plan this is.
+        last: ``(N, 1)`` the arm that is left.
+        statistics: ``(N, K)`` estimates of all arms, for other tasks than the best arm.
+    """
+    if isinstance(agent.task, BestArm):
+        return last[:, 0]
+    return best_recommendation(statistics, agent.task, agent.tie, agent.rng)
 
 
 def gaps_of_arms(task: Task, means: FloatArray, active: IntArray) -> FloatArray:

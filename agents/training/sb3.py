@@ -139,14 +139,15 @@ class SB3Agent:
         """
         policy, spaces = self.policy, self._spaces
         self._scaling = Scaling.of(info) if spaces is None and not _sees_anything(policy) else None
-        trained = _trained_arms(policy, spaces, info)
+        own = getattr(getattr(policy, "observation_space", None), "shape", None)
+        fits = self._scaling is None or own in (None, self._scaling.space.shape)
+        trained = _trained_arms(policy, spaces, info, fits=fits)
         if trained != info.num_arms and not hasattr(policy, "arm_logits"):
             raise AgentError(
                 f"{self.label} was trained on {trained} arms and cannot play with {info.num_arms}: train it there, "
                 "or with the policy bai_gym.training.ArmPolicy, which plays with any number"
             )
-        own = getattr(getattr(policy, "observation_space", None), "shape", None)
-        if self._scaling is not None and own not in (None, self._scaling.space.shape) and trained == info.num_arms:
+        if self._scaling is not None and not fits and trained == info.num_arms:
             raise AgentError(
                 f"{self.label} was trained on vectors of shape {own}, and here they have {self._scaling.space.shape}: "
                 "train it there"
@@ -344,12 +345,11 @@ def _sees_anything(policy: Any) -> bool:
     return getattr(policy, "observation_space", None) is None and callable(getattr(policy, "predict", None))
 
 
-def _trained_arms(policy: Any, spaces: Any, info: ProblemInfo) -> int:
-    """Return the number of arms that a model was trained on, or the one here where it does not say."""
+def _trained_arms(policy: Any, spaces: Any, info: ProblemInfo, *, fits: bool) -> int:
+    """Return the number of arms that a model was trained on, or the one here where it does not say, or vectors fit."""
     if spaces is not None:
         return int(spaces["pulls"].shape[0])
-    shape = getattr(getattr(policy, "observation_space", None), "shape", None)
-    if shape is None or shape == Scaling.of(info).space.shape:
+    if fits:
         return info.num_arms
     actions = getattr(policy, "action_space", None)
     return int(getattr(actions, "n", info.num_arms)) // (1 + info.fixed_confidence)

@@ -101,7 +101,9 @@ class _Batch(BatchWrapper):
         ended = np.flatnonzero(info.get("_final_obs", False))
         if ended.size:
             last = {name: array[ended] for name, array in info["final_info"].items() if name.endswith("outcome")}
-            for row, shown in zip(ended, self._show(stacked(info, ended), actions[ended], last), strict=True):
+            for row, shown in zip(
+                ended, self._show(stacked(info, ended), np.asarray(actions)[ended], last), strict=True
+            ):
                 info["final_obs"][row] = shown
         return cast("Any", self._show(observation, actions, info)), rewards, terminated, truncated, info
 

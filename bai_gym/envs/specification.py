@@ -64,9 +64,11 @@ class EpisodeSpec(View):
         Raises:
             ParameterError: If there are options that are neither this one nor ``others``, or it is out of its range.
         """
-        if options is not None and not isinstance(options, dict):
-            raise ParameterError(f"options must be a dict, or None, not {options!r}")
         allowed = (*others, *(("budget",) if self.least_budget is not None else ()))
+        if options is not None and not isinstance(options, dict):
+            raise ParameterError(
+                f"options must be a dict with {' or '.join(allowed) or 'nothing'}, or None, not {options!r}"
+            )
         for name in options or {}:
             if name not in allowed:
                 raise ParameterError(f"reset has no option {name!r}; it has {', '.join(map(repr, allowed)) or 'none'}")

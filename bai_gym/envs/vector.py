@@ -115,8 +115,6 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         Raises:
             ParameterError: If the list has another length, the mask is malformed, or there are other options.
         """
-        if options is not None and not isinstance(options, dict):
-            raise ParameterError(f"options must be a dict, such as {{'reset_mask': mask}}, or None, not {options!r}")
         given = self.episode_spec.given_budget(options, "reset_mask")
         super().reset(seed=self._one_seed(seed) if isinstance(seed, list | tuple) else seed)
         mask = (options or {}).get("reset_mask")

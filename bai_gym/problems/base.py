@@ -162,6 +162,12 @@ class FixedProblem(Problem):
         self.arm_names = arm_names
         self.task = task
 
+    @property
+    @override
+    def rewards(self) -> Rewards:
+        """The kind of its rewards, without a draw: environments ask for it when they are made."""
+        return self._bandit.rewards
+
     @override
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
         """Return copies of the instance; ``rng`` is not used."""

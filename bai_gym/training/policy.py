@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from bai_gym.agents.training.features import ARM_FEATURES, STATE_FEATURES, Rewards, check_rewards, features
 from bai_gym.agents.training.network import FIRST, ArmNetwork
+from bai_gym.agents.training.scaling import STATISTICS
 from bai_gym.errors import ParameterError
 from bai_gym.validation import integer
 
@@ -166,8 +167,7 @@ def num_arms_of(observation_space: spaces.Space[Any], action_space: spaces.Space
         num_arms = int(action_space.n)
         if np.prod(observation_space.shape) >= num_arms * (ARM_FEATURES + 1) + STATE_FEATURES:
             return num_arms
-    keys = ("pulls", "means", "variances", "remaining")
-    if not isinstance(observation_space, spaces.Dict) or any(key not in observation_space.spaces for key in keys):
+    if not isinstance(observation_space, spaces.Dict) or any(key not in observation_space.spaces for key in STATISTICS):
         raise ParameterError(
             "this policy sees the observations of best-arm identification (pulls, means, variances, remaining), "
             f"not {observation_space}"

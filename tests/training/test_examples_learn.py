@@ -22,6 +22,7 @@ REACHED = [
     ("ppo.py", ["--steps", "2_000_000", "--learning-rate", "0.001"], "torch", "PPO, drawn", 0.305),  # SR .31
     ("policy_gradient.py", [], "torch", "policy gradient", 0.30),  # optimum .272
     ("sb3.py", ["PPO"], "stable_baselines3", "PPO", 0.30),
+    ("sb3.py", ["DQN"], "stable_baselines3", "DQN", 0.37),  # chance .667
     ("sb3.py", ["RecurrentPPO"], "sb3_contrib", "RecurrentPPO", 0.60),
     ("sb3.py", ["MaskablePPO"], "sb3_contrib", "MaskablePPO", 0.34),
     ("torchrl_ppo.py", [], "torchrl", "TorchRL", 0.25),  # optimum .22
