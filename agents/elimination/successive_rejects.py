@@ -90,4 +90,4 @@ class SuccessiveRejects(Agent):
             active = active[kept].reshape(self.batch, size - 1)
             sums = sums[kept].reshape(self.batch, size - 1)
             before = before + counts[:, :1]
-        return last_answer(self, active, self.statistics)
+        return last_answer(self, active)

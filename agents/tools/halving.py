@@ -125,17 +125,17 @@ def survivors(agent: Agent, active: IntArray, values: FloatArray, size: int) -> 
     return active[keep_best(values, size, agent.tie, agent.rng)].reshape(agent.batch, size)
 
 
-def last_answer(agent: Agent, last: IntArray, statistics: Statistics) -> IntArray:
+def last_answer(agent: Agent, last: IntArray, estimates: Statistics | None = None) -> IntArray:
     """Return what an elimination recommends that ends with ``(N, 1)`` arms: that arm, or for other tasks by all means.
 
     Args:
         agent: The agent whose plan this is.
         last: ``(N, 1)`` the arm that is left.
-        statistics: ``(N, K)`` estimates of all arms, for other tasks than the best arm.
+        estimates: ``(N, K)`` estimates of all arms, for other tasks than the best arm; None: those of all samples.
     """
     if isinstance(agent.task, BestArm):
         return last[:, 0]
-    return best_recommendation(statistics, agent.task, agent.tie, agent.rng)
+    return best_recommendation(estimates or agent.statistics, agent.task, agent.tie, agent.rng)
 
 
 def gaps_of_arms(task: Task, means: FloatArray, active: IntArray) -> FloatArray:

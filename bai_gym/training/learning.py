@@ -163,8 +163,9 @@ def _against(recipe: Recipe, folder: Path) -> AgainstAgents | None:
     """Return what measures errors during a training; with fixed confidence, where episodes may not end, nothing."""
     if recipe.source.episode_spec.fixed_confidence:
         return None
-    runs = int(np.clip(MEASURED // recipe.rollout, 100, 2000))
-    every = max(1, recipe.steps // MEASUREMENTS)
+    singly = recipe.source.episode_spec.tells_arms_apart  # such episodes are played one by one
+    runs = 100 if singly else int(np.clip(MEASURED // recipe.rollout, 100, 2000))
+    every = max(recipe.num_envs * recipe.rollout, recipe.steps // MEASUREMENTS)  # at most once between two updates
     return AgainstAgents(recipe.env, folder, every=every, runs=runs, seed=recipe.seed + 1, env_kwargs=recipe.env_kwargs)
 
 

@@ -399,8 +399,8 @@ def test_the_command_trains_and_compares(command: Command, tmp_path: Path) -> No
     [
         ("BAI-TopM-Bernoulli10-v0", ["Uniform", "SAR"]),
         ("BAI-FC-Bernoulli10-v0", ["T3C", "EB-TCI"]),
-        ("BAI-GoodArm-Bernoulli10-v0", ["Uniform"]),
-        ("BAI-Thresholding100-TwoGroups-v0", ["Uniform", "AugUCB"]),
+        ("BAI-GoodArm-Bernoulli10-v0", ["Uniform", "EB-TCI"]),
+        ("BAI-CustomThresholding-v0", ["Uniform", "AugUCB"]),
         ("BAI-LinearTransductive5-v0", ["G-BAI", "Uniform"]),
     ],
 )
@@ -408,7 +408,8 @@ def test_a_perceptron_is_compared_with_those_that_do_the_task(
     command: Command, env: str, others: list[str], contents: Contents, tmp_path: Path
 ) -> None:
     recipe = ("--recipe", "num_envs=4", "--recipe", "network=mlp", "--recipe", "imitated_steps=1")
-    words = ("train", "sb3", env, "--set", f"budget={300 if '100' in env else 30}", *recipe, *QUICK)
+    arms = ("--set", "means=[0.2,0.4,0.3,0.8,0.9]", "--set", "threshold=0.5") if "Custom" in env else ()
+    words = ("train", "sb3", env, "--set", "budget=30", *arms, *recipe, *QUICK)
     code, out, err = command(*words)
     assert (code, err) == (0, "") and "weights:" not in out
     assert {*rows(out)} == {f"SB3(train-{env})", *others}
