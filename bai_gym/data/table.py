@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ class ArmSamples:
         items: ``(R,)`` number of the item of each reward, from 0 in order of appearance; None where items have no
             names.
         rows: ``(R,)`` the row of each reward in the log, from 0; None for other tables.
+        others: ``(R, D)`` numbers of other columns in the row of each reward; None for other tables.
     """
 
     names: tuple[str, ...]
@@ -52,6 +54,7 @@ class ArmSamples:
     dropped: int = 0
     items: npt.NDArray[np.int64] | None = None
     rows: npt.NDArray[np.int64] | None = None
+    others: npt.NDArray[np.float64] | None = None
 
     @property
     def num_arms(self) -> int:
@@ -86,6 +89,7 @@ def read_table(
     missing: str = "error",
     rewards: Rewards = REAL,
     item_column: str | None = None,
+    other_columns: Sequence[str] = (),
 ) -> ArmSamples:
     """Read logged rewards, one row per observation.
 
@@ -109,6 +113,7 @@ def read_table(
             out. Other text is an error in either case.
         rewards: The kind that all rewards must be of.
         item_column: Name of the column that names the item, such as the question, which several arms were tried on.
+        other_columns: Names of D columns with other metrics; their numbers are read, or missing, as rewards are.
 
     Returns:
         The samples of at least two arms.
@@ -123,15 +128,19 @@ def read_table(
     choice(missing, ("error", "drop"), "missing")
     if item_column is not None and (not isinstance(item_column, str) or item_column in (arm_column, reward_column)):
         raise ParameterError(f"item_column must be the name of a third column, not {item_column!r}")
-    columns = (arm_column, reward_column, *([] if item_column is None else [item_column]))
+    kinds = {reward_column: rewards, **dict.fromkeys(other_columns, REAL)}
+    columns = (arm_column, *kinds, *([] if item_column is None else [item_column]))
     path, table = _read(path, columns, separator, "one row per observation")
     all_rows = table.num_rows
     if missing == "drop":
         no_arm = ("", "nan") if bins is None else _MISSING  # an arm may be called NA
-        table = table.filter(pc.and_(_present(table, arm_column, no_arm), _present(table, reward_column, _MISSING)))
+        there = [_present(table, arm_column, no_arm), *(_present(table, name, _MISSING) for name in kinds)]
+        table = table.filter(reduce(pc.and_, there))
         if not table.num_rows:
-            raise DataError(f"no row of {path} has both {arm_column!r} and {reward_column!r}; expected some that do")
-    values = _numbers(path, reward_column, table.column(reward_column), "reward", words=True, kind=rewards)
+            named = " and ".join(map(repr, (arm_column, *kinds)))
+            raise DataError(f"no row of {path} has both {named}; expected some that do")
+    numbers = [_numbers(path, *(name, table.column(name)), "reward", words=True, kind=kinds[name]) for name in kinds]
+    values = np.column_stack(numbers)
     column = table.column(arm_column)
     if bins is None:
         names, codes = _labels(path, arm_column, column)
@@ -151,7 +160,8 @@ def read_table(
     order = np.argsort(codes, kind="stable")
     offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
     items = None if items is None else items[order]
-    return ArmSamples(tuple(names), values[order], offsets, all_rows - table.num_rows, items, order.astype(np.int64))
+    values, dropped = values[order], all_rows - table.num_rows
+    return ArmSamples(tuple(names), values[:, 0], offsets, dropped, items, order.astype(np.int64), values[:, 1:])
 
 
 def read_scores(

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import bisect
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,16 +25,16 @@ from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.plans import execute, start
-from bai_gym.sampling.requests import check_request, engine_of
+from bai_gym.sampling.requests import checked, engine_of
 from bai_gym.sampling.sequential import Sequential
 from bai_gym.statistics import FloatArray, Observation, Statistics
-from bai_gym.tasks import BestArm
+from bai_gym.tasks import BestArm, Task
 
 __all__ = ["Dispatcher"]
 
 
 class Dispatcher:
-    """One episode of a best-arm task, played pull by pull by others.
+    """One episode, played pull by pull by others.
 
     The state depends only on the order of calls, so a second dispatcher with an equal agent that sees the same calls is
     in the same state.
@@ -51,6 +51,7 @@ class Dispatcher:
         funds: A budget of money, for an agent that takes account of it; ``budget`` then bounds the number of pulls.
         items: How many items there are, on which all arms are played in one order, for an agent that reads the
             differences of arms on common items; 0: it does not.
+        task: What is to be recommended; None: the best arm.
 
     Attributes:
         arms: The arms of the pulls handed out so far; pull i has ``arms[i - 1]``.
@@ -68,6 +69,7 @@ class Dispatcher:
         allowed: Callable[[int], bool] | None = None,
         funds: Budget | None = None,
         items: int = 0,
+        task: Task | None = None,
     ) -> None:
         """Start the plan."""
         self.arms: list[int] = []
@@ -76,9 +78,9 @@ class Dispatcher:
         self._budget = budget
         self._funds = Budget(budget) if funds is None else funds
         self._allowed = allowed
-        self._encoding = ActionEncoding(num_arms, BestArm(), fixed_confidence=False)
+        self._encoding = ActionEncoding(num_arms, task or BestArm(), fixed_confidence=False)
         self._queues: dict[int, deque[int]] = {arm: deque() for arm in range(num_arms)}  # outstanding, by arm
-        self._rewards: dict[int, float] = {}  # told, and not yet in the statistics
+        self._rewards: dict[int, FloatArray] = {}  # told, and not yet in the statistics
         self._taken: list[list[float]] = [[] for _ in range(num_arms)]  # rewards of each arm, ascending
         self._outstanding = 0
         self._stopped = False
@@ -104,6 +106,10 @@ class Dispatcher:
         if self._pairs is not None:
             self._seen["differences"] = self._pairs.means
             self._seen["difference_variances"] = self._pairs.variances
+        self._metrics = self._encoding.task.metrics
+        self._cells = Statistics.zeros((1, num_arms, self._metrics))
+        if self._metrics > 1:
+            self._seen |= {"metric_means": self._cells.means, "metric_variances": self._cells.variances}
         self._request: _Block | _Sequential | None = None
         self._first = 1  # number of the first pull of the request
         self._played = self._play_out() if requests else None
@@ -117,6 +123,8 @@ class Dispatcher:
     @property
     def stopped_by_rule(self) -> bool:
         """Whether the rule of the last request has ended it, and not its number of steps."""
+        if self._metrics > 1:  # where a rule's pulls are requests of their own
+            return len(self.arms) < self._budget
         return isinstance(self._request, _Sequential) and self._request.stopped
 
     def ask(self) -> int | None:
@@ -142,19 +150,20 @@ class Dispatcher:
             return arm
         return None
 
-    def tell(self, number: int, reward: float, cost: float | None = None) -> None:
+    def tell(self, number: int, reward: float, cost: float | None = None, guarded: Sequence[float] = ()) -> None:
         """Give the reward of a pull that has been handed out, once for each.
 
         Args:
             number: From 1 on, in the order in which pulls were handed out.
             reward: A finite number.
             cost: What the pull has cost; None: the cost of its arm. Without costs of the arms it has no effect.
+            guarded: Its other metrics.
         """
         arm = self.arms[number - 1]
         surcharge = self._funds.surcharge(arm, cost)
         self._as_planned &= surcharge == 0
         self._take(surcharge)
-        self._rewards[number] = reward
+        self._rewards[number] = np.array([reward, *guarded])
         queue = self._queues[arm]
         while queue and queue[0] in self._rewards:
             first = queue.popleft()
@@ -170,8 +179,10 @@ class Dispatcher:
         self._stopped = True
         self._end_if_complete()
 
-    def _record(self, number: int, arm: int, reward: float) -> None:
+    def _record(self, number: int, arm: int, numbers: FloatArray) -> None:
+        reward = float(numbers[0])
         self._statistics.add(arm, reward)
+        self._cells.add(np.arange(numbers.size) + arm * numbers.size, numbers)
         if self._pairs is not None:
             pulls = self._statistics.pulls[0]
             rewards = self._on_items[pulls[arm] - 1]
@@ -220,7 +231,8 @@ class Dispatcher:
         seen = {name: value[0].copy() for name, value in self._seen.items()}
         action = self._agent.act(seen)
         try:
-            return int(self._encoding.read(np.asarray(action)[None], 1).arms[0])
+            read = self._encoding.read(np.asarray(action)[None], 1)
+            return int((read.recommendations if self.over else read.arms).item())
         except ValueError:  # ParameterError is one
             words = self._encoding.describe()
             raise AgentError(f"act must return {words}, not {' '.join(repr(action).split())[:80]}") from None
@@ -233,13 +245,13 @@ class Dispatcher:
     def _play_out(self) -> Generator[None, None, None]:
         """Execute the plan; each request waits until it has ended."""
         recommended = yield from execute(start(self._agent, self._seen), self._play)
-        self.recommendation = int(self._encoding.task.check(recommended, *self._statistics.pulls.shape)[0])
+        self.recommendation = int(self._encoding.task.check(recommended, *self._statistics.pulls.shape).item())
 
     def _play(self, wanted: object) -> Generator[None, None, Any]:
         batch, arms = self._statistics.pulls.shape
         # What is too much because pulls have cost more than expected is made as far as ``allowed`` lets it.
         left = self._remaining[0, 0] if self._as_planned else np.inf
-        request, _ = check_request(wanted, batch, arms, left, self._funds)
+        request = checked(wanted, batch, arms, left, self._funds).whole
         self._first = len(self.arms) + 1
         if isinstance(request, Block):
             self._request = _Block(request, arms)

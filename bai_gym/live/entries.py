@@ -49,11 +49,12 @@ class Entry:
             the agent asks for no pulls after this one. ``"recommend"``: after so many pulls the agent has recommended
             an arm.
         number: Number of the pull, from 1 on.
-        arm: Name of the arm, of ``"ask"``, ``"add"`` and ``"recommend"``.
+        arm: Name of the arm, of ``"ask"``, ``"add"`` and ``"recommend"``; or ``"none"``.
         reward: The reward, of ``"tell"``, at most 1e50 in magnitude.
         error: Reason of a failure, if the reward is the worst one, of ``"tell"``.
         item: Number of the item, of ``"ask"`` in a study with items.
         cost: What the pull has cost, of ``"tell"``; None: the cost of its arm.
+        guarded: Its other metrics, of ``"tell"`` in a study with guardrails, in the order of these.
     """
 
     kind: str
@@ -63,6 +64,7 @@ class Entry:
     error: str | None = None
     item: int | None = None
     cost: float | None = None
+    guarded: Sequence[float] = ()
 
 
 class Chain:
@@ -235,9 +237,9 @@ def readable(entries: Sequence[Entry]) -> str:
 
 def values_of(entry: Entry) -> dict[str, Any]:
     """Return an entry as JSON has it; :func:`parse` reads it."""
-    names = ("arm", "reward", "error", "item", "cost")
+    names = ("arm", "reward", "error", "item", "cost", "guarded")
     rest = {name: getattr(entry, name) for name in names}
-    return {entry.kind: entry.number, **{name: value for name, value in rest.items() if value is not None}}
+    return {entry.kind: entry.number, **{name: value for name, value in rest.items() if value not in (None, ())}}
 
 
 def parse(values: Mapping[str, Any]) -> Entry:

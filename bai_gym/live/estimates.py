@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +17,10 @@ from bai_gym.live.posterior import Posterior
 from bai_gym.rewards import BINARY, REAL, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["Estimates", "Pull"]
+__all__ = ["NONE", "Estimates", "Pull"]
 
+NONE = "none"
+"""What is recommended where guardrails hold for no arm: by its name and number one more arm, without a pull."""
 
 _EVER = 0.05  # probability that any lasting interval ever misses its mean
 
@@ -32,6 +35,7 @@ class Pull:
         error: Reason of a failure, if the reward is ``worst``; None for an observed reward.
         cost: What it has cost, if that was reported; else None.
         item: Number of the item that it was played on; None without items.
+        guarded: Its other metrics, in a study with guardrails.
     """
 
     arm: int
@@ -39,6 +43,7 @@ class Pull:
     error: str | None = None
     cost: float | None = None
     item: int | None = None
+    guarded: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +61,7 @@ class Estimates:
         earlier: ``(K,)`` earlier results, which all others include; None: there are none.
         rewards: The kind of rewards.
         pairs: The rewards on common items; None without items.
+        guards: What is said of guardrails; None without any. With them the last arm is :data:`NONE`.
     """
 
     pulls: IntArray
@@ -66,10 +72,16 @@ class Estimates:
     earlier: IntArray | None
     rewards: Rewards = REAL
     pairs: Pairs | None = None
+    guards: Any = None
 
     @classmethod
     def of(
-        cls, log: Sequence[Pull], num_arms: int, earlier: Statistics | None = None, rewards: Rewards = REAL
+        cls,
+        log: Sequence[Pull],
+        num_arms: int,
+        earlier: Statistics | None = None,
+        rewards: Rewards = REAL,
+        guardrails: Any = None,
     ) -> Estimates:
         """Compute them from the log, in two passes, for accuracy, and from earlier statistics, ``(1, K)``."""
         arms = np.array([pull.arm for pull in log], np.int64)
@@ -92,7 +104,13 @@ class Estimates:
             pairs = Pairs(arms.tolist(), items, values.tolist(), num_arms)
         for array in (pulls, means, errors, intervals, *(() if before is None else (before,))):
             array.setflags(write=False)
-        return cls(pulls, means, errors, intervals, are_binary(pulls, means, variances), before, rewards, pairs)
+        guards = guardrails and guardrails.judge(log, num_arms - 1, rewards)
+        return cls(pulls, means, errors, intervals, are_binary(pulls, means, variances), before, rewards, pairs, guards)
+
+    @property
+    def values(self) -> FloatArray:
+        """``(K,)`` by what the best arm is chosen: means or, with guardrails, -inf where these do not hold."""
+        return self.means if self.guards is None else self.guards.values  # type: ignore[no-any-return]
 
     @cached_property
     def lasting(self) -> FloatArray:
@@ -132,7 +150,9 @@ class Estimates:
 
     @cached_property
     def posterior(self) -> Posterior:
-        """What the rewards say about which arm is best."""
+        """What the rewards say about which arm is best, of those whose guardrails hold."""
+        if self.guards is not None:
+            return self.guards  # type: ignore[no-any-return]
         variances = np.nan_to_num(self.pulls * self.standard_errors**2)
         kind = BINARY if self.binary else self.rewards
         if self.pairs is None:

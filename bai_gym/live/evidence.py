@@ -43,7 +43,8 @@ class Identification:
         estimates: Estimates of the arms' means.
         log: All pulls in the order in which the agent asked for them.
         notes: Sentences that every report must show.
-        names: The arms' names, K of them; their numbers, unless others were given.
+        names: The arms' names, K of them; their numbers, unless others were given. With guardrails, ``"none"`` is one
+            more, the arm that is recommended where they hold for none.
         before: ``(1, K)`` statistics of earlier results, which the estimates include; None: there are none.
         ended: Whether the agent has made its recommendation; False: it is the arm of largest mean so far.
         rewards: The kind of rewards, on which the agent's statistics depend.
@@ -83,6 +84,7 @@ class Identification:
         asked: int | None = None,
         spent: float | None = None,
         items: int | None = None,
+        guardrails: Any = None,
     ) -> Identification:
         """Compute the estimates from the log.
 
@@ -99,11 +101,12 @@ class Identification:
             asked: Pulls handed out; None: those of the log.
             spent: See above.
             items: See above.
+            guardrails: Limits of what the pulls measure beside the reward, if there are any.
 
         Raises:
             ParameterError: If there is neither a recommendation nor a reward.
         """
-        estimates = Estimates.of(log, num_arms, earlier, rewards)
+        estimates = Estimates.of(log, num_arms, earlier, rewards, guardrails)
         made = len(log) if asked is None else asked
         notes = []
         failed = sum(pull.error is not None for pull in log)
@@ -117,7 +120,7 @@ class Identification:
         if recommendation is None:
             if np.isnan(estimates.means).all():
                 raise ParameterError("no reward has been reported yet: there is no result")
-            recommendation = int(np.nanargmax(estimates.means))
+            recommendation = int(np.nanargmax(estimates.values))
             notes.append(f"the study has not ended: this is the arm of largest mean so far ({made} pulls handed out)")
         if items is not None:
             notes.append(
@@ -188,7 +191,7 @@ class Identification:
     @property
     def runner_up(self) -> int | None:
         """The arm of largest mean except the recommended one (the lowest of several); None if no other was pulled."""
-        others = np.where(np.arange(self.num_arms) == self.recommendation, np.nan, self.means)
+        others = np.where(np.arange(self.num_arms) == self.recommendation, np.nan, self.estimates.values)
         return None if np.isnan(others).all() else int(np.nanargmax(others))
 
     @property
@@ -270,8 +273,10 @@ class Identification:
         """Show the recommendation, the arms by decreasing mean, and what the intervals assume."""
         verb = "recommends" if self.ended else "has not ended; best so far:"
         title = f"{self.agent} {verb} arm {self.name} after {self.use}"
-        lead = lead_sentence(self.estimates, self.names, self.order)
-        return "\n".join(map(printable, [title, *self.table, lead, lasting_sentence(self.estimates), *self.notes]))
+        order, guards = self.order, self.estimates.guards
+        lead = [] if guards is None else guards.sentences(self.names, self.recommendation)
+        lead.append(lead_sentence(self.estimates, self.names, order))
+        return "\n".join(map(printable, [title, *self.table, *lead, lasting_sentence(self.estimates), *self.notes]))
 
     @property
     def use(self) -> str:
@@ -306,7 +311,7 @@ class Identification:
     def order(self) -> IntArray:
         """``(K,)`` arms: the recommended one, then the others by decreasing mean, those without a pull last."""
         arms = np.arange(self.num_arms)
-        return np.lexsort((arms, -self.means, arms != self.recommendation))
+        return np.lexsort((arms, -self.estimates.values, arms != self.recommendation))
 
     def _arm(self, arm: str | int) -> int:
         """Return the number of an arm that is given by name or number."""

@@ -24,7 +24,7 @@ from bai_gym.benchmark.sources import AgentSource
 from bai_gym.common.seeding import generator
 from bai_gym.data import read_table
 from bai_gym.errors import AgentError, DataError, InstanceError, ParameterError
-from bai_gym.live.estimates import statistics_of
+from bai_gym.live.estimates import NONE, statistics_of
 from bai_gym.live.funds import Funds
 from bai_gym.live.items import Items
 from bai_gym.live.journal import is_journal
@@ -60,6 +60,7 @@ class Experiment:
         earlier: ``(1, K)`` statistics of earlier results, or None.
         items: The items, or None.
         funds: The budget.
+        guardrails: Limits of what a pull measures beside the reward; None: that is all.
         added: How many arms were added since the study began.
 
     Raises:
@@ -75,10 +76,14 @@ class Experiment:
     earlier: Statistics | None
     items: Items | None
     funds: Funds
+    guardrails: Any = None
     added: int = 0
 
     def __post_init__(self) -> None:
         """Check what belongs together."""
+        check_names(self.answers)
+        if self.guardrails is not None and (self.rewards != REAL or self.earlier is not None):
+            raise ParameterError("rewards= and earlier= are for studies without guardrails: leave the one or other out")
         if self.items is not None and self.earlier is not None:
             raise ParameterError("earlier results were not played on items: give items or earlier, not both")
         if self.earlier is not None and not Traits.of(self.source.prototype).starts_from_earlier:
@@ -86,6 +91,11 @@ class Experiment:
                 f"{self.agent} cannot start from earlier results: it decides by the pulls of its phases; take an agent "
                 "that decides by all statistics, such as TTTS, UCB1, OCBA or LUCB"
             )
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """What can be recommended: an arm, with guardrails also none."""
+        return self.names if self.guardrails is None else (*self.names, NONE)
 
     @property
     def agent(self) -> str:
@@ -112,6 +122,7 @@ class Experiment:
             "earlier": earlier and [values[0].tolist() for values in (earlier.pulls, earlier.means, earlier.variances)],
             "rewards": str(self.rewards),
             "items": None if self.items is None or not kept else [len(self.items), self.items.digest()],
+            "guardrails": self.guardrails and self.guardrails.facts,
         }
 
     def with_arm(self, name: str, earlier: Statistics, left: int) -> Experiment:
@@ -126,8 +137,10 @@ class Experiment:
             ParameterError: If it has costs, items or features, or the name is no other name.
             AgentError: If the agent cannot start from earlier results.
         """
-        if self.funds.costs is not None or self.items is not None or self.features is not None:
-            raise ParameterError("no arm can be added to a study with costs, items or features: start another study")
+        added_to = self.funds.costs is None and self.items is None and self.features is None and self.guardrails is None
+        if not added_to:
+            what = "costs, items, features or guardrails"
+            raise ParameterError(f"no arm can be added to a study with {what}: start another study")
         names = check_names((*self.names, name))
         both = statistics_of(np.array([], np.int64), np.array([]), len(names), earlier)
         funds = Funds(left, left, None, priced=False, most=left)
@@ -138,7 +151,8 @@ class Experiment:
         player = self.source.make()
         declared = _check_knowledge(suited(player, self.rewards))
         budget, costs = self.funds.planned
-        info = ProblemInfo(len(self.names), budget, knows=declared, costs=costs)
+        task = self.guardrails and self.guardrails.task
+        info = ProblemInfo(len(self.names), budget, knows=declared, costs=costs, task=task)
         info.features = self.features
         info.rewards = self.rewards
         if self.items is not None:

@@ -19,6 +19,7 @@ from bai_gym.live.study import PendingPull, Study
 from bai_gym.live.terminal import Terminal
 from bai_gym.rewards import Rewards
 from bai_gym.validation import integer
+from bai_gym.wings import hook
 
 __all__ = ["identify"]
 
@@ -27,8 +28,10 @@ def identify(
     pull: Callable[..., Any] | Sequence[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
     num_arms: int | None = None,
     budget: float | None = None,
-    agent: Any = "SR",
+    agent: Any = None,
     *,
+    guardrails: Mapping[str, str] | None = None,
+    reward: str | None = None,
     arms: Iterable[str] | None = None,
     seed: int = 0,
     features: object = None,
@@ -42,7 +45,7 @@ def identify(
     timeout: float | None = None,
     on_error: str = "raise",
     retries: int | None = None,
-    worst: float | None = None,
+    worst: float | Mapping[str, float] | None = None,
     run_in: str | futures.Executor = "auto",
     journal: str | os.PathLike[str] | None = None,
     progress: bool = True,
@@ -65,10 +68,13 @@ def identify(
         num_arms: K, at least 2; may be left out with a list, a dict, or ``arms``.
         budget: Pulls over all arms, at least 1; with ``costs``, their total cost.
         agent: A name (``"SR"``, ``"SHAdaVar(delta=0.1)"``), a class or an instance, as for :func:`bai_gym.evaluate`;
-            `bai-gym list agents` shows all. Default: successive rejects, which requires no oracle knowledge and has no
-            parameters. Agents that require oracle knowledge (true variances, complexity) are rejected; a prior is
-            allowed, as a parameter of the agent. One of fixed confidence, such as LUCB, stops when it is confident, or
-            else at the budget.
+            `bai-gym list agents` shows all. None: successive rejects, which requires no oracle knowledge and has no
+            parameters; with guardrails EB-TCI. Agents that require oracle knowledge (true variances, complexity) are
+            rejected; a prior is allowed, as a parameter of the agent. One of fixed confidence, such as LUCB and EB-TCI,
+            stops when it is confident, or else at the budget.
+        guardrails: Limits of what the functions measure beside the reward, such as ``{"latency": "<= 300"}``. They then
+            return numbers by name, and wanted is the best arm of those whose guardrails hold on average, or none.
+        reward: The name of the reward, with guardrails; None: the only one that has no limit.
         arms: Names of the arms, which a function of the arm then receives instead of its number.
         seed: Seed of the agent and of ``rng``, at least 0.
         features: ``(K, d)`` numbers that describe the arms, for agents that use them.
@@ -90,7 +96,7 @@ def identify(
             ``retries`` times; then ``worst`` counts, if it is given, else the experiment ends with an error.
             ``"worst"``: ``worst`` counts as its reward.
         retries: For ``on_error="retry"``, at least 1; None: 3.
-        worst: A reward that is no better than any observed one, of the kind of rewards.
+        worst: A reward that is no better than any observed one, of the kind of rewards; with guardrails, by name.
         run_in: ``"auto"`` (default, see above), or always ``"here"``, in a ``"thread"``, in a ``"process"``, which also
             survives functions that crash; or a ``concurrent.futures.Executor``, such as ``client.get_executor()`` of
             Dask, on whose workers every pull is a task.
@@ -135,7 +141,7 @@ def identify(
         "on_error": on_error,
         "retries": retries,
         "worst": worst,
-        "rewards": kind,
+        "rewards": kind if guardrails is None else hook("guardrails")(guardrails, reward),
         "items": played_on,
         "priced": costs is not None,
     }
@@ -149,6 +155,8 @@ def identify(
             first.num_arms if names is None else names,
             budget,
             agent,
+            guardrails=guardrails,
+            reward=reward,
             seed=seed,
             features=features,
             costs=costs,

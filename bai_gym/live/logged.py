@@ -10,10 +10,11 @@ import numpy as np
 
 from bai_gym.data import read_table
 from bai_gym.errors import DataError, ParameterError
-from bai_gym.live.estimates import Estimates, Pull
+from bai_gym.live.estimates import NONE, Estimates, Pull
 from bai_gym.live.page import Page
 from bai_gym.live.summary import summary
 from bai_gym.rewards import REAL, Rewards
+from bai_gym.wings import hook
 
 __all__ = ["log_page"]
 
@@ -27,6 +28,7 @@ def log_page(
     item_column: str | None = None,
     rewards: Rewards | str | None = None,
     missing: str = "error",
+    guardrails: Mapping[str, str] | None = None,
 ) -> Page:
     """Return what a page says of a log with one row per observation, see :func:`bai_gym.data.read_table`.
 
@@ -37,13 +39,16 @@ def log_page(
         control: The alternative with which the others are compared; None: there is none.
         item_column: The column that names the item, such as the question, if all were tried on the same ones.
         rewards: The kind of rewards; None: that which the log shows, see :meth:`bai_gym.rewards.Rewards.read`.
-        missing: ``"error"``, or ``"drop"`` to leave out rows without an alternative or a reward.
+        missing: ``"error"``, or ``"drop"`` to leave out rows without an alternative, a reward or a guarded metric.
+        guardrails: Limits of other columns, such as ``{"latency": "<= 300"}``: wanted is the best alternative of those
+            whose averages keep them, or none.
 
     Raises:
         ParameterError: There is no such control or kind of rewards.
         DataError: The log cannot be used, or has two rows of one alternative and item.
     """
     declared = None if rewards is None else Rewards.of(rewards)
+    limits = None if guardrails is None else hook("guardrails")(guardrails, reward_column)
     samples = read_table(
         log,
         arm_column=arm_column,
@@ -51,8 +56,10 @@ def log_page(
         item_column=item_column,
         rewards=declared or REAL,
         missing=missing,
+        other_columns=() if limits is None else [*limits.limits],
     )
     kind, names = declared or Rewards.read(samples.rewards), samples.names
+    assert samples.rows is not None and samples.others is not None
     if control is not None and control not in names:
         raise ParameterError(f"control {control!r} is not in column {arm_column!r}, which has {', '.join(names)}"[:300])
     arms = np.repeat(np.arange(samples.num_arms), samples.counts)
@@ -61,14 +68,18 @@ def log_page(
         if counts.max() > 1:
             name = names[pairs[counts.argmax(), 0]]
             raise DataError(f"{name!r} has two rows of one item in column {item_column!r}; each may have one")
-    assert samples.rows is not None
     pulls = [
         Pull(
-            int(arms[row]), float(samples.rewards[row]), item=None if samples.items is None else int(samples.items[row])
+            int(arms[row]),
+            float(samples.rewards[row]),
+            item=None if samples.items is None else int(samples.items[row]),
+            guarded=tuple(samples.others[row].tolist()),
         )
         for row in np.argsort(samples.rows)
     ]
-    estimates = Estimates.of(pulls, samples.num_arms, rewards=kind)
+    if limits is not None:
+        names = (*names, NONE)
+    estimates = Estimates.of(pulls, len(names), rewards=kind, guardrails=limits)
     details = [f"Rewards: {kind}{'' if declared else ', as far as the log shows'}."]
     if samples.dropped:
         details.append(f"Rows without an alternative or a reward, left out: {samples.dropped:,}.")
@@ -76,7 +87,7 @@ def log_page(
         estimates,
         pulls,
         names,
-        np.argsort(-estimates.means, kind="stable"),
+        np.argsort(-estimates.values, kind="stable"),
         control=None if control is None else names.index(control),
         before=None,
         ended=None,

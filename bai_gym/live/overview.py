@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from bai_gym.live.entries import Entry
-from bai_gym.live.estimates import Pull, statistics_of
+from bai_gym.live.estimates import NONE, Pull, statistics_of
 from bai_gym.live.evidence import Identification
 from bai_gym.live.storage import read_log
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import Statistics
+from bai_gym.wings import hook
 
 __all__ = ["Overview"]
 
@@ -81,6 +82,8 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
     agent, budget, costs = (facts[name] for name in ("agent", "budget", "costs"))
     names = (*facts["arms"], *(entry.arm for entry in entries if entry.kind == "add" and entry.arm is not None))
     kind = Rewards.of(facts["rewards"])
+    guardrails = hook("guardrails")(*facts["guardrails"]) if facts.get("guardrails") else None
+    names = names if guardrails is None else (*names, NONE)
     places = {name: arm for arm, name in enumerate(names)}
     arms: list[int] = []
     on: list[int | None] = []
@@ -94,7 +97,8 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
             recommendation = places[entry.arm]
         elif entry.kind == "tell" and entry.reward is not None:
             place = entry.number - 1
-            rewards.setdefault(entry.number, Pull(arms[place], entry.reward, entry.error, entry.cost, on[place]))
+            given = entry.error, entry.cost, on[place], tuple(entry.guarded)
+            rewards.setdefault(entry.number, Pull(arms[place], entry.reward, *given))
     log = tuple(rewards[number] for number in sorted(rewards))
     earlier = None
     if facts["earlier"] is not None:
@@ -120,6 +124,7 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
             asked=len(arms),
             spent=spent,
             items=None if facts["items"] is None else int(facts["items"][0]),
+            guardrails=guardrails,
         )
     items = None if facts["items"] is None else (len(set(on)), int(facts["items"][0]))
     return Overview(agent, budget, kind, len(arms), items, log, names, earlier, found)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +15,9 @@ import numpy as np
 from bai_gym.results.page import html_page
 from bai_gym.statistics import FloatArray
 
-__all__ = ["Growth", "Numbers", "Page", "PageRow", "evidence_page"]
+__all__ = ["WIDTH", "Growth", "Numbers", "Page", "PageRow", "Scale", "evidence_page"]
 
-_WIDTH, _MARGIN = 240.0, 16.0  # of an axis, in pixels
+WIDTH, _MARGIN = 240.0, 16.0  # of an axis, in pixels
 _TICKS = 6  # at most, of an axis
 _WIDE, _HIGH = 640.0, 160.0  # of the figure
 _DASHES = ("", "9 4", "2 4", "9 4 2 4")  # of its lines, so that they differ without colours
@@ -36,6 +36,7 @@ td svg text { stroke: none; fill: currentColor; font-size: 14px; text-anchor: mi
 tfoot td { border: 0; }
 figure { margin: 1.5rem 0; }
 figure svg { border: solid var(--line); border-width: 0 0 1px 1px; }
+figure text { stroke: none; font-size: 14px; }
 figure path, figure i { fill: none; stroke-width: 2; vector-effect: non-scaling-stroke; }
 .ends { display: flex; justify-content: space-between; }
 .legend { display: flex; flex-wrap: wrap; gap: 0 1.5rem; padding: 0; list-style: none; overflow-wrap: anywhere; }
@@ -142,6 +143,7 @@ class Page:
         growth: A figure below the table; None: there is none.
         lasting: What the intervals at all times promise, and what they assume.
         details: Items of a list for those who know the library.
+        figures: Further figures, as HTML.
     """
 
     title: str
@@ -153,11 +155,12 @@ class Page:
     growth: Growth | None
     lasting: str
     details: Sequence[str]
+    figures: Sequence[str] = ()
 
 
 def evidence_page(page: Page) -> str:
     """Return the page as HTML."""
-    scale = _Scale(page.rows)
+    scale = Scale(value for row in page.rows for value in (row.mean, *row.interval))
     decision = f'<p class="decision">{html.escape(page.decision)}</p>' if page.decision else ""
     above = "\n".join(f"<p>{html.escape(sentence)}</p>" for sentence in page.sentences)
     drawn = "rate, with its 95 % interval" if page.numbers.rates else "average, with its 95 % interval"
@@ -173,18 +176,18 @@ def evidence_page(page: Page) -> str:
 </tbody>
 <tfoot><tr><td colspan="{len(page.headings) + 1}"></td><td>{scale.axis(page.numbers)}</td></tr></tfoot>
 </table>
-{"" if page.growth is None else _figure(page.growth)}
+{"".join(page.figures)}{"" if page.growth is None else _figure(page.growth)}
 <p>Where more observations were made of the alternatives that did well, the averages of the others are slightly too low,
 so intervals of one look and probabilities are a guide, not a proof. {html.escape(page.lasting)}</p>
 <details><summary>Details for analysts</summary><ul>{details}</ul></details>"""
     return html_page(page.title, body, _STYLE)
 
 
-class _Scale:
-    """The horizontal scale of the intervals drawn, the same for all arms."""
+class Scale:
+    """A scale that shows some values, with ticks."""
 
-    def __init__(self, rows: Sequence[PageRow]) -> None:
-        shown = [value for row in rows for value in (row.mean, *row.interval) if math.isfinite(value)]
+    def __init__(self, values: Iterable[float]) -> None:
+        shown = [value for value in values if math.isfinite(value)]
         self.low, self.high = (min(shown), max(shown)) if shown else (0.0, 1.0)
         if self.low == self.high:
             pad = 0.5 * abs(self.low) or 0.5
@@ -195,13 +198,14 @@ class _Scale:
         self.ticks = [step * number for number in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
 
     def place(self, reward: float) -> float:
-        return _MARGIN + (reward - self.low) / (self.high - self.low) * (_WIDTH - 2.0 * _MARGIN)
+        """Return the pixel of a value."""
+        return _MARGIN + (reward - self.low) / (self.high - self.low) * (WIDTH - 2.0 * _MARGIN)
 
     def drawing(self, content: str, down: int = 20) -> str:
         """Return a drawing with a line at each tick, from above down to some pixel."""
         lines = "".join(f'<path class="tick" d="M{self.place(tick):.1f} 0V{down}"/>' for tick in self.ticks)
         return (
-            f'<svg viewBox="0 0 {_WIDTH:g} 20" preserveAspectRatio="xMinYMid" aria-hidden="true">{lines}{content}</svg>'
+            f'<svg viewBox="0 0 {WIDTH:g} 20" preserveAspectRatio="xMinYMid" aria-hidden="true">{lines}{content}</svg>'
         )
 
     def axis(self, numbers: Numbers) -> str:
@@ -211,7 +215,7 @@ class _Scale:
         return self.drawing("".join(texts), down=4)
 
 
-def _row(row: PageRow, headings: Sequence[str], scale: _Scale) -> str:
+def _row(row: PageRow, headings: Sequence[str], scale: Scale) -> str:
     low, high = row.interval
     drawing = ""
     if math.isfinite(low):

@@ -32,6 +32,7 @@ class Posterior:
     Attributes:
         known: Whether something is known about all arms: each has a reward, and a variance can be estimated.
         best: ``(K,)`` probability that the arm has the largest mean; NaN unless ``known``.
+        draws: ``(S, K)`` draws of the means; only if ``known``.
     """
 
     def __init__(self, pulls: npt.NDArray[Any], means: FloatArray, variances: FloatArray, rewards: Rewards) -> None:
@@ -42,17 +43,17 @@ class Posterior:
         self.best = np.full(pulls.size, np.nan)
         if not self.known:
             return
-        self._draws, self._variances = posterior.draw(_DRAWS, generator(0, "posterior"))
-        self._largest = self._draws.argmax(axis=1)
+        self.draws, self._variances = posterior.draw(_DRAWS, generator(0, "posterior"))
+        self._largest = self.draws.argmax(axis=1)
         self.best = np.bincount(self._largest, minlength=pulls.size) / _DRAWS
 
     def better(self, one: int, other: int) -> float:
         """Return the probability that the mean of one arm is above that of another; only if ``known``."""
-        return float((self._draws[:, one] > self._draws[:, other]).mean())
+        return float((self.draws[:, one] > self.draws[:, other]).mean())
 
     def loss(self, arm: int) -> float:
         """Return by how much the mean of an arm is expected to be below the largest one; only if ``known``."""
-        return float((self._draws.max(axis=1) - self._draws[:, arm]).mean())
+        return float((self.draws.max(axis=1) - self.draws[:, arm]).mean())
 
     @property
     def candidates(self) -> IntArray:
@@ -76,7 +77,7 @@ class Posterior:
         """
         rng, arms = generator(0, "further"), self.candidates
         room = np.full(arms.size, np.inf) if each is None else each[arms].astype(np.float64)
-        truth, deviations = self._draws[:, arms], np.sqrt(self._variances[:, arms])
+        truth, deviations = self.draws[:, arms], np.sqrt(self._variances[:, arms])
         more, reached = 0, float(self.best.max())
         for multiple in _STEPS:
             wanted = min(multiple * float(self._pulls.sum()), most)
@@ -87,7 +88,7 @@ class Posterior:
             made = np.maximum(counts, 1.0)
             found = truth + deviations / np.sqrt(made) * rng.standard_normal(truth.shape)
             found = found.clip(self._rewards.low, self._rewards.high)
-            means = np.broadcast_to(self._means, self._draws.shape).copy()
+            means = np.broadcast_to(self._means, self.draws.shape).copy()
             means[:, arms] = (self._pulls[arms] * self._means[arms] + counts * found) / (self._pulls[arms] + counts)
             reached = float((means.argmax(axis=1) == self._largest).mean())
             if reached >= probability:

@@ -64,6 +64,7 @@ class State:
             self._allowed,
             Budget.of(*funds.planned),
             num_items,
+            experiment.guardrails and experiment.guardrails.task,
         )
 
     @property
@@ -129,8 +130,8 @@ class State:
             self.add_arm(entry.arm)
         elif entry.kind == "recommend":
             chosen = self.recommendation
-            now = "nothing yet" if chosen is None else f"arm {self.experiment.names[chosen]}"
-            if chosen is None or self.experiment.names[chosen] != entry.arm:
+            now = "nothing yet" if chosen is None else f"arm {self.experiment.answers[chosen]}"
+            if chosen is None or self.experiment.answers[chosen] != entry.arm:
                 raise _foreign(f"the log recommends arm {entry.arm}, and the agent now recommends {now}")
             self.recorded = True
         elif not 1 <= number <= len(self.arms):
@@ -138,9 +139,10 @@ class State:
         elif entry.kind == "tell" and entry.reward is not None:
             if number not in self.rewards:
                 arm = self.arms[number - 1]
-                self.rewards[number] = Pull(arm, entry.reward, entry.error, entry.cost, self.turns.numbers[number - 1])
+                item, guarded = self.turns.numbers[number - 1], tuple(entry.guarded)
+                self.rewards[number] = Pull(arm, entry.reward, entry.error, entry.cost, item, guarded)
                 self.funds.settle(arm, entry.cost)
-                self._dispatcher.tell(number - self._before, entry.reward, entry.cost)
+                self._dispatcher.tell(number - self._before, entry.reward, entry.cost, guarded)
             self.leases.settle(number)
         elif number not in self.rewards and entry.kind == "again":
             self.leases.take(number)

@@ -32,6 +32,7 @@ from bai_gym.live.storage import open_log
 from bai_gym.rewards import Rewards
 from bai_gym.validation import LARGEST, flag, integer, real
 from bai_gym.validation import reward as check_reward
+from bai_gym.wings import hook
 
 __all__ = ["PendingPull", "Study"]
 
@@ -86,7 +87,10 @@ class Study:
         budget: Pulls over all arms, at least 1; with ``costs``, their total cost, above 0.
         agent: A name, a class or an instance, as for :func:`bai_gym.evaluate`. An agent of fixed confidence, such as
             LUCB, ends the study when it is confident, or else at the budget. Agents that require oracle knowledge are
-            rejected; a prior is allowed, as a parameter of the agent.
+            rejected; a prior is allowed, as a parameter of the agent. None: SR, with guardrails EB-TCI.
+        guardrails: Limits of what pulls measure beside the reward, such as ``{"latency": "<= 300"}``: wanted is the arm
+            of largest mean reward among those whose other means keep them, or none. ``tell`` then takes a mapping.
+        reward: Which metric is the reward, with guardrails; None: the only one that has no limit.
         seed: Seed of the agent, at least 0.
         features: ``(K, d)`` numbers that describe the arms, for agents that use them.
         costs: Cost of a pull of each arm, above 0, in order or by name; where costs vary, as those of calls that are
@@ -135,8 +139,10 @@ class Study:
         self,
         arms: int | Iterable[str] | None,
         budget: float,
-        agent: Any = "SR",
+        agent: Any = None,
         *,
+        guardrails: Mapping[str, str] | None = None,
+        reward: str | None = None,
         seed: int = 0,
         features: object = None,
         costs: Mapping[str, float] | Sequence[float] | None = None,
@@ -155,13 +161,15 @@ class Study:
         self.seed = check_seed(seed)
         self.rewards = kind_of(rewards, earlier, arm_column, reward_column)
         names, statistics = check_arms(arms, earlier, arm_column, reward_column, self.rewards)
-        source = agent_source(agent)
+        self._guardrails: Any = None if guardrails is None else hook("guardrails")(guardrails, reward)
+        standard = "SR" if guardrails is None else "EB-TCI"
+        source = agent_source(standard if agent is None else agent)
         matrix = check_matrix(features, len(names))
         exclusive = flag(exclusive, "exclusive")
         self._lease = None if lease is None else real(lease, "lease", above=0, rule="a number of seconds above 0")
         played_on = None if items is None else Items(items, self.seed)
         funds = Funds.of(budget, costs, names, source.prototype, played_on)
-        given = names, source, self.seed, self.rewards, matrix, statistics, played_on, funds
+        given = names, source, self.seed, self.rewards, matrix, statistics, played_on, funds, self._guardrails
         self._experiment = Experiment(*given)
         self.agent = self._experiment.agent
         self.budget = funds.pulls  # of money, how many it pays for at most
@@ -204,14 +212,19 @@ class Study:
             time.sleep(min(_POLL, max(until - time.monotonic(), 0.0)))
 
     def tell(
-        self, pull: PendingPull | int, reward: float, *, cost: float | None = None, error: str | None = None
+        self,
+        pull: PendingPull | int,
+        reward: float | Mapping[str, float],
+        *,
+        cost: float | None = None,
+        error: str | None = None,
     ) -> bool:
         """Give the reward of a pull, which is on the disk when this returns.
 
         Args:
             pull: The pull, or its number.
             reward: A number of the kind of rewards, at most 1e50 in magnitude, larger is better; True and False count
-                as 1 and 0.
+                as 1 and 0. In a study with guardrails, a mapping of such numbers by the names of the metrics.
             cost: What the pull has cost, from 0 to 1e50, in a study with costs; None: the cost of its arm.
             error: Why the pull has failed, as text, if the reward stands for a failure.
 
@@ -230,7 +243,9 @@ class Study:
             raise ParameterError(f"error must be the reason of a failure, as text, not {error!r}")
         if error is not None:  # names of files, for example, may have characters that no file of text can have
             error = error.encode(errors="backslashreplace").decode()
-        entry = Entry("tell", number, reward=check_reward(reward, "reward"), error=error, cost=paid)
+        measured = [reward] if self._guardrails is None else self._guardrails.read(reward, f"pull {number}").values()
+        first, *guarded = (check_reward(value, "reward") for value in measured)
+        entry = Entry("tell", number, reward=first, error=error, cost=paid, guarded=tuple(guarded))
         refusal = self.rewards.refusal(np.array([entry.reward]))
         if refusal is not None:
             raise ParameterError(f"pull {number}: {refusal}")
@@ -340,16 +355,17 @@ class Study:
         found = Identification.of(
             recommendation,
             log,
-            len(names),
+            len(experiment.answers),
             agent=self.agent,
             budget=experiment.funds.total,
             seed=self.seed,
-            names=names,
+            names=experiment.answers,
             earlier=before,
             rewards=self.rewards,
             asked=asked,
             spent=None if experiment.funds.costs is None else spent,
             items=None if experiment.items is None else len(experiment.items),
+            guardrails=self._guardrails,
         )
         return replace(
             found, notes=(*found.notes, *experiment.notes(stopped=stopped, exhausted=exhausted, additions=added))
@@ -397,7 +413,8 @@ class Study:
 
         Its columns are ``number``, ``arm`` (0 to K-1), ``name`` of the arm, ``reward`` (NaN while it is outstanding),
         and ``error`` (missing unless the reward stands for a failure); in a study with costs also ``cost``, what the
-        pull has cost, or is expected to cost, and in a study with items ``item_number`` and ``item``.
+        pull has cost, or is expected to cost, in a study with items ``item_number`` and ``item``, and with guardrails
+        one for each, such as ``metric_latency``.
 
         Raises:
             MissingPackageError: If pandas is not installed.
@@ -427,6 +444,8 @@ class Study:
         if self._experiment.items is not None:
             columns["item_number"] = np.array([pull.item_number for pull in pulls], np.int64)
             columns["item"] = pandas.Series([pull.item for pull in pulls], dtype=object)
+        for place, metric in enumerate(() if self._guardrails is None else self._guardrails.limits):
+            columns[f"metric_{metric}"] = [row.guarded[place] if row.guarded else math.nan for row in rows]
         return pandas.DataFrame(columns)
 
     def close(self) -> None:
@@ -469,7 +488,7 @@ class Study:
         """Write the agent's recommendation, once, for those who read the log without the agent."""
         state = self._state
         if state.recommendation is not None and not state.recorded:
-            entry = Entry("recommend", len(state.arms), arm=self.names[state.recommendation])
+            entry = Entry("recommend", len(state.arms), arm=state.experiment.answers[state.recommendation])
             self._log.append([entry])
             state.apply(entry)
 

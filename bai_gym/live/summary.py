@@ -13,7 +13,7 @@ from bai_gym.live.page import Growth, Numbers, Page, PageRow
 from bai_gym.live.posterior import Posterior
 from bai_gym.statistics import IntArray, Statistics
 
-__all__ = ["lasting_sentence", "lead_sentence", "summary"]
+__all__ = ["chance", "lasting_sentence", "lead_sentence", "listed", "summary"]
 
 _ENOUGH = 0.95  # probability of being best with which one can decide
 _GAIN = 0.01  # probability that the rest of the budget must add
@@ -49,16 +49,18 @@ def summary(
         items: Number of items on which all arms are played; None: observations are independent.
         details: What is of interest to analysts.
     """
-    first, posterior, rates = int(order[0]), estimates.posterior, estimates.binary
+    first, posterior, rates, guards = int(order[0]), estimates.posterior, estimates.binary, estimates.guards
     numbers = Numbers.of(estimates.means, estimates.intervals, rates=rates)
     earlier = estimates.earlier
-    source = f"{len(log):,} observations of {len(names)} alternatives"
+    source = f"{len(log):,} observations of {len(names) - (guards is not None)} alternatives"
     if earlier is not None:
         source += f", and {earlier.sum():,} earlier ones"
     sentences = [
         f"{names[first]} has {_mean(estimates, first, numbers)}, from {source}.",
         lead_sentence(estimates, names, order, numbers),
     ]
+    if guards is not None:
+        sentences += guards.sentences(names, first)
     if control is not None and control != first:
         sentences.append(_control_sentence(estimates, posterior, names, first, control, numbers))
     failed = sum(pull.error is not None for pull in log)
@@ -73,6 +75,7 @@ def summary(
     headings = ["observations", "rate" if rates else "average", "95 % interval", "at all times"]
     headings[1:1] = [] if earlier is None else ["earlier observations"]
     headings += [] if control is None else [f"compared with {names[control]}"]
+    headings += [] if guards is None else guards.headings
     headings.append("probability of being the best")
     rows = [
         PageRow(
@@ -92,14 +95,16 @@ def summary(
             *details,
             f"Probabilities and losses: the posterior given the observations, with a prior of {PRIOR}.",
         )
-    return Page(title, decision, sentences, headings, rows, numbers, growth, lasting_sentence(estimates), details)
+    figures = () if guards is None else guards.figures(names, first)
+    lasting = lasting_sentence(estimates)
+    return Page(title, decision, sentences, headings, rows, numbers, growth, lasting, details, figures)
 
 
 def lead_sentence(estimates: Estimates, names: Sequence[str], order: IntArray, numbers: Numbers = _SHORT) -> str:
     """Return how far the first arm in an order, the recommended one, is ahead of the second, the runner-up."""
     first, rival = int(order[0]), int(order[1])
-    if math.isnan(estimates.means[rival]):
-        return "No other alternative has been tried, so there is no runner-up."
+    if math.isnan(estimates.means[first] - estimates.means[rival]):
+        return "No other alternative is in question, so there is no runner-up."
     difference, low, high = estimates.difference(first, rival)
     above = (
         f"Its {'rate' if numbers.rates else 'mean'} is {_gap(numbers, difference)} above that of the runner-up, "
@@ -120,8 +125,8 @@ def lasting_sentence(estimates: Estimates) -> str:
     if rewards.kind == "real":
         assumed = "that are normally distributed; for others nothing is proved"
     return (
-        f"With a probability of at least 95 % all {estimates.pulls.size} intervals at all times contain their true "
-        "averages whenever one looks, also that of the recommended one. "
+        f"With a probability of at least 95 % all {np.count_nonzero(estimates.pulls)} intervals at all times contain "
+        "their true averages whenever one looks, also that of the recommended one. "
         f"They assume independent observations {assumed}."
     )
 
@@ -139,7 +144,7 @@ def _control_sentence(
     if not math.isnan(low):
         sentence += f", with a 95 % interval of {numbers.range(low, high)}"
     if posterior.known:
-        sentence += f"; it is the better one with a probability of {_chance(posterior.better(arm, control))}"
+        sentence += f"; it is the better one with a probability of {chance(posterior.better(arm, control))}"
     return f"{sentence}."
 
 
@@ -156,9 +161,11 @@ def _decision(
     if not posterior.known:
         return ""
     now = float(posterior.best[first])
-    best = f"{names[first]} is the best with a probability of {_chance(now)}"
+    best = f"{names[first]} is the best with a probability of {chance(now)}"
     if now >= _ENOUGH:
         return f"Decide now: {best}."
+    if estimates.guards is not None:
+        return f"Collect more, if an error would matter: {best}. Otherwise decide now."
     loss = posterior.loss(first)
     price = f"a loss of {f'{100.0 * loss:.2g} percentage points' if estimates.binary else f'{loss:.2g}'} on average"
     room = None if items is None else items - estimates.pulls
@@ -168,12 +175,12 @@ def _decision(
         more, then = posterior.further(_ENOUGH, math.inf, room)
     if more == 0:
         return f"Decide now: {best}, with {price}, and no observations are left that could tell more."
-    among = _listed([names[arm] for arm in posterior.candidates if room is None or room[arm] > 0])
+    among = listed([names[arm] for arm in posterior.candidates if room is None or room[arm] > 0])
     of_budget = f", and {left:,} observations of the budget are left" if left else ""
     return (
         f"Collect more, if {price} would matter: {best}{of_budget}; after about {_rounded(more):,} more observations, "
         f"split equally among {among}, the one that is then ahead is the best with a probability of "
-        f"{'' if then >= _ENOUGH else 'only '}{_chance(then)}. Otherwise decide now."
+        f"{'' if then >= _ENOUGH else 'only '}{chance(then)}. Otherwise decide now."
     )
 
 
@@ -191,7 +198,8 @@ def _cells(estimates: Estimates, posterior: Posterior, arm: int, control: int | 
     cells[1:1] = [] if estimates.earlier is None else [f"{earlier:,}"]
     if control is not None:
         cells.append("-" if arm == control else _change(estimates, arm, control, numbers))
-    return [*cells, _chance(posterior.best[arm]) if posterior.known else "-"]
+    cells += [] if estimates.guards is None else estimates.guards.cells(arm)
+    return [*cells, chance(posterior.best[arm]) if posterior.known else "-"]
 
 
 def _growth(log: Sequence[Pull], names: Sequence[str], before: Statistics | None, whole: Estimates) -> Growth | None:
@@ -199,12 +207,13 @@ def _growth(log: Sequence[Pull], names: Sequence[str], before: Statistics | None
     ends = sorted({round(len(log) * look / _LOOKS) for look in range(_LOOKS + 1)})
     if len(ends) < 2 or not whole.posterior.known:
         return None
-    looks = [*(Estimates.of(log[:end], len(names), before, whole.rewards) for end in ends[:-1]), whole]
+    given = len(names), before, whole.rewards, whole.guards and whole.guards.guardrails
+    looks = [*(Estimates.of(log[:end], *given) for end in ends[:-1]), whole]
     posteriors = [look.posterior for look in looks]
     shown = np.argsort(-posteriors[-1].best, kind="stable")[:_LINES]
     lines = tuple(tuple(float(posterior.best[arm]) for posterior in posteriors) for arm in shown)
     counts = tuple(int(look.pulls.sum()) for look in looks)
-    now = tuple(_chance(posteriors[-1].best[arm]) for arm in shown)
+    now = tuple(chance(posteriors[-1].best[arm]) for arm in shown)
     return Growth(counts, tuple(names[arm] for arm in shown), lines, now)
 
 
@@ -238,7 +247,7 @@ def _gap(numbers: Numbers, difference: float) -> str:
     return f"{numbers.mean(difference, unit=False)}{' percentage points' if numbers.rates else ''}"
 
 
-def _chance(probability: float) -> str:
+def chance(probability: float) -> str:
     """Return a probability in per cent; 4,000 draws cannot show more than 99.9."""
     percent = 100.0 * probability
     return "over 99.9 %" if percent > 99.9 else "under 0.1 %" if percent < 0.1 else f"{percent:.1f} %"
@@ -250,7 +259,8 @@ def _rounded(number: int) -> int:
     return number // step * step
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Return names as a text, at most five of them."""
     shown = list(names[:5])
     more = [f"{len(names) - 5} more"] if len(names) > 5 else []
     *some, last = shown + more

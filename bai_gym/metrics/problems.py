@@ -73,9 +73,11 @@ def table_problem(
         goals, notes = goals or DEMO_GOALS, ("no path was given: these are synthetic data of a page that nobody saw",)
     if not isinstance(goals, Mapping) or not goals:
         raise ParameterError("goals= must name the columns of metrics, such as {'revenue': 'max', 'latency': '<= 300'}")
-    columns = [read_table(path, arm_column=arm_column, reward_column=name) for name in goals]
-    bandit = TableMetrics(np.stack([column.rewards for column in columns], axis=-1), columns[0].offsets)
-    return _problem(bandit, [*goals.values()], notes, columns[0].names)
+    first, *others = goals
+    table = read_table(path, arm_column=arm_column, reward_column=first, other_columns=others)
+    assert table.others is not None
+    bandit = TableMetrics(np.column_stack([table.rewards, table.others]), table.offsets)
+    return _problem(bandit, [*goals.values()], notes, table.names)
 
 
 def _problem(

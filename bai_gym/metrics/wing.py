@@ -49,5 +49,10 @@ WING = Wing(
         "EGE-SH": Entry(".metrics.ege:EGESH", spends_budget=False),
     },
     tasks={"feasible": "bai_gym.metrics.tasks:Feasible", "pareto": "bai_gym.metrics.tasks:ParetoSet"},
-    hooks={"metrics": "bai_gym.metrics.adapters:in_cells", "measured": "bai_gym.metrics.envs:WRAPPERS"},
+    hooks={
+        "metrics": "bai_gym.metrics.adapters:in_cells",
+        "measured": "bai_gym.metrics.envs:WRAPPERS",
+        "guardrails": "bai_gym.metrics.guardrails:Guardrails",
+    },
+    needs=("live",),
 )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bai_gym.cli.console import OUT
-from bai_gym.errors import OutputError
+from bai_gym.errors import OutputError, ParameterError
 from bai_gym.live.evidence import printable
 from bai_gym.live.logged import log_page
 from bai_gym.live.page import PageRow, evidence_page
@@ -31,6 +32,13 @@ def decide(
             show_default=False,
         ),
     ] = None,
+    guardrail: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A limit of another column, such as 'latency<=300', that the average must keep; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     rewards: Annotated[
         str | None,
         typer.Option(
@@ -44,6 +52,9 @@ def decide(
     ] = None,
 ) -> None:
     """Decide by a log that you have: which alternative is the best, whether to stop, and what is missing."""
+    limits = dict(re.findall(r"\s*(.*?)\s*([<>]=.*|$)", text)[0] for text in guardrail or ())
+    if len(limits) < len(guardrail or ()):
+        raise ParameterError("a column has two guardrails, and one is allowed: leave out the other")
     page = log_page(
         log,
         arm_column=arm,
@@ -52,6 +63,7 @@ def decide(
         item_column=item,
         rewards=rewards,
         missing=missing,
+        guardrails=limits or None,
     )
     columns = [Column[PageRow]("alternative", lambda row: printable(row.name), False)]
     columns += [

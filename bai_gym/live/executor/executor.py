@@ -40,7 +40,7 @@ class Executor:
         worst: A finite number, of the kind of rewards.
         run_in: Where pulls run, see :func:`bai_gym.live.executor.callbacks.make_callback`.
         arms: What one function of the arm receives in the place of its number; None: the number.
-        rewards: The kind of rewards.
+        rewards: The kind of rewards; or guardrails, which say what functions may return.
         items: What pulls are played on, a further argument of the functions; None: nothing.
         priced: Whether the functions may return a pair, the reward and what the pull has cost.
 
@@ -64,12 +64,13 @@ class Executor:
         worst: float | None = None,
         run_in: str | futures.Executor = "auto",
         arms: Sequence[object] | None = None,
-        rewards: Rewards = REAL,
+        rewards: Any = REAL,
         items: Sequence[Any] | None = None,
         priced: bool = False,
     ) -> None:
         """Check everything, and start the worker process if there is to be one."""
-        self._functions = Functions(pull, num_arms, arms, items, priced)
+        named = not isinstance(rewards, Rewards)
+        self._functions = Functions(pull, num_arms, arms, items, priced, named)
         self.num_arms = self._functions.num_arms
         self.takes_rng = self._functions.takes_rng
         self._timeout = (
@@ -86,7 +87,7 @@ class Executor:
             raise ParameterError("retries is given, but failed pulls are not repeated: give on_error='retry' with it")
         retries = integer(RETRIES if retries is None else retries, "retries", least=1)
         self.rewards = rewards
-        self._worst = None if worst is None else reward(worst, "worst")
+        self._worst = worst if worst is None or named else reward(worst, "worst")
         refusal = None if self._worst is None else rewards.refusal(np.array([self._worst]))
         if refusal is not None:
             raise ParameterError(f"worst: {refusal}")

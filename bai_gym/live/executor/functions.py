@@ -30,12 +30,12 @@ class Outcome:
     """The outcome of a pull.
 
     Attributes:
-        reward: A finite number.
+        reward: A finite number; with guardrails, what the function has returned.
         error: Reason why the reward is not an observed value; None for an observed reward.
         cost: What the pull has cost, if the function has said so; else None.
     """
 
-    reward: float
+    reward: Any
     error: str | None = None
     cost: float | None = None
 
@@ -52,6 +52,7 @@ class Functions:
         arms: ``(K,)`` names that one function of the arm receives in the place of its number; None: the number.
         items: What the functions can be played on; they take one of these as a further argument. None: nothing.
         priced: Whether they may return a pair, the reward and what the pull has cost.
+        named: Whether they return numbers by name, which others check.
 
     Attributes:
         num_arms: K.
@@ -68,6 +69,7 @@ class Functions:
         arms: Sequence[object] | None = None,
         items: Sequence[Any] | None = None,
         priced: bool = False,
+        named: bool = False,
     ) -> None:
         """Determine the form."""
         several = isinstance(pull, Sequence | np.ndarray) and not isinstance(pull, str | bytes)
@@ -88,7 +90,7 @@ class Functions:
         counted = len(functions) if num_arms is None else num_arms
         self.num_arms = integer(counted, "num_arms", least=2)
         self._by_arm = functions if several else None
-        self._arms, self._items, self._priced = arms, items, priced
+        self._arms, self._items, self._priced, self._named = arms, items, priced, named
         self._function: Callable[..., Any] = functions[0]
         self._takes_rng = [_takes_rng(function) for function in functions]
         self.takes_rng = any(self._takes_rng)
@@ -116,7 +118,7 @@ class Functions:
         try:
             if self._priced and isinstance(value, tuple) and len(value) == 2:
                 return Outcome(reward(value[0], "reward"), cost=real(value[1], "cost", least=0, most=LARGEST))
-            return Outcome(reward(value, "reward"))
+            return Outcome(value if self._named else reward(value, "reward"))
         except ParameterError:
             rule = f"{REWARD}, or a pair of that and a cost of 0 to {LARGEST:g}" if self._priced else REWARD
             raise FailedPullError(f"it returned {one_line(repr(value), 60)}, and not {rule}") from None
