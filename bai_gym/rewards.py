@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
-from bai_gym.validation import choice, real
+from bai_gym.validation import choice, real, reward
 
 __all__ = ["BINARY", "COUNTS", "OTHER_KIND", "REAL", "UNIT", "Rewards"]
 
@@ -123,6 +123,17 @@ class Rewards:
             return np.asarray((rewards == 0.0) | (rewards == 1.0))
         inside = (rewards >= self.low) & (rewards <= self.high)
         return np.asarray(inside & (rewards == np.rint(rewards)) if self.kind == "counts" else inside)
+
+    def check(self, value: object, name: str) -> float:
+        """Return a reward of this kind; True and False count as 1 and 0.
+
+        Raises:
+            ParameterError: If it is none.
+        """
+        number = reward(value, name)
+        if refusal := self.refusal(np.array([number])):
+            raise ParameterError(f"{name}: {refusal}")
+        return number
 
     def refusal(self, rewards: FloatArray) -> str | None:
         """Return what is wrong with the first reward that is not of this kind, and the way out; None if all are.

@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +53,7 @@ class ArmSamples:
     dropped: int = 0
     items: npt.NDArray[np.int64] | None = None
     rows: npt.NDArray[np.int64] | None = None
-    others: npt.NDArray[np.float64] | None = None
+    others: Any = None
 
     @property
     def num_arms(self) -> int:
@@ -134,12 +133,14 @@ def read_table(
     all_rows = table.num_rows
     if missing == "drop":
         no_arm = ("", "nan") if bins is None else _MISSING  # an arm may be called NA
-        there = [_present(table, arm_column, no_arm), *(_present(table, name, _MISSING) for name in kinds)]
-        table = table.filter(reduce(pc.and_, there))
+        table = table.filter(_present(table, arm_column, no_arm))
+        for name in kinds:
+            table = table.filter(_present(table, name, _MISSING))
         if not table.num_rows:
-            named = " and ".join(map(repr, (arm_column, *kinds)))
-            raise DataError(f"no row of {path} has both {named}; expected some that do")
-    numbers = [_numbers(path, *(name, table.column(name)), "reward", words=True, kind=kinds[name]) for name in kinds]
+            raise DataError(
+                f"no row of {path} has both {' and '.join(map(repr, (arm_column, *kinds)))}; expected some that do"
+            )
+    numbers = [_numbers(path, name, table.column(name), "reward", True, kind) for name, kind in kinds.items()]
     values = np.column_stack(numbers)
     column = table.column(arm_column)
     if bins is None:
@@ -160,8 +161,15 @@ def read_table(
     order = np.argsort(codes, kind="stable")
     offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
     items = None if items is None else items[order]
-    values, dropped = values[order], all_rows - table.num_rows
-    return ArmSamples(tuple(names), values[:, 0], offsets, dropped, items, order.astype(np.int64), values[:, 1:])
+    return ArmSamples(
+        tuple(names),
+        values[order, 0],
+        offsets,
+        all_rows - table.num_rows,
+        items,
+        order.astype(np.int64),
+        values[order, 1:],
+    )
 
 
 def read_scores(

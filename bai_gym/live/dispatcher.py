@@ -103,9 +103,7 @@ class Dispatcher:
             from bai_gym.paired.bandits.differences import PairStatistics  # of a wing
 
             self._pairs = PairStatistics(1, num_arms)
-        if self._pairs is not None:
-            self._seen["differences"] = self._pairs.means
-            self._seen["difference_variances"] = self._pairs.variances
+            self._seen |= {"differences": self._pairs.means, "difference_variances": self._pairs.variances}
         self._metrics = self._encoding.task.metrics
         self._cells = Statistics.zeros((1, num_arms, self._metrics))
         if self._metrics > 1:

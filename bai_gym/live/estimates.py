@@ -61,6 +61,7 @@ class Estimates:
         earlier: ``(K,)`` earlier results, which all others include; None: there are none.
         rewards: The kind of rewards.
         pairs: The rewards on common items; None without items.
+        values: ``(K,)`` by what the best arm is chosen: the means; with guardrails, -inf where these do not hold.
         guards: What is said of guardrails; None without any. With them the last arm is :data:`NONE`.
     """
 
@@ -72,6 +73,7 @@ class Estimates:
     earlier: IntArray | None
     rewards: Rewards = REAL
     pairs: Pairs | None = None
+    values: Any = None
     guards: Any = None
 
     @classmethod
@@ -105,12 +107,8 @@ class Estimates:
         for array in (pulls, means, errors, intervals, *(() if before is None else (before,))):
             array.setflags(write=False)
         guards = guardrails and guardrails.judge(log, num_arms - 1, rewards)
-        return cls(pulls, means, errors, intervals, are_binary(pulls, means, variances), before, rewards, pairs, guards)
-
-    @property
-    def values(self) -> FloatArray:
-        """``(K,)`` by what the best arm is chosen: means or, with guardrails, -inf where these do not hold."""
-        return self.means if self.guards is None else self.guards.values  # type: ignore[no-any-return]
+        binary, values = are_binary(pulls, means, variances), guards.values if guards else means
+        return cls(pulls, means, errors, intervals, binary, before, rewards, pairs, values, guards)
 
     @cached_property
     def lasting(self) -> FloatArray:

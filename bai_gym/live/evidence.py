@@ -6,16 +6,15 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.errors import MissingPackageError, OutputError, ParameterError
+from bai_gym.errors import MissingPackageError, ParameterError
 from bai_gym.live.estimates import Estimates, Pull
 from bai_gym.live.executor.functions import one_line
-from bai_gym.live.page import evidence_page
+from bai_gym.live.page import write_page
 from bai_gym.live.summary import lasting_sentence, lead_sentence, summary
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
@@ -225,7 +224,7 @@ class Identification:
             ParameterError: There is no such arm.
             OutputError: The file cannot be written.
         """
-        page = evidence_page(
+        write_page(
             summary(
                 self.estimates,
                 self.log,
@@ -240,12 +239,9 @@ class Identification:
                     f"Method: {self.agent}, seed {self.seed}, {self.use}, rewards {self.rewards}.",
                     *self.notes,
                 ),
-            )
+            ),
+            path,
         )
-        try:
-            Path(path).write_text(page, encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise OutputError(f"{path} cannot be written: {error.strerror}") from None
 
     def to_pandas(self) -> Any:
         """Return the evidence as a pandas data frame, a row for each arm, 0 to K-1.
@@ -273,10 +269,10 @@ class Identification:
         """Show the recommendation, the arms by decreasing mean, and what the intervals assume."""
         verb = "recommends" if self.ended else "has not ended; best so far:"
         title = f"{self.agent} {verb} arm {self.name} after {self.use}"
-        order, guards = self.order, self.estimates.guards
-        lead = [] if guards is None else guards.sentences(self.names, self.recommendation)
-        lead.append(lead_sentence(self.estimates, self.names, order))
-        return "\n".join(map(printable, [title, *self.table, *lead, lasting_sentence(self.estimates), *self.notes]))
+        guards = self.estimates.guards
+        lead = lead_sentence(self.estimates, self.names, self.order)
+        said = [lead, *guards.sentences(self.names, self.recommendation)] if guards else [lead]
+        return "\n".join(map(printable, [title, *self.table, *said, lasting_sentence(self.estimates), *self.notes]))
 
     @property
     def use(self) -> str:

@@ -137,10 +137,15 @@ class Experiment:
             ParameterError: If it has costs, items or features, or the name is no other name.
             AgentError: If the agent cannot start from earlier results.
         """
-        added_to = self.funds.costs is None and self.items is None and self.features is None and self.guardrails is None
-        if not added_to:
-            what = "costs, items, features or guardrails"
-            raise ParameterError(f"no arm can be added to a study with {what}: start another study")
+        if (
+            self.funds.costs is not None
+            or self.items is not None
+            or self.features is not None
+            or self.guardrails is not None
+        ):
+            raise ParameterError(
+                "no arm can be added to a study with costs, items or features, or with guardrails: start another study"
+            )
         names = check_names((*self.names, name))
         both = statistics_of(np.array([], np.int64), np.array([]), len(names), earlier)
         funds = Funds(left, left, None, priced=False, most=left)
@@ -152,7 +157,7 @@ class Experiment:
         declared = _check_knowledge(suited(player, self.rewards))
         budget, costs = self.funds.planned
         task = self.guardrails and self.guardrails.task
-        info = ProblemInfo(len(self.names), budget, knows=declared, costs=costs, task=task)
+        info = ProblemInfo(len(self.names), budget, task=task, knows=declared, costs=costs)
         info.features = self.features
         info.rewards = self.rewards
         if self.items is not None:

@@ -59,7 +59,7 @@ def log_page(
         other_columns=() if limits is None else [*limits.limits],
     )
     kind, names = declared or Rewards.read(samples.rewards), samples.names
-    assert samples.rows is not None and samples.others is not None
+    assert samples.rows is not None
     if control is not None and control not in names:
         raise ParameterError(f"control {control!r} is not in column {arm_column!r}, which has {', '.join(names)}"[:300])
     arms = np.repeat(np.arange(samples.num_arms), samples.counts)

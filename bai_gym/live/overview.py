@@ -97,8 +97,10 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
             recommendation = places[entry.arm]
         elif entry.kind == "tell" and entry.reward is not None:
             place = entry.number - 1
-            given = entry.error, entry.cost, on[place], tuple(entry.guarded)
-            rewards.setdefault(entry.number, Pull(arms[place], entry.reward, *given))
+            guarded = tuple(entry.guarded)
+            rewards.setdefault(
+                entry.number, Pull(arms[place], entry.reward, entry.error, entry.cost, on[place], guarded)
+            )
     log = tuple(rewards[number] for number in sorted(rewards))
     earlier = None
     if facts["earlier"] is not None:

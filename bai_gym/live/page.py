@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import html
 import math
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from bai_gym.errors import OutputError
 from bai_gym.results.page import html_page
 from bai_gym.statistics import FloatArray
 
-__all__ = ["WIDTH", "Growth", "Numbers", "Page", "PageRow", "Scale", "evidence_page"]
+__all__ = ["Growth", "Numbers", "Page", "PageRow", "trade_off", "write_page"]
 
-WIDTH, _MARGIN = 240.0, 16.0  # of an axis, in pixels
+_WIDTH, _MARGIN = 240.0, 16.0  # of an axis, in pixels
 _TICKS = 6  # at most, of an axis
 _WIDE, _HIGH = 640.0, 160.0  # of the figure
 _DASHES = ("", "9 4", "2 4", "9 4 2 4")  # of its lines, so that they differ without colours
@@ -36,7 +40,7 @@ td svg text { stroke: none; fill: currentColor; font-size: 14px; text-anchor: mi
 tfoot td { border: 0; }
 figure { margin: 1.5rem 0; }
 figure svg { border: solid var(--line); border-width: 0 0 1px 1px; }
-figure text { stroke: none; font-size: 14px; }
+figure text { stroke: none; fill: currentColor; font-size: 8px; }
 figure path, figure i { fill: none; stroke-width: 2; vector-effect: non-scaling-stroke; }
 .ends { display: flex; justify-content: space-between; }
 .legend { display: flex; flex-wrap: wrap; gap: 0 1.5rem; padding: 0; list-style: none; overflow-wrap: anywhere; }
@@ -158,9 +162,13 @@ class Page:
     figures: Sequence[str] = ()
 
 
-def evidence_page(page: Page) -> str:
-    """Return the page as HTML."""
-    scale = Scale(value for row in page.rows for value in (row.mean, *row.interval))
+def write_page(page: Page, path: str | os.PathLike[str]) -> None:
+    """Write the page as a file of HTML.
+
+    Raises:
+        OutputError: If it cannot be written.
+    """
+    scale = _Scale(value for row in page.rows for value in (row.mean, *row.interval))
     decision = f'<p class="decision">{html.escape(page.decision)}</p>' if page.decision else ""
     above = "\n".join(f"<p>{html.escape(sentence)}</p>" for sentence in page.sentences)
     drawn = "rate, with its 95 % interval" if page.numbers.rates else "average, with its 95 % interval"
@@ -180,10 +188,13 @@ def evidence_page(page: Page) -> str:
 <p>Where more observations were made of the alternatives that did well, the averages of the others are slightly too low,
 so intervals of one look and probabilities are a guide, not a proof. {html.escape(page.lasting)}</p>
 <details><summary>Details for analysts</summary><ul>{details}</ul></details>"""
-    return html_page(page.title, body, _STYLE)
+    try:
+        Path(path).write_text(html_page(page.title, body, _STYLE), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror}") from None
 
 
-class Scale:
+class _Scale:
     """A scale that shows some values, with ticks."""
 
     def __init__(self, values: Iterable[float]) -> None:
@@ -197,15 +208,14 @@ class Scale:
         step = next(step for step in (unit, 2 * unit, 5 * unit, 10 * unit, 20 * unit) if step >= least)
         self.ticks = [step * number for number in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
 
-    def place(self, reward: float) -> float:
-        """Return the pixel of a value."""
-        return _MARGIN + (reward - self.low) / (self.high - self.low) * (WIDTH - 2.0 * _MARGIN)
+    def place(self, reward: Any) -> Any:
+        return _MARGIN + (reward - self.low) / (self.high - self.low) * (_WIDTH - 2.0 * _MARGIN)
 
     def drawing(self, content: str, down: int = 20) -> str:
         """Return a drawing with a line at each tick, from above down to some pixel."""
         lines = "".join(f'<path class="tick" d="M{self.place(tick):.1f} 0V{down}"/>' for tick in self.ticks)
         return (
-            f'<svg viewBox="0 0 {WIDTH:g} 20" preserveAspectRatio="xMinYMid" aria-hidden="true">{lines}{content}</svg>'
+            f'<svg viewBox="0 0 {_WIDTH:g} 20" preserveAspectRatio="xMinYMid" aria-hidden="true">{lines}{content}</svg>'
         )
 
     def axis(self, numbers: Numbers) -> str:
@@ -215,7 +225,7 @@ class Scale:
         return self.drawing("".join(texts), down=4)
 
 
-def _row(row: PageRow, headings: Sequence[str], scale: Scale) -> str:
+def _row(row: PageRow, headings: Sequence[str], scale: _Scale) -> str:
     low, high = row.interval
     drawing = ""
     if math.isfinite(low):
@@ -251,4 +261,35 @@ observations came in. A line that has settled near the top is a decision; lines 
 {"".join(drawn)}</svg>
 <div class="ends"><span>{first:,} observations</span><span>{last:,}</span></div>
 <ul class="legend">{"".join(legend)}</ul>
+</figure>"""
+
+
+def trade_off(names: Sequence[str], reward: Any, metric: Any, guardrail: tuple[str, str], answer: int) -> str:
+    """Return a figure as HTML: means with 95 % intervals, where there are any, and what the limit allows, shaded.
+
+    Args:
+        names: Names of the arms.
+        reward: :class:`~bai_gym.live.estimates.Estimates` of the reward, upwards.
+        metric: Those of the metric, to the right.
+        guardrail: Its name and limit, such as ``"<= 300"``.
+        answer: The arm that stands out.
+    """
+    points = [np.column_stack([one.means, one.intervals]) for one in (metric, reward)]
+    (name, limit), border = map(html.escape, guardrail), float(guardrail[1][2:])
+    across, up = _Scale([*points[0].flat, border]), _Scale(points[1].flat)
+    arms = zip(names, across.place(points[0]), _WIDTH - up.place(points[1]), strict=False)
+    drawn = "".join(
+        f"""<g stroke="var(--{"best" if arm == names[answer] else "other"})">
+<path d="M{x_low:.1f} {y:.1f}H{x_high:.1f}M{x:.1f} {y_low:.1f}V{y_high:.1f}"/>
+<text x="{x + 2.0:.1f}" y="{y - 2.0:.1f}">{html.escape(arm)}</text></g>"""
+        for arm, (x, x_low, x_high), (y, y_low, y_high) in arms
+        if math.isfinite(x_low + y_low)
+    )
+    return f"""<figure>
+<figcaption><h2>The trade-off: {name}</h2>The reward (upwards) against {name} (to the right), averages with their 95 %
+intervals. In the shaded region {name} is {limit}.</figcaption>
+<svg viewBox="0 0 {_WIDTH:g} {_WIDTH:g}" role="img" aria-label="Trade-off of the reward and {name}">
+<path style="fill: var(--best); fill-opacity: .1" stroke="var(--other)" stroke-dasharray="9 4"
+ d="M{across.place(border):.1f} 0V{_WIDTH:g}H{0 if limit[:3] == "&lt" else _WIDTH:g}V0Z"/>
+{drawn}</svg>
 </figure>"""

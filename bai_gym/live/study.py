@@ -31,7 +31,6 @@ from bai_gym.live.replay import State
 from bai_gym.live.storage import open_log
 from bai_gym.rewards import Rewards
 from bai_gym.validation import LARGEST, flag, integer, real
-from bai_gym.validation import reward as check_reward
 from bai_gym.wings import hook
 
 __all__ = ["PendingPull", "Study"]
@@ -243,12 +242,9 @@ class Study:
             raise ParameterError(f"error must be the reason of a failure, as text, not {error!r}")
         if error is not None:  # names of files, for example, may have characters that no file of text can have
             error = error.encode(errors="backslashreplace").decode()
-        measured = [reward] if self._guardrails is None else self._guardrails.read(reward, f"pull {number}").values()
-        first, *guarded = (check_reward(value, "reward") for value in measured)
+        measured: Any = (self._guardrails or self.rewards).check(reward, f"the reward of pull {number}")
+        first, *guarded = [measured] if self._guardrails is None else measured.values()
         entry = Entry("tell", number, reward=first, error=error, cost=paid, guarded=tuple(guarded))
-        refusal = self.rewards.refusal(np.array([entry.reward]))
-        if refusal is not None:
-            raise ParameterError(f"pull {number}: {refusal}")
 
         def take(state: State) -> bool:
             state.check(number)
@@ -397,10 +393,9 @@ class Study:
         while made < most and (asked := self.ask(wait=math.inf)):
             try:
                 found = function(asked[0])
-                if self._experiment.funds.costs is not None and isinstance(found, tuple) and len(found) == 2:
-                    self.tell(asked[0], found[0], cost=found[1])
-                else:
-                    self.tell(asked[0], found)
+                priced = self._experiment.funds.costs is not None and isinstance(found, tuple) and len(found) == 2
+                reward, cost = found if priced else (found, None)
+                self.tell(asked[0], reward, cost=cost)
             except BaseException:
                 with contextlib.suppress(OutputError):  # it cannot be written
                     self.release(*asked)
@@ -424,16 +419,14 @@ class Study:
         except ImportError as error:
             raise MissingPackageError("pulls_dataframe() needs pandas; pip install pandas") from error
 
-        def made(state: State) -> tuple[list[int], dict[int, Pull], list[PendingPull]]:
-            pulls = [self._pending(number) for number in range(1, len(state.arms) + 1)]
-            return list(state.arms), dict(state.rewards), pulls
-
-        arms, told, pulls = self._synchronised(made)
-        rows = [told.get(number, Pull(arm, math.nan)) for number, arm in enumerate(arms, 1)]
+        pulls, told = self._synchronised(
+            lambda state: ([self._pending(place + 1) for place in range(len(state.arms))], dict(state.rewards))
+        )
+        rows = [told.get(pull.number, Pull(pull.arm, math.nan)) for pull in pulls]
         columns: dict[str, Any] = {
-            "number": np.arange(1, len(arms) + 1),
-            "arm": np.array(arms, np.int64),
-            "name": np.array([self.names[arm] for arm in arms], object),
+            "number": np.array([pull.number for pull in pulls], np.int64),
+            "arm": np.array([pull.arm for pull in pulls], np.int64),
+            "name": np.array([pull.name for pull in pulls], object),
             "reward": np.array([row.reward for row in rows], np.float64),
             "error": np.array([row.error for row in rows], object),
         }

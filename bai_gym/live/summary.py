@@ -59,8 +59,6 @@ def summary(
         f"{names[first]} has {_mean(estimates, first, numbers)}, from {source}.",
         lead_sentence(estimates, names, order, numbers),
     ]
-    if guards is not None:
-        sentences += guards.sentences(names, first)
     if control is not None and control != first:
         sentences.append(_control_sentence(estimates, posterior, names, first, control, numbers))
     failed = sum(pull.error is not None for pull in log)
@@ -75,7 +73,6 @@ def summary(
     headings = ["observations", "rate" if rates else "average", "95 % interval", "at all times"]
     headings[1:1] = [] if earlier is None else ["earlier observations"]
     headings += [] if control is None else [f"compared with {names[control]}"]
-    headings += [] if guards is None else guards.headings
     headings.append("probability of being the best")
     rows = [
         PageRow(
@@ -95,9 +92,8 @@ def summary(
             *details,
             f"Probabilities and losses: the posterior given the observations, with a prior of {PRIOR}.",
         )
-    figures = () if guards is None else guards.figures(names, first)
-    lasting = lasting_sentence(estimates)
-    return Page(title, decision, sentences, headings, rows, numbers, growth, lasting, details, figures)
+    page = Page(title, decision, sentences, headings, rows, numbers, growth, lasting_sentence(estimates), details)
+    return page if guards is None else guards.extended(page, names, order)
 
 
 def lead_sentence(estimates: Estimates, names: Sequence[str], order: IntArray, numbers: Numbers = _SHORT) -> str:
@@ -198,7 +194,6 @@ def _cells(estimates: Estimates, posterior: Posterior, arm: int, control: int | 
     cells[1:1] = [] if estimates.earlier is None else [f"{earlier:,}"]
     if control is not None:
         cells.append("-" if arm == control else _change(estimates, arm, control, numbers))
-    cells += [] if estimates.guards is None else estimates.guards.cells(arm)
     return [*cells, chance(posterior.best[arm]) if posterior.known else "-"]
 
 

@@ -75,7 +75,6 @@ def table_problem(
         raise ParameterError("goals= must name the columns of metrics, such as {'revenue': 'max', 'latency': '<= 300'}")
     first, *others = goals
     table = read_table(path, arm_column=arm_column, reward_column=first, other_columns=others)
-    assert table.others is not None
     bandit = TableMetrics(np.column_stack([table.rewards, table.others]), table.offsets)
     return _problem(bandit, [*goals.values()], notes, table.names)
 

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from bai_gym.cli.console import OUT
-from bai_gym.errors import OutputError, ParameterError
+from bai_gym.errors import ParameterError
 from bai_gym.live.evidence import printable
 from bai_gym.live.logged import log_page
-from bai_gym.live.page import PageRow, evidence_page
+from bai_gym.live.page import PageRow, write_page
 from bai_gym.results.layout import Column, Table
 
 __all__ = ["decide"]
@@ -78,8 +78,5 @@ def decide(
         OUT.print(sentence)
     if out is None:
         return
-    try:
-        out.write_text(evidence_page(page), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise OutputError(f"{out} cannot be written: {error.strerror}") from None
+    write_page(page, out)
     OUT.print(f"The evidence is in {out}.")

@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from concurrent import futures
 from typing import Any
 
-import numpy as np
 from typing_extensions import override
 
 from bai_gym.errors import ClusterError, ParameterError, PullError
 from bai_gym.live.executor.callbacks import Callback, make_callback
 from bai_gym.live.executor.functions import FailedPullError, Functions, Outcome, Stream, one_line
-from bai_gym.rewards import REAL, Rewards
-from bai_gym.validation import choice, integer, real, reward
+from bai_gym.rewards import REAL
+from bai_gym.validation import choice, integer, real
 
 __all__ = ["POLICIES", "Executor"]
 
@@ -69,8 +68,7 @@ class Executor:
         priced: bool = False,
     ) -> None:
         """Check everything, and start the worker process if there is to be one."""
-        named = not isinstance(rewards, Rewards)
-        self._functions = Functions(pull, num_arms, arms, items, priced, named)
+        self._functions = Functions(pull, num_arms, arms, items, priced, rewards)
         self.num_arms = self._functions.num_arms
         self.takes_rng = self._functions.takes_rng
         self._timeout = (
@@ -87,10 +85,7 @@ class Executor:
             raise ParameterError("retries is given, but failed pulls are not repeated: give on_error='retry' with it")
         retries = integer(RETRIES if retries is None else retries, "retries", least=1)
         self.rewards = rewards
-        self._worst = worst if worst is None or named else reward(worst, "worst")
-        refusal = None if self._worst is None else rewards.refusal(np.array([self._worst]))
-        if refusal is not None:
-            raise ParameterError(f"worst: {refusal}")
+        self._worst = None if worst is None else rewards.check(worst, "worst")
         self._attempts = 1 + retries if on_error == "retry" else 1
         self._run_in = run_in
         self._callback: Callback | None = None
@@ -114,11 +109,7 @@ class Executor:
             self._callback = make_callback(self._functions, self._timeout, self._run_in)
         for attempt in range(self._attempts):
             try:
-                outcome = self._callback.call(arm, (*stream, attempt), item)
-                refusal = self.rewards.refusal(np.array([outcome.reward]))
-                if refusal is None:
-                    return outcome
-                raise FailedPullError(refusal)
+                return self._callback.call(arm, (*stream, attempt), item)
             except ClusterError:  # no failure of the pull
                 raise
             except (Exception, SystemExit) as error:

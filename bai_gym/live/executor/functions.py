@@ -11,7 +11,8 @@ import numpy as np
 
 from bai_gym.common.seeding import generator
 from bai_gym.errors import ParameterError
-from bai_gym.validation import LARGEST, REWARD, integer, real, reward
+from bai_gym.rewards import REAL
+from bai_gym.validation import LARGEST, integer, real
 
 __all__ = ["FailedPullError", "Functions", "Outcome", "Stream", "one_line"]
 
@@ -30,7 +31,7 @@ class Outcome:
     """The outcome of a pull.
 
     Attributes:
-        reward: A finite number; with guardrails, what the function has returned.
+        reward: A number of the kind of rewards; with guardrails, numbers by name.
         error: Reason why the reward is not an observed value; None for an observed reward.
         cost: What the pull has cost, if the function has said so; else None.
     """
@@ -52,7 +53,7 @@ class Functions:
         arms: ``(K,)`` names that one function of the arm receives in the place of its number; None: the number.
         items: What the functions can be played on; they take one of these as a further argument. None: nothing.
         priced: Whether they may return a pair, the reward and what the pull has cost.
-        named: Whether they return numbers by name, which others check.
+        rewards: The kind of what they return, or guardrails.
 
     Attributes:
         num_arms: K.
@@ -69,7 +70,7 @@ class Functions:
         arms: Sequence[object] | None = None,
         items: Sequence[Any] | None = None,
         priced: bool = False,
-        named: bool = False,
+        rewards: Any = REAL,
     ) -> None:
         """Determine the form."""
         several = isinstance(pull, Sequence | np.ndarray) and not isinstance(pull, str | bytes)
@@ -90,7 +91,7 @@ class Functions:
         counted = len(functions) if num_arms is None else num_arms
         self.num_arms = integer(counted, "num_arms", least=2)
         self._by_arm = functions if several else None
-        self._arms, self._items, self._priced, self._named = arms, items, priced, named
+        self._arms, self._items, self._priced, self._rewards = arms, items, priced, rewards
         self._function: Callable[..., Any] = functions[0]
         self._takes_rng = [_takes_rng(function) for function in functions]
         self.takes_rng = any(self._takes_rng)
@@ -117,11 +118,12 @@ class Functions:
             value = self._by_arm[arm](*played_on, **keywords)
         try:
             if self._priced and isinstance(value, tuple) and len(value) == 2:
-                return Outcome(reward(value[0], "reward"), cost=real(value[1], "cost", least=0, most=LARGEST))
-            return Outcome(value if self._named else reward(value, "reward"))
-        except ParameterError:
-            rule = f"{REWARD}, or a pair of that and a cost of 0 to {LARGEST:g}" if self._priced else REWARD
-            raise FailedPullError(f"it returned {one_line(repr(value), 60)}, and not {rule}") from None
+                paid = real(value[1], "cost", least=0, most=LARGEST)
+                return Outcome(self._rewards.check(value[0], "the reward"), cost=paid)
+            return Outcome(self._rewards.check(value, "it"))
+        except ParameterError as error:
+            pair = f"; a pair must be of that and a cost of 0 to {LARGEST:g}" if self._priced else ""
+            raise FailedPullError(f"it returned {one_line(repr(value), 60)}; {error}{pair}") from None
 
 
 def one_line(text: str, length: int = _SHOWN) -> str:
