@@ -28,7 +28,7 @@ def identify(
     pull: Callable[..., Any] | Sequence[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
     num_arms: int | None = None,
     budget: float | None = None,
-    agent: Any = None,
+    agent: Any = "SR",
     *,
     guardrails: Mapping[str, str] | None = None,
     reward: str | None = None,
@@ -68,10 +68,10 @@ def identify(
         num_arms: K, at least 2; may be left out with a list, a dict, or ``arms``.
         budget: Pulls over all arms, at least 1; with ``costs``, their total cost.
         agent: A name (``"SR"``, ``"SHAdaVar(delta=0.1)"``), a class or an instance, as for :func:`bai_gym.evaluate`;
-            `bai-gym list agents` shows all. None: successive rejects, which requires no oracle knowledge and has no
-            parameters; with guardrails EB-TCI. Agents that require oracle knowledge (true variances, complexity) are
-            rejected; a prior is allowed, as a parameter of the agent. One of fixed confidence, such as LUCB and EB-TCI,
-            stops when it is confident, or else at the budget.
+            `bai-gym list agents` shows all. Default: successive rejects, which requires no oracle knowledge and has no
+            parameters. Agents that require oracle knowledge (true variances, complexity) are rejected; a prior is
+            allowed, as a parameter of the agent. One of fixed confidence, such as LUCB, stops when it is confident, or
+            else at the budget.
         guardrails: Limits of what the functions measure beside the reward, such as ``{"latency": "<= 300"}``. They then
             return numbers by name, and wanted is the best arm of those whose guardrails hold on average, or none.
         reward: The name of the reward, with guardrails; None: the only one that has no limit.

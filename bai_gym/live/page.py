@@ -281,15 +281,16 @@ def trade_off(names: Sequence[str], reward: Any, metric: Any, guardrail: tuple[s
     drawn = "".join(
         f"""<g stroke="var(--{"best" if arm == names[answer] else "other"})">
 <path d="M{x_low:.1f} {y:.1f}H{x_high:.1f}M{x:.1f} {y_low:.1f}V{y_high:.1f}"/>
-<text x="{x + 2.0:.1f}" y="{y - 2.0:.1f}">{html.escape(arm)}</text></g>"""
+<text x="{x:.1f}" y="{y - 3.0:.1f}" text-anchor="{"start" if x < 120.0 else "end"}">{html.escape(arm)}</text></g>"""
         for arm, (x, x_low, x_high), (y, y_low, y_high) in arms
         if math.isfinite(x_low + y_low)
     )
-    return f"""<figure>
-<figcaption><h2>The trade-off: {name}</h2>The reward (upwards) against {name} (to the right), averages with their 95 %
-intervals. In the shaded region {name} is {limit}.</figcaption>
+    return f"""<figure style="max-width: 30rem">
+<figcaption><h2>The trade-off: {name}</h2>The reward (upwards, from {up.low:.4g} to {up.high:.4g}) against {name} (to
+the right), averages with their 95 % intervals. The shaded region: {name} {limit}.</figcaption>
 <svg viewBox="0 0 {_WIDTH:g} {_WIDTH:g}" role="img" aria-label="Trade-off of the reward and {name}">
 <path style="fill: var(--best); fill-opacity: .1" stroke="var(--other)" stroke-dasharray="9 4"
  d="M{across.place(border):.1f} 0V{_WIDTH:g}H{0 if limit[:3] == "&lt" else _WIDTH:g}V0Z"/>
 {drawn}</svg>
+<div class="ends"><span>{across.low:.4g}</span><span>{across.high:.4g}</span></div>
 </figure>"""

@@ -86,7 +86,7 @@ class Study:
         budget: Pulls over all arms, at least 1; with ``costs``, their total cost, above 0.
         agent: A name, a class or an instance, as for :func:`bai_gym.evaluate`. An agent of fixed confidence, such as
             LUCB, ends the study when it is confident, or else at the budget. Agents that require oracle knowledge are
-            rejected; a prior is allowed, as a parameter of the agent. None: SR, with guardrails EB-TCI.
+            rejected; a prior is allowed, as a parameter of the agent.
         guardrails: Limits of what pulls measure beside the reward, such as ``{"latency": "<= 300"}``: wanted is the arm
             of largest mean reward among those whose other means keep them, or none. ``tell`` then takes a mapping.
         reward: Which metric is the reward, with guardrails; None: the only one that has no limit.
@@ -138,7 +138,7 @@ class Study:
         self,
         arms: int | Iterable[str] | None,
         budget: float,
-        agent: Any = None,
+        agent: Any = "SR",
         *,
         guardrails: Mapping[str, str] | None = None,
         reward: str | None = None,
@@ -161,8 +161,7 @@ class Study:
         self.rewards = kind_of(rewards, earlier, arm_column, reward_column)
         names, statistics = check_arms(arms, earlier, arm_column, reward_column, self.rewards)
         self._guardrails: Any = None if guardrails is None else hook("guardrails")(guardrails, reward)
-        standard = "SR" if guardrails is None else "EB-TCI"
-        source = agent_source(standard if agent is None else agent)
+        source = agent_source(agent)
         matrix = check_matrix(features, len(names))
         exclusive = flag(exclusive, "exclusive")
         self._lease = None if lease is None else real(lease, "lease", above=0, rule="a number of seconds above 0")

@@ -147,8 +147,8 @@ class Guards(Posterior):
             lost = self.draws.max(axis=1) - self.draws[:, first]
             holds = np.isfinite(lost)
             said.append(
-                f"{names[first]} keeps them with a probability of {chance(holds.mean())}; if so, deciding now loses "
-                f"{lost[holds].sum() / max(holds.sum(), 1):.2g} on average."
+                f"{names[first]} keeps all of them with a probability of {chance(holds.mean())}; if so, deciding now "
+                f"loses {lost[holds].sum() / max(holds.sum(), 1):.2g} on average."
             )
         return said
 
@@ -157,7 +157,7 @@ class Guards(Posterior):
         if not self.known or arm == self._kept.size:
             return ["-"] * len(self.guardrails.limits)
         return [
-            f"{metric.means[arm]:.3g} ({metric.intervals[arm, 0]:.3g} to {metric.intervals[arm, 1]:.3g}): "
-            f"{chance(holds)}"
+            f"{metric.means[arm]:.3g} ({metric.intervals[arm, 0]:.3g} to {metric.intervals[arm, 1]:.3g}), holds "
+            f"with {chance(holds)}"
             for metric, holds in zip(self._metrics[1:], self._holds[arm], strict=True)
         ]

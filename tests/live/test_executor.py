@@ -75,7 +75,7 @@ def test_a_generator_is_the_same_wherever_the_function_runs(make: Make, run_in: 
 @pytest.mark.each("run_in", ["here", "process"])
 def test_what_is_no_finite_number_is_an_error(make: Make, value: object, shown: str, run_in: str) -> None:
     executor = make(lambda arm: value, 2, run_in=run_in)
-    message = rf"^pull 3 \(arm 1\) failed: it returned {shown}.*not a finite number of at most 1e.50 in magnitude$"
+    message = rf"^pull 3 \(arm 1\) failed: what it returned must be a finite number of at most .*, not {shown}"
     with pytest.raises(PullError, match=message):
         executor.pull(1, HERE, "pull 3")
 

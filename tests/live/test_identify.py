@@ -224,7 +224,7 @@ def test_a_reward_of_another_kind_is_a_failed_pull() -> None:
         return 0.5 if arm == 3 else float(arm == 1)
 
     assert identify(lambda arm: arm == 1, 4, 20, rewards="binary").rewards == BINARY_REWARDS
-    message = r"^pull 4 \(arm 3\) failed: a reward of 0.5 is not binary; if it is right, give .* rewards='real'$"
+    message = r"^pull 4 \(arm 3\) failed: what it returned: a reward of 0.5 is not binary; .* rewards='real'$"
     with pytest.raises(PullError, match=message):
         identify(half_at_last, 4, 20, rewards="binary")
     found = identify(half_at_last, 4, 20, rewards="binary", on_error="worst", worst=0)
@@ -290,9 +290,9 @@ def test_a_function_may_return_what_a_pull_has_cost(where: dict[str, Any], tmp_p
 
 def test_what_is_no_reward_with_a_cost_is_a_failed_pull() -> None:
     for wrong in ((1.0, -1.0), (1.0, math.nan), (1.0, 1e60), (1.0, "2"), (math.nan, 1.0), (1.0, 2.0, 3.0), [1.0, 2.0]):
-        with pytest.raises(PullError, match="and not a finite number .*, or a pair of that and a cost of 0 to 1e"):
+        with pytest.raises(PullError, match="must be .*; a pair must be of a reward and a cost of 0 to 1e"):
             identify(lambda arm, wrong=wrong: wrong, 2, 8, costs=[1.0, 2.0])
-    with pytest.raises(PullError, match=r"it returned \(1.0, 2.0\), and not a finite number of at most"):
+    with pytest.raises(PullError, match=r"what it returned must be a finite number of at most .*, not \(1.0, 2.0\)$"):
         identify(lambda arm: (1.0, 2.0), 2, 8)
 
 

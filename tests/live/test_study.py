@@ -303,7 +303,7 @@ def test_optimize_takes_a_reward_with_a_cost() -> None:
     studies = [Study(NAMES, 31.0, "SH", costs=[1.0, 2.0, 3.0]) for _ in range(2)]
     told_costs(studies[0], 1.5)
     assert studies[1].optimize(lambda pull: (reward(pull), 1.5)).log == studies[0].log
-    with pytest.raises(ParameterError, match="reward must be"):
+    with pytest.raises(ParameterError, match="reward of pull 1 must be"):
         Study(NAMES, 31).optimize(lambda pull: (1.0, 1.5))
 
 
@@ -506,7 +506,7 @@ def test_wrong_calls_are_refused_and_change_nothing(tmp_path: Path) -> None:
         (pull,) = study.ask()
         before = (tmp_path / "journal").read_bytes()
         calls: list[tuple[str, Callable[[], object]]] = [
-            *(("reward must", partial(study.tell, pull, wrong)) for wrong in WRONG_REWARDS),
+            *(("reward of pull . must", partial(study.tell, pull, wrong)) for wrong in WRONG_REWARDS),
             *(("error must", partial(study.tell, pull, 1.0, error=wrong)) for wrong in (404, b"no", ValueError())),
             *(("pull must", partial(study.release, wrong)) for wrong in (1.0, "1", True)),
             ("pull 2 was never handed out", partial(study.release, 2)),

@@ -119,11 +119,11 @@ class Functions:
         try:
             if self._priced and isinstance(value, tuple) and len(value) == 2:
                 paid = real(value[1], "cost", least=0, most=LARGEST)
-                return Outcome(self._rewards.check(value[0], "the reward"), cost=paid)
-            return Outcome(self._rewards.check(value, "it"))
+                return Outcome(self._rewards.check(value[0], "what it returned"), cost=paid)
+            return Outcome(self._rewards.check(value, "what it returned"))
         except ParameterError as error:
-            pair = f"; a pair must be of that and a cost of 0 to {LARGEST:g}" if self._priced else ""
-            raise FailedPullError(f"it returned {one_line(repr(value), 60)}; {error}{pair}") from None
+            pair = f"; a pair must be of a reward and a cost of 0 to {LARGEST:g}" if self._priced else ""
+            raise FailedPullError(f"{error}{pair}") from None
 
 
 def one_line(text: str, length: int = _SHOWN) -> str:
