@@ -62,20 +62,10 @@ def test_a_generator_is_the_same_wherever_the_function_runs(make: Make, run_in: 
 
 
 @pytest.mark.slow
-@pytest.mark.each(
-    ("value", "shown"),
-    [
-        (math.nan, "nan"),
-        (None, "None"),
-        (np.ones(2), "array"),
-        (10**400, "10000"),
-        (-1.0001e50, r"-1\.0001e\+50"),
-    ],
-)
 @pytest.mark.each("run_in", ["here", "process"])
-def test_what_is_no_finite_number_is_an_error(make: Make, value: object, shown: str, run_in: str) -> None:
-    executor = make(lambda arm: value, 2, run_in=run_in)
-    message = rf"^pull 3 \(arm 1\) failed: what it returned must be a finite number of at most .*, not {shown}"
+def test_what_is_no_finite_number_is_an_error(make: Make, run_in: str) -> None:
+    executor = make(lambda arm: np.ones(2), 2, run_in=run_in)
+    message = r"^pull 3 \(arm 1\) failed: what it returned must be a finite number of at most .*, not array"
     with pytest.raises(PullError, match=message):
         executor.pull(1, HERE, "pull 3")
 
