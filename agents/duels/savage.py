@@ -94,6 +94,11 @@ class SAVAGE(SequentialAgent):
         delta = probability(self.delta, f"delta of {self.name}")
         (items,) = self.task.sizes(self.num_arms)
         left, right = np.triu_indices(items, 1)
-        room = {"least": np.zeros(items), "most": np.zeros(items)}
-        level = math.log(math.pi**2 * self.num_arms / (3.0 * delta))
-        self.values = {"level": level, "remaining": self.num_arms, "left": left * 1.0, "right": right * 1.0, **room}
+        self.values = {
+            "level": math.log(math.pi**2 * self.num_arms / (3.0 * delta)),
+            "remaining": self.num_arms,
+            "left": left.astype(np.float64),
+            "right": right.astype(np.float64),
+            "least": np.zeros(items),
+            "most": np.zeros(items),
+        }

@@ -139,7 +139,8 @@ class Condorcet(Task):
             recommendation: ``(...)`` items, 0 to n - 1.
         """
         hardest = self.leads(means).min(axis=-1)
-        return np.maximum(-np.take_along_axis(hardest, np.asarray(recommendation)[..., None], -1)[..., 0], 0.0)
+        chosen = np.take_along_axis(hardest, np.asarray(recommendation)[..., None], -1)[..., 0]
+        return np.asarray(np.maximum(-chosen, 0.0))
 
     @override
     def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
@@ -158,9 +159,7 @@ class Condorcet(Task):
         return np.array([pair(one, (one + 1) % items, items) for one in recommendation.tolist()], np.int64)
 
     @override
-    def draw_orders(
-        self, batch: int, num_arms: int, rng: np.random.Generator
-    ) -> tuple[IntArray, IntArray]:
+    def draw_orders(self, batch: int, num_arms: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
         """Return the pairs of items in random orders, and these, ``(N, n)``."""
         items = count_items(num_arms)
         order = rng.random((batch, items)).argsort(axis=1)

@@ -37,7 +37,7 @@ WING = Wing(
             "BAI-Borda-Custom-v0",
             "duels",
             2000,
-            "your own items, a pull is a duel with a random other one, and the one of most wins is sought: preferences=",
+            "your own items, preferences=: a pull is a duel with a random other one; find the one of most wins",
             {"question": "borda"},
             rewards="binary",
         ),
@@ -57,6 +57,9 @@ WING = Wing(
         ),
     ),
     groups={"duels": "Duels"},
-    agents={"SAVAGE": Entry(".duels.savage:SAVAGE")},
+    agents={
+        "SAVAGE": Entry(".duels.savage:SAVAGE"),
+        "BT-EB": Entry(".duels.bradley_terry:BradleyTerryChallenger", own=True),
+    },
     tasks={"condorcet": "bai_gym.duels.tasks:Condorcet"},
 )
