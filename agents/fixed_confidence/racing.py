@@ -41,20 +41,29 @@ def race(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator) -
 
 
 def eliminate(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator, question: Question) -> int:
-    """Drop all arms whose contrasts are settled by the intervals; return when the next round ends."""
+    """Drop all arms whose contrasts are settled by the intervals, of a group one; return when the next round ends."""
     pool_variances(e, s)
     n = answer(e.mean, w, question)
-    for arm in range(e.num_arms):
-        w.score[arm] = 0.0  # whether a contrast of it is open
+    for k in range(n):
+        w.strength[k] = 0.0  # whether the group of this number is settled
     for k in range(n):
         both = 0.0
         for arm in (int(w.first[k]), int(w.second[k])):
             both += upper_end(e, s, w, arm) - e.mean[arm] if arm >= 0 else 0.0
-        for arm in (int(w.first[k]), int(w.second[k])):
-            if arm >= 0 and gap(e.mean, w, k) < both:
-                w.score[arm] = 1.0
-    s.remaining = 0
+        if gap(e.mean, w, k) >= both:
+            w.strength[int(w.group[k])] = 1.0
     for arm in range(e.num_arms):
+        w.score[arm] = 1.0  # whether it is kept: it has an open contrast, or none
+    open_ones = 0
+    for settled in (1.0, 0.0):
+        for k in range(n):
+            if w.strength[int(w.group[k])] == settled:
+                open_ones += int(1.0 - settled)
+                for arm in (int(w.first[k]), int(w.second[k])):
+                    if arm >= 0:
+                        w.score[arm] = 1.0 - settled
+    s.remaining = 0
+    for arm in range(e.num_arms if open_ones > 0 else 0):
         w.score[arm] *= e.active[arm]
         s.remaining += int(w.score[arm])
     for arm in range(e.num_arms if s.remaining > 0 else 0):  # where none remains, a look is yet to come

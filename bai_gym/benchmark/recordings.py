@@ -105,6 +105,8 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     chunk, row = divmod(run, cell.chunk_runs)
     drawn = cell.env.problem.draw(size, generator(cell.seed, "instances", chunk))
     numbering = cell.numbering(chunk, size)
+    if numbering is not None and cell.episode_spec.task.answer == "item":
+        raise ParameterError("duels are recorded as the problem lists their items: give shuffle=False")
     numbering = None if numbering is None else numbering.select(slice(row, row + 1))
     part = Part(cell, drawn.select(np.array([row])), numbering)
     names = (cell.label, cell.budget_name, run)

@@ -148,7 +148,11 @@ def _show_usage(error: Any) -> None:
 
 
 def _show_error(message: str) -> None:
-    ERR.print(f"error: {message}", style="red", soft_wrap=True)
+    line = f"error: {message}"
+    try:
+        ERR.print(line, style="red", soft_wrap=True)
+    except MemoryError:  # where none is left, not even for a colour
+        os.write(2, f"{line}\n".encode())
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bai_gym.data.locate import cache_directory, data_directory, fetch, find, require, status
     from bai_gym.data.matrix import MISSING, ScoreMatrix
     from bai_gym.data.registry import DataFile, DataSet, get, names
-    from bai_gym.data.table import ArmSamples, read_scores, read_table
+    from bai_gym.data.table import ArmSamples, read_names, read_scores, read_table
 
 __all__ = [
     "ArmSamples",
@@ -29,6 +29,7 @@ __all__ = [
     "find",
     "get",
     "names",
+    "read_names",
     "read_scores",
     "read_table",
     "require",

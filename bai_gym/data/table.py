@@ -25,7 +25,7 @@ from bai_gym.errors import DataError, MissingDataError, ParameterError
 from bai_gym.rewards import OTHER_KIND, REAL, Rewards
 from bai_gym.validation import LARGEST, REWARD, choice, file_path, integer
 
-__all__ = ["ArmSamples", "read_scores", "read_table"]
+__all__ = ["ArmSamples", "read_names", "read_scores", "read_table"]
 
 _ONE, _ZERO = ("true", "yes"), ("false", "no")  # words for the rewards 1 and 0
 _MISSING = ("", "na", "n/a", "nan", "none", "null")  # words for a reward that is missing
@@ -235,6 +235,25 @@ def read_scores(
     offsets = np.cumsum([0, *map(len, parts)]).astype(np.int64)
     dropped = len(names) * table.num_rows - int(offsets[-1])
     return ArmSamples(names, np.concatenate(parts), offsets, dropped, np.concatenate(items))
+
+
+def read_names(
+    path: str | os.PathLike[str] | Mapping[str, Iterable[Any]], columns: Sequence[str], *, separator: str | None = None
+) -> npt.NDArray[Any]:
+    """Read columns of names, ``(R, C)``; a row without a name is an error.
+
+    Args:
+        path: As for :func:`read_table`.
+        columns: Names of the columns.
+        separator: As for :func:`read_table`.
+
+    Raises:
+        BaiGymError: As :func:`read_table`.
+    """
+    _check_separator(separator)
+    path, table = _read(path, tuple(columns), separator, "one row per observation")
+    labels = (_labels(path, name, table.column(name)) for name in columns)
+    return np.stack([np.array(names, object)[codes] for names, codes in labels], axis=1)
 
 
 def _read(

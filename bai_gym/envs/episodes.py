@@ -63,13 +63,15 @@ class Episodes:
         size = self.batch if rows is None else rows.size
         drawn = self.problem.draw(size, rng)
         self._check_features(drawn)
+        listed = drawn.means
         numbering = self.episode_spec.number(self.problem, size, rng)
         if numbering is not None:
             drawn = numbering.arrange(drawn)
         if rows is None:
-            self.bandit, self.numbering = drawn, numbering
+            self.bandit, self.numbering, self._listed = drawn, numbering, listed
             rows = self.everyone
         else:
+            self._listed[rows] = listed
             self.bandit.replace(rows, drawn)
             if self.numbering is not None and numbering is not None:
                 self.numbering.replace(rows, numbering)
@@ -153,7 +155,7 @@ class Episodes:
         numbering, chosen = None if self.numbering is None else self.numbering.select(rows), recommendations
         means = self.bandit.means[rows]
         if numbering is not None:  # a task may distinguish the arms that the problem lists
-            means, chosen = numbering.back(means), numbering.listed(task, recommendations)
+            means, chosen = self._listed[rows], numbering.listed(task, recommendations)
         regret, correct = task.simple_regret(means, chosen), task.correct(means, chosen)
         right = task.correct_recommendation(means)
         info = {

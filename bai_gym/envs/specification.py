@@ -90,7 +90,7 @@ class EpisodeSpec(View):
     @property
     def tells_arms_apart(self) -> bool:
         """Whether agents are told of costs or candidates, which each episode has in an order of its own."""
-        return self.costs is not None or self.task.answer != "arm"
+        return self.costs is not None or self.task.answer == "candidate"
 
     @property
     def may_stop(self) -> bool:
@@ -173,6 +173,8 @@ class EpisodeSpec(View):
         made = make_task(task, num_arms=num_arms, m=m, num_bandits=num_bandits, epsilon=epsilon, threshold=threshold)
         if problem.task is not None:
             made = problem.task.in_place_of(made)
+        elif made.answer != "arm":
+            raise ParameterError(f"the task {made.name!r} is about {made.answer}s, and here are none: leave task= out")
         if reward == "estimate" and made.answer != "arm":
             raise ParameterError(
                 f"reward='estimate' is the mean of an arm, and {made.answer}s need not be arms: leave it out"

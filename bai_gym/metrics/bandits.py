@@ -98,7 +98,7 @@ class MetricBandit(Bandit):
         for name in ("means", "variances", "extra"):
             getattr(self, name)[rows] = getattr(other, name)
 
-    def arranged(self, order: IntArray) -> Self:
+    def arranged(self, order: IntArray, _: IntArray | None) -> Self:
         """Return the instances with their arms in the order ``(N, K)``."""
         return self._changed(lambda array: array[np.arange(len(order))[:, None], order])
 

@@ -46,14 +46,11 @@ class Numbering:
             rng: Source of randomness.
             shuffle: Whether arms and candidates have random numbers.
         """
-        candidates = None
         if shuffle:
-            arms = task.draw_orders(batch, num_arms, rng)
+            arms, candidates = task.draw_orders(batch, num_arms, rng)
         else:
-            arms = np.tile(np.arange(num_arms), (batch, 1))
-        if task.answer != "arm":
-            shape = (batch, *task.sizes(num_arms))
-            candidates = rng.random(shape).argsort(axis=1) if shuffle else np.tile(np.arange(shape[1]), (batch, 1))
+            sizes = num_arms, *(() if task.answer == "arm" else task.sizes(num_arms))
+            arms, candidates, *_ = (*(np.tile(np.arange(size), (batch, 1)) for size in sizes), None)
         return cls(arms, candidates, None if dimension is None else _rotations(batch, dimension, rng))
 
     def select(self, rows: IntArray | slice) -> Numbering:
@@ -69,8 +66,10 @@ class Numbering:
 
     def arrange(self, bandit: Bandit) -> Bandit:
         """Return the instances with their arms numbered so."""
-        arranged = getattr(bandit, "arranged", None)  # arms with several metrics
-        return ArrangedBandit(bandit, self.arms, self.rotation) if arranged is None else arranged(self.arms)
+        arranged = getattr(bandit, "arranged", None)  # of arms with several metrics, and of duels
+        if arranged is not None:
+            return arranged(self.arms, self.candidates)  # type: ignore[no-any-return]
+        return ArrangedBandit(bandit, self.arms, self.rotation)
 
     def start(self, statistics: Statistics) -> Statistics:
         """Return ``(1, K)`` statistics of rewards that came before, as each episode numbers the arms, ``(N, K)``."""

@@ -190,9 +190,13 @@ class Task(ABC):
         """Return an arm of the recommendation, ``(N,)``: an agent without further requests pulls it."""
         return np.array([self.arms(one, num_arms)[0] for one in recommendation], np.int64)
 
-    def draw_orders(self, batch: int, num_arms: int, rng: np.random.Generator) -> IntArray:
-        """Return random orders in which the arms of N episodes may be numbered, ``(N, K)``; by default any."""
-        return rng.random((batch, num_arms)).argsort(axis=1)
+    def draw_orders(self, batch: int, num_arms: int, rng: np.random.Generator) -> tuple[IntArray, IntArray | None]:
+        """Return random orders in which N episodes may number their arms, ``(N, K)``; by default any.
+
+        With them those of what is recommended, ``(N, K_Z)``; None where :attr:`answer` is an arm.
+        """
+        arms = rng.random((batch, num_arms)).argsort(axis=1)
+        return arms, None if self.answer == "arm" else rng.random((batch, *self.sizes(num_arms))).argsort(axis=1)
 
     def arranged(self, arms: IntArray, answers: IntArray | None, rotation: FloatArray | None) -> Task:
         """Return the task of an episode whose arms have other numbers; by default the same.

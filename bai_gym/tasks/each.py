@@ -103,13 +103,13 @@ class BestOfEach(Task):
         return values.reshape(*values.shape[:-1], self.num_bandits, -1)
 
     @override
-    def draw_orders(self, batch: int, num_arms: int, rng: np.random.Generator) -> IntArray:
+    def draw_orders(self, batch: int, num_arms: int, rng: np.random.Generator) -> tuple[IntArray, None]:
         """Return random orders of the bandits, and of the arms of each, ``(N, K)``."""
         size = num_arms // self.num_bandits
         bandits = rng.random((batch, self.num_bandits)).argsort(axis=1)
         within = rng.random((batch, self.num_bandits, size)).argsort(axis=2)
         orders: IntArray = size * bandits[:, :, None] + within
-        return orders.reshape(batch, num_arms)
+        return orders.reshape(batch, num_arms), None
 
     @override
     def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:

@@ -1,0 +1,138 @@
+"""Duels by strengths: the chances of all pairs follow from one number for each item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from typing_extensions import override
+
+from bai_gym.agents.base import Agent, Plan
+from bai_gym.bandits import Bandit
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Block
+from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.validation import real
+
+__all__ = ["BradleyTerryChallenger"]
+
+STEPS = 30  # of Newton's method, from equal strengths; one or two follow a single duel
+EXACT = 1e-6
+
+
+@dataclass(kw_only=True)
+class BradleyTerryChallenger(Agent):
+    """Fits strengths to all duels, and plays the duel that tells most about the strongest item and its challenger.
+
+    Item i beats j with probability 1 / (1 + exp(s_j - s_i)) (Bradley and Terry 1952). The strengths s maximise their
+    posterior for a normal prior, and their covariance C is that of Laplace's approximation. The challenger of the
+    strongest item i is the item j of least (s_i - s_j)^2 / (2 var(s_i - s_j)) + log(1 + N_j), N_j the duels that it has
+    played, so that an unlucky item is not forgotten. Of all pairs (a, b) that one is played after which the variance of
+    s_i - s_j is the smallest: it falls by v c^2 / (1 + v V), where v = p (1 - p) with the chance p of a,
+    c = (e_i - e_j)' C (e_a - e_b), and V is the variance of s_a - s_b.
+
+    The algorithm is ours: EB-TCI for a model in which n strengths explain n (n - 1) / 2 pairs. A tie counts as half a
+    win. If the chances do not follow from strengths, the recommendation may be wrong however many duels are played.
+
+    Args:
+        spread: Standard deviation of the strengths in the prior, above 0. Default 1.5.
+
+    Requires no oracle knowledge. Minimum budget: 1.
+    """
+
+    spread: float = 1.5
+
+    name: ClassVar[str] = "BT-EB"
+    tasks: ClassVar[frozenset[str]] = frozenset({"condorcet"})
+    uses_variances: ClassVar[bool] = False
+    anytime: ClassVar[bool] = True
+
+    @override
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return 1: strengths are fitted to any number of duels."""
+        return 1
+
+    @override
+    def begin(self, info: ProblemInfo) -> None:
+        real(self.spread, f"spread of {self.name}", above=0)
+        self._differences = differences(*self.task.sizes(self.num_arms))
+
+    @override
+    def plan(self) -> Plan:
+        strengths, rows = np.zeros((self.batch, self._differences.shape[1])), np.arange(self.batch)
+        for _ in range(self.budget):
+            strengths, covariance = self.fitted(self.statistics, strengths, 2)
+            counts = np.zeros((self.batch, self.num_arms), np.int64)
+            duels = self.statistics.pulls @ np.abs(self._differences)
+            counts[rows, self.next_duel(strengths, covariance, duels)] = 1
+            yield Block(counts)
+        return self.recommend(self._seen)
+
+    def fitted(self, statistics: Statistics, strengths: FloatArray, steps: int) -> tuple[FloatArray, FloatArray]:
+        """Return the strengths ``(N, n)`` after steps of Newton's method, and their covariances ``(N, n, n)``."""
+        pairs, items = self._differences, self._differences.shape[1]
+        squares = np.einsum("ka,kb->kab", pairs, pairs).reshape(len(pairs), -1)
+        for _ in range(steps):
+            chances = chance(strengths @ pairs.T)
+            weights = statistics.pulls * chances * (1.0 - chances)
+            information = (weights @ squares).reshape(-1, items, items) + np.eye(items) / self.spread**2
+            covariance = np.linalg.inv(information)
+            slope = (statistics.pulls * (statistics.means - chances)) @ pairs - strengths / self.spread**2
+            strengths = strengths + np.einsum("nab,nb->na", covariance, slope)
+        return strengths, covariance
+
+    def next_duel(self, strengths: FloatArray, covariance: FloatArray, duels: FloatArray) -> IntArray:
+        """Return the arm that is played in each episode; ties are broken at random.
+
+        Args:
+            strengths: ``(N, n)`` s.
+            covariance: ``(N, n, n)`` C.
+            duels: ``(N, n)`` duels that each item has played.
+        """
+        rows, items = np.arange(len(strengths)), strengths.shape[1]
+        keys = self.rng.random((len(strengths), items)) * 1e-9 * (self.tie == "random")
+        best = (strengths + keys).argmax(axis=1)
+        own = np.diagonal(covariance, axis1=1, axis2=2)
+        variance = own + own[rows, best][:, None] - 2.0 * covariance[rows, best]
+        variance[rows, best] = 1.0
+        evidence = 0.5 * (strengths[rows, best][:, None] - strengths) ** 2 / variance + np.log1p(duels)
+        evidence[rows, best] = np.inf
+        rival = (evidence + keys).argmin(axis=1)
+        spread = covariance @ self._differences.T  # (N, n, K)
+        shared = spread[rows, best] - spread[rows, rival]
+        chances = chance(strengths @ self._differences.T)
+        v = chances * (1.0 - chances)
+        gain = v * shared**2 / (1.0 + v * np.einsum("ka,nak->nk", self._differences, spread))
+        return np.asarray(gain.argmax(axis=1))
+
+    @override
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the strongest item."""
+        statistics = Statistics.of(observation)
+        items = self._differences.shape[1]
+        strengths, _ = self.fitted(statistics, np.zeros((len(statistics.pulls), items)), STEPS)
+        keys = self.rng.random(strengths.shape) * 1e-9 * (self.tie == "random")
+        return np.asarray((strengths + keys).argmax(axis=1))
+
+    def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
+        """Return a note if the chances do not follow from strengths."""
+        inside = np.clip(bandit.means, 1e-12, 1.0 - 1e-12)
+        odds = np.log(inside / (1.0 - inside))
+        pairs = differences((1 + int(np.sqrt(1 + 8 * odds.shape[1]))) // 2)
+        left = odds - odds @ np.linalg.pinv(pairs).T @ pairs.T
+        if np.abs(left).max() <= EXACT * max(1.0, float(np.abs(odds).max())):
+            return ()
+        return (f"{self.name}: it assumes that chances follow from strengths (Bradley-Terry), and here they do not",)
+
+
+def differences(items: int) -> FloatArray:
+    """Return ``(K, n)`` e_i - e_j of all pairs i < j."""
+    left, right = np.triu_indices(items, 1)
+    unit = np.eye(items)
+    return np.asarray(unit[left] - unit[right])
+
+
+def chance(logits: FloatArray) -> FloatArray:
+    """Return 1 / (1 + exp(-x))."""
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * logits)))

@@ -1,0 +1,187 @@
+"""Duels: answers and contrasts by hand, outcomes in any numbering, and agents beside simulations of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from bai_gym import evaluate
+from bai_gym.duels import BradleyTerry, Condorcet, DuelBandit, battles_problem, duels_problem, verdicts_problem
+from bai_gym.duels.tasks import pair, pairs
+from bai_gym.errors import BaiGymError, DataError, InstanceError, ParameterError
+
+ID = "BAI-Condorcet-Custom-v0"
+STRENGTHS = np.array([1.2, 0.4, 0.0, -0.3, -0.8])
+CLEAR = 1 / (1 + np.exp(STRENGTHS[None, :] - STRENGTHS[:, None]))
+
+
+def test_answers_by_hand() -> None:
+    task, means = Condorcet(), np.array([0.6, 0.4, 0.7])  # 0 beats 1, 2 beats 0, 1 beats 2: nobody beats all
+    assert (
+        [pair(i, j, 4) for i, j in zip(*pairs(4), strict=True)]
+        == [*range(6)]
+        == [pair(j, i, 4) for i, j in zip(*pairs(4), strict=True)]
+    )
+    np.testing.assert_allclose(task.simple_regret(np.stack([means] * 3), np.arange(3)), [0.1, 0.1, 0.2])
+    assert task.correct_recommendation(np.array([[0.4, 0.7, 0.8], [0.6, 0.2, 0.3]])).tolist() == [1, 2]
+    c = task.contrasts_at(np.array([0.4, 0.7, 0.8]))  # 1 beats all: what 0 and 2 lose
+    assert c.first.tolist() == [-1, 1, 2] and c.second.tolist() == [0, -1, -1] and c.group.tolist() == [0, 1, 1]
+    assert c.offset.tolist() == [-0.5, 0.5, 0.5]
+    assert task.first_arm(np.array([2, 0]), 6).tolist() == [pair(2, 3, 4), pair(0, 1, 4)]
+    for arms in (1, 2, 4, 5, 7):
+        with pytest.raises(ParameterError, match="all pairs"):
+            task.check_arms(arms)
+
+
+def test_a_wrong_answer_has_a_group_of_contrasts_that_is_overturned() -> None:
+    rng, task, found = np.random.default_rng(0), Condorcet(), 0
+    for true in rng.random((200, 6)):
+        right, overturned = task.correct_recommendation(true), set()
+        if not task.correct(true, right):
+            continue
+        for sample in rng.random((60, 6)):
+            c, answer = task.contrasts_at(sample), task.correct_recommendation(sample)
+            assert 3 <= c.first.size <= task.most_contrasts(6) and (c.gaps(sample) >= 0).all()
+            assert {*range(4)} - {int(answer)} == {*range(4)}.difference([int(answer)]) and np.unique(c.group).size == 3
+            if answer != right:
+                over = c.gaps(true) < 0
+                groups = [group for group in np.unique(c.group) if over[c.group == group].all()]
+                assert groups, (true, sample)
+                named = [set(np.maximum(c.first, c.second)[c.group == group].tolist()) for group in groups]
+                own = {pair(int(right), other, 4) for other in range(4) if other != right}
+                overturned |= set.union(*(group for group in named if group <= own))
+                found += 1
+        assert len(overturned) <= task.overturned(6)
+    assert found > 1000
+
+
+def test_blocks_and_single_duels_have_the_same_moments() -> None:
+    rng = np.random.default_rng(0)
+    bandit = DuelBandit([0.5, 0.2, 0.0], [0.3, 0.0, 1.0])
+    assert bandit.means.tolist() == [[0.65, 0.2, 0.5]] and bandit.rewards.high == 1.0
+    single = np.stack([bandit.pull(np.arange(3), rng) for _ in range(20_000)])
+    assert {*np.unique(single).tolist()} == {0.0, 0.5, 1.0}
+    many = bandit.select(np.zeros(20_000, np.int64)).draw_blocks(slice(None), np.full(60_000, 5), rng)
+    for values, of in ((single.mean(axis=0), 1), (many.means.reshape(-1, 3).mean(axis=0), 5)):
+        error = np.sqrt(bandit.variances[0] / (20_000 * of))
+        assert (np.abs(values - bandit.means[0]) <= 4 * error).all(), values
+    np.testing.assert_allclose(many.variances.reshape(-1, 3).mean(axis=0), bandit.variances[0], rtol=0.03, atol=1e-12)
+    for wins, ties in (([0.5, 0.6], [0.5, 0.5]), ([-0.1, 0.5], None), ([0.5, 0.5], [0.1, 0.1, 0.1])):
+        with pytest.raises(InstanceError):
+            DuelBandit(wins, ties)
+
+
+def test_items_are_shuffled_and_nothing_is_won_without_a_duel() -> None:
+    bandit, order = DuelBandit([0.6, 0.7, 0.2], [0.1, 0.0, 0.3]), np.array([[2, 0, 1]])
+    turned = bandit.arranged(np.array([[1, 2, 0]]), order)  # (2, 0), (2, 1), (0, 1)
+    np.testing.assert_allclose(turned.wins, [[0.3, 0.5, 0.6]])
+    np.testing.assert_allclose(turned.means, [[0.3, 0.65, 0.65]])
+
+    class First:
+        def allocate(self, observation: Any) -> Any:
+            return np.eye(10, dtype=np.int64)[[0] * len(observation["pulls"])] * observation["remaining"]
+
+        def recommend(self, observation: Any) -> Any:
+            return np.zeros(len(observation["pulls"]), np.int64)
+
+    keywords = {"preferences": CLEAR.tolist()}
+    error = evaluate(First, ID, budget=5, runs=2000, seed=1, env_kwargs=keywords).error_probability
+    assert abs(error - 0.8) < 3 * np.sqrt(0.16 / 2000)
+    assert (
+        evaluate(First, ID, budget=5, runs=20, seed=1, env_kwargs={**keywords, "shuffle": False}).error_probability == 0
+    )
+    env = gym.make(ID, budget=3, **keywords)
+    right, seen = [], []
+    for seed in range(600):
+        observation, _ = env.reset(seed=seed)
+        for _ in range(3):
+            observation, *_ = env.step(0)
+        *_, info = env.step(0)
+        right.append(info["correct"])
+        seen.append(observation["means"][0])
+    assert abs(np.mean(right) - 0.2) < 3 * np.sqrt(0.16 / 600) and abs(np.mean(seen) - 0.5) < 3 * 0.5 / np.sqrt(1800)
+
+
+def savage(preferences: np.ndarray, delta: float, rng: np.random.Generator) -> tuple[int, int]:
+    """Return the number of duels of SAVAGE, and its answer: the rule of the paper, with sets of pairs."""
+    items = len(preferences)
+    left, right = pairs(items)
+    open_pairs, wins, pulls = [*range(left.size)], np.zeros(left.size), np.zeros(left.size)
+    while open_pairs:
+        for k in open_pairs:
+            wins[k] += rng.random() < preferences[left[k], right[k]]
+            pulls[k] += 1
+        sure = np.abs(wins / pulls - 0.5) > np.sqrt(np.log(np.pi**2 * left.size * pulls**2 / (3 * delta)) / (2 * pulls))
+        ahead = wins > pulls / 2
+        winner, loser = np.where(ahead, left, right)[sure], np.where(ahead, right, left)[sure]
+        least, most = np.bincount(winner, minlength=items), items - 1 - np.bincount(loser, minlength=items)
+        open_pairs = [k for k in open_pairs if not sure[k] and max(most[left[k]], most[right[k]]) > least.max()]
+    return int(pulls.sum()), int(Condorcet().correct_recommendation(wins / pulls))
+
+
+def test_savage_has_the_law_of_a_simulation() -> None:
+    keywords = {"preferences": CLEAR.tolist(), "fixed_confidence": True, "budget": 100_000}
+    result = evaluate("SAVAGE", ID, runs=400, seed=1, env_kwargs=keywords)
+    rng = np.random.default_rng(0)
+    played = np.array([savage(CLEAR, 0.1, rng) for _ in range(200)])
+    assert result.error_probability <= 0.01 and (played[:, 1] == 0).mean() >= 0.99
+    apart = float(np.sum(result.mean_pulls)) - played[:, 0].mean()
+    assert abs(apart) < 4 * played[:, 0].std() * np.sqrt(1 / 400 + 1 / 200), apart
+
+
+def test_general_agents_stop_with_the_winner() -> None:
+    keywords = {"preferences": CLEAR.tolist(), "fixed_confidence": True, "budget": 100_000}
+    pulls = {}
+    for agent in ("SE", "LUCB", "EB-TCI", "SAVAGE"):
+        result = evaluate(agent, ID, runs=100, seed=2, env_kwargs=keywords)
+        assert result.error_probability <= 0.03, agent
+        pulls[agent] = float(np.sum(result.mean_pulls))
+    assert max(pulls["LUCB"], pulls["EB-TCI"], pulls["SE"]) < pulls["SAVAGE"]
+
+
+def test_strengths_are_worth_duels() -> None:
+    errors = {
+        agent: evaluate(agent, "BAI-Condorcet-BradleyTerry8-v0", budget=100, runs=400, seed=1)
+        for agent in ("Uniform", "BT-EB")
+    }
+    assert errors["BT-EB"].error_probability < 0.6 * errors["Uniform"].error_probability
+    assert not errors["BT-EB"].notes and "Bradley-Terry" in str(evaluate("BT-EB", ID, budget=20, runs=2).notes)
+
+
+def test_problems_by_hand(tmp_path: Path) -> None:
+    log = tmp_path / "battles.csv"
+    log.write_text("model_a,model_b,winner\na,b,model_a\nb,a,tie\na,c,a\nc,b,model_b\nc,b,model_a\nb,c,model_a\n")
+    bandit = battles_problem(log).draw(1, np.random.default_rng())
+    np.testing.assert_allclose(bandit.wins, [[0.5, 1.0, 2 / 3]])  # type: ignore[attr-defined]
+    np.testing.assert_allclose(bandit.means, [[0.75, 1.0, 2 / 3]])
+    scores = {"model": [*"aabbcc"], "question": [*"121212"], "score": [1, 1, 1, 0, 0, 0]}
+    np.testing.assert_allclose(verdicts_problem(scores).draw(1, np.random.default_rng()).means, [[0.75, 1.0, 0.75]])
+    borda = duels_problem(CLEAR, question="borda")
+    np.testing.assert_allclose(borda.draw(1, np.random.default_rng()).means[0], (CLEAR.sum(axis=1) - 0.5) / 4)
+    assert borda.task is None and borda.num_arms == 5
+    drawn = BradleyTerry(5).draw(200, np.random.default_rng(0))
+    assert Condorcet().correct(drawn.means, Condorcet().correct_recommendation(drawn.means)).all()
+
+
+def test_mistakes_have_one_line(tmp_path: Path) -> None:
+    cycle = [[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]]
+    battles = {"model_a": [*"aab"], "model_b": [*"bcc"], "winner": [*"aa?"]}
+    cases: tuple[tuple[Any, type[BaiGymError], str], ...] = (
+        (lambda: duels_problem(cycle), InstanceError, "question='borda'"),
+        (lambda: duels_problem([[0.5, 0.6, 0.4]] * 3), InstanceError, "items 0 and 1 must sum to 1"),
+        (lambda: duels_problem(CLEAR, question="best"), ParameterError, "question"),
+        (lambda: battles_problem(battles), DataError, r"row 3: '\?' is no outcome"),
+        (lambda: battles_problem({**battles, "winner": [*"aab"], "model_b": [*"bca"]}), DataError, "b and c never met"),
+        (lambda: BradleyTerry(2), InstanceError, "at least 3"),
+        (lambda: gym.make("BAI-Bernoulli3-v0", task="condorcet"), ParameterError, "about items, and here are none"),
+        (lambda: gym.make(ID, task="top-m", m=2), ParameterError, "top-m"),
+        (lambda: evaluate("SAVAGE", "BAI-Gaussian8-v0", runs=2), BaiGymError, "SAVAGE"),
+    )
+    for call, error, words in cases:
+        with pytest.raises(error, match=words) as caught:
+            call()
+        assert "\n" not in str(caught.value)
