@@ -22,7 +22,6 @@ from bai_gym.validation import real
 
 __all__ = [
     "DESIGN_ROUNDINGS",
-    "ORDERS",
     "add_intercept",
     "arm_order",
     "candidate_combinations",
@@ -41,7 +40,6 @@ __all__ = [
 ]
 
 DESIGN_ROUNDINGS = ("exchange", "efficient")  # how designs become numbers of pulls
-ORDERS = ("turns", "random")  # of the pulls of a stage
 ENTRIES = 2**19  # of features that are worked on at a time: designs step over them hundreds of times, near the cache
 LARGEST_RATIO = 1e12  # of n L^2 to lam: beyond it, rounding errors would be seen
 STEPS = 2.0**36  # values that differ by less than one such part of the largest one are tied
