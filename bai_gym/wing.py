@@ -333,7 +333,6 @@ WING = Wing(
         "lil-UCB": Entry(".fixed_confidence.lil_ucb:LilUCB"),
         "Rinott": Entry(".fixed_confidence.indifference:Rinott"),
         "KN": Entry(".fixed_confidence.indifference:KN"),
-        "FC-DSH": Entry(".fixed_confidence.fc_dsh:FCDSH"),
         "Tri-BBAI": Entry(".fixed_confidence.batched:TriBBAI"),
         "Opt-BBAI": Entry(".fixed_confidence.batched:OptBBAI"),
         "AugUCB": Entry(".thresholding.augucb:AugUCB", spends_budget=False),
