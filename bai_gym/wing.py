@@ -334,7 +334,6 @@ WING = Wing(
         "Rinott": Entry(".fixed_confidence.indifference:Rinott"),
         "KN": Entry(".fixed_confidence.indifference:KN"),
         "Tri-BBAI": Entry(".fixed_confidence.batched:TriBBAI"),
-        "Opt-BBAI": Entry(".fixed_confidence.batched:OptBBAI"),
         "AugUCB": Entry(".thresholding.augucb:AugUCB", spends_budget=False),
         "APT": Entry(".thresholding.apt:APT"),
         "UCBE-T": Entry(".thresholding.apt:ThresholdUCBE"),

@@ -10,7 +10,13 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.linear.linear_models import candidate_combinations, design_weights, in_parts, levelled
+from bai_gym.agents.linear.linear_models import (
+    budget_for_any_features,
+    candidate_combinations,
+    design_weights,
+    in_parts,
+    levelled,
+)
 from bai_gym.agents.tools.choosing import keep_best
 from bai_gym.linear.designs import DifferenceDesign, g_optimal, minimax_design, pair_design, project, xy_optimal
 from bai_gym.linear.tasks import BestCandidate
@@ -41,11 +47,7 @@ class GBAI(Agent):
     needs_features: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, BestCandidate.name})
     uses_variances: ClassVar[bool] = False
-
-    @override
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return the minimum for as many features as arms, which suffices for any number."""
-        return self.least_budget(num_arms, None)
+    minimum_budget = budget_for_any_features
 
     @override
     def least_budget(self, num_arms: int, num_features: int | None) -> int:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.linear.linear_models import linear_values, rows_of
+from bai_gym.agents.linear.linear_models import budget_for_any_features, linear_values, rows_of
 from bai_gym.agents.linear.lockstep import grouped, in_lockstep
 from bai_gym.agents.tools.choosing import keep_best, shuffled_arms
 from bai_gym.agents.tools.halving import num_stages
@@ -58,11 +58,7 @@ class PeaceRho(Agent):
     name: ClassVar[str] = "Peace-rho"
     needs_features: ClassVar[bool] = True
     uses_variances: ClassVar[bool] = False
-
-    @override
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return the minimum for as many features as arms, which suffices for any number."""
-        return self.least_budget(num_arms, None)
+    minimum_budget = budget_for_any_features
 
     @override
     def least_budget(self, num_arms: int, num_features: int | None) -> int:

@@ -80,7 +80,7 @@ class Panel:
     name: str
     title: str
     settings: tuple[Setting, ...]
-    x: Literal["budget", "num_arms", "setup", "gap", "magnitude", "checkpoint"] = "budget"
+    x: Literal["budget", "num_arms", "setup", "gap", "checkpoint"] = "budget"
     checkpoints: int = 0
     picture: Literal["errors", "regrets", "arms", "stopping"] = "errors"
     variants: Mapping[str, str] = field(default_factory=dict)

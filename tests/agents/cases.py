@@ -84,7 +84,7 @@ EXCLUDED: list[tuple[str, dict[str, Any]]] = [
 # Choices by rewards, in the order of KINDS.
 KINDS = ("binary", "bounded(0, 1)", "bounded(0, 10)", "counts", "real")
 GLR = ["TrackAndStop", "T3C", "TTTS-GLR", "EB-TC", "EB-TCI", "FWS", "AdaHedge-BR"]
-INTERVALS = ["KL-LUCB", "KL-Racing", "Tri-BBAI", "Opt-BBAI"]
+INTERVALS = ["KL-LUCB", "KL-Racing", "Tri-BBAI"]
 SUB_GAUSSIAN = ["TTUCB", "SE"]
 KNOWN_VARIANCES = ["lil-UCB"]
 GIVEN_RANGE = ["CR-A", "CR-C", "UCB1", "A-UCB-E", *UGAPE[2:4]]

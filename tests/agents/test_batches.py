@@ -15,7 +15,7 @@ from bai_gym.problems import ProblemInfo
 CASES = run_path(str(Path(__file__).with_name("cases.py")))
 RUNS, CAP, SIZE = 100, 20_000, 50
 BATCHED = [name for name in agents.names() if agents.make(name).stops and hasattr(agents.make(name), "batch_size")]
-NAMES = [name for name in BATCHED if name not in {"Tri-BBAI", "Opt-BBAI"}]  # these have rounds of their own
+NAMES = [name for name in BATCHED if name != "Tri-BBAI"]  # which has batches of its own
 MEANS = np.tile([0.9, 0.3, 0.2], (RUNS, 1))
 LATE: dict[str, set[int]] = {
     "LUCB": {1},  # its rounds begin after 3, 5, 7, ... pulls
