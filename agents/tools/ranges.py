@@ -17,6 +17,7 @@ from bai_gym.validation import probability, real
 __all__ = [
     "ORACLE",
     "bound_or_oracle",
+    "complexity_and_range",
     "dependence_note",
     "deviation_or_oracle",
     "gaussian_note",
@@ -66,6 +67,11 @@ def bound_or_oracle(agent: Any, rewards: Rewards) -> dict[str, Any]:
 def deviation_or_oracle(rewards: Rewards) -> float | str:
     """Return half the length of the interval of bounded rewards, a sigma for all of them; for others the true one."""
     return 0.5 * rewards.width if np.isfinite(rewards.width) else ORACLE
+
+
+def complexity_and_range(agent: Any) -> frozenset[str]:
+    """The complexity, and the range if ``b`` is the oracle's."""
+    return frozenset({"complexity", "range"} if agent.setting("b") == ORACLE else {"complexity"})
 
 
 def sigma_or_oracle(agent: Any, rewards: Rewards) -> dict[str, Any]:

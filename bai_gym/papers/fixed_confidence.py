@@ -119,11 +119,11 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         ON_BRAKE,
         (
             Claim(
-                "Our hypothesis: EB-TC, whose tail is heavy, takes more pulls on average than T3C.",
+                "EB-TC, whose tail is heavy, takes more pulls on average than T3C.",
                 (Fewer(f"T3C({PROVED})", f"EB-TC({PROVED})"),),
             ),
             Claim(
-                "Our hypothesis: no agent with a proved threshold errs with probability delta = 0.05 or more.",
+                "No agent with a proved threshold errs with probability delta = 0.05 or more.",
                 tuple(Below(agent, 0.05) for agent in (f"SE({PROVED})", f"KL-LUCB({PROVED})", f"T3C({PROVED})")),
             ),
         ),

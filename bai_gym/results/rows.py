@@ -59,7 +59,9 @@ def from_row(row: Mapping[str, Any]) -> Result:
     """Return the result of a row; its ``seconds`` are 0, since folders hold no times."""
     known = {item.name for item in fields(Result)}
     lists = [column.name for column in COLUMNS if pa.types.is_list(column.type)]
-    values = {name: tuple(value) if name in lists else value for name, value in row.items() if name in known}
+    values: dict[str, Any] = {
+        name: tuple(value) if name in lists else value for name, value in row.items() if name in known
+    }
     values["knows"] = tuple(row["oracle_knowledge"])
     values["budget"] = row["budget"] if row["costs"] else int(row["budget"])
     values["mean_pulls"] = np.array(values["mean_pulls"], float)

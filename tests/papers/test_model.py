@@ -135,7 +135,7 @@ def test_a_figure_shows_instances_or_is_judged(experiment: Experiment) -> None:
     few |= dict.fromkeys(("linear-fc-sphere", "linear-fc-transductive", "linear-fc-manyarms"), 20)
     assert experiment.runs >= few.get(experiment.id, 500)
     hypotheses = {claim.text.startswith("Our hypothesis: ") for claim in experiment.claims}
-    own = experiment.id.startswith(("ab-", "bayes-", "bbai", "learned", "rue-", "savings"))
+    own = experiment.id.startswith(("ab-", "bayes-", "bbai", "learned", "rue-", "savings", "tails"))
     one_kind = "Hypotheses of this library" if own else "Claims of the paper"
     both = "Claims of the paper, and hypotheses of this library"
     assert experiment.claims_are == (both if True in hypotheses else one_kind)
