@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from bai_gym.agents.bounds import gape_fast
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.tools.ranges import ORACLE, bound_or_oracle, reward_bounds
+from bai_gym.agents.tools.ranges import ORACLE, bound_or_oracle, complexity_and_range, reward_bounds
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.agents.tools.widths import WidthState, width
 from bai_gym.problems import ProblemInfo
@@ -132,13 +132,8 @@ class GapE(SequentialAgent):
     uses_variances: ClassVar[bool] = False
     tasks: ClassVar[frozenset[str]] = TASKS
     choices = bound_or_oracle
+    knows = property(complexity_and_range)
     rule: ClassVar[Rule] = Rule(choose=pull_largest_b, state=GapEState)
-
-    @property
-    @override
-    def knows(self) -> frozenset[str]:  # type: ignore[override]
-        """Complexity, and the range if ``b`` is the oracle's."""
-        return frozenset({"complexity", "range"} if self.setting("b") == ORACLE else {"complexity"})
 
     @property
     @override

@@ -17,6 +17,7 @@ from bai_gym.agents.bounds.ugape_fast import TIED, Cache, fast_complexity, selec
 from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.ranges import (
     ORACLE,
+    complexity_and_range,
     has_unknown_variances,
     interval_values,
     range_choice,
@@ -190,11 +191,6 @@ FAST = for_one_arm(Rule(index=upper, choose=select_fast, state=FastState))
 FAST_ADAPTIVE = for_one_arm(Rule(index=upper, choose=select_fast, refresh=fast_complexity, state=FastState))
 
 
-def oracle(agent: UGapEb | UGapEbV) -> frozenset[str]:
-    """Complexity, and the range if ``b`` is the oracle's."""
-    return frozenset({"complexity", "range"} if agent.setting("b") == ORACLE else {"complexity"})
-
-
 @dataclass(kw_only=True)
 class UGapEb(SetAgent):
     """Finds the arms that could still be among the best, and pulls the wider of two arms at the border.
@@ -211,7 +207,7 @@ class UGapEb(SetAgent):
 
     name: ClassVar[str] = "UGapEb"
     uses_variances: ClassVar[bool] = False
-    knows = property(oracle)
+    knows = property(complexity_and_range)
     notes = property(conservative)
     rule: ClassVar[Rule] = GIVEN
     fast = FAST
@@ -232,7 +228,7 @@ class UGapEbV(SetAgent):
 
     name: ClassVar[str] = "UGapEb-V"
     first_pulls: ClassVar[int] = 2
-    knows = property(oracle)
+    knows = property(complexity_and_range)
     notes = property(conservative)
     rule: ClassVar[Rule] = GIVEN
     fast = FAST

@@ -1,4 +1,4 @@
-"""Tri-BBAI and Opt-BBAI: the best arm with fixed confidence, in few batches of pulls."""
+"""Tri-BBAI: the best arm with fixed confidence, in few batches of pulls."""
 
 from __future__ import annotations
 
@@ -9,22 +9,20 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.agents.fixed_confidence.racing import RacingState, drop
 from bai_gym.agents.fixed_confidence.stopping import (
     BERNOULLI,
     ConfidenceAgent,
+    ConfidenceState,
     common_term,
     fits,
-    is_better,
     is_separated,
     mean_of,
     own_term,
 )
-from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.divergences import inside, variance_of
 from bai_gym.agents.tools.posteriors import pool_variances
-from bai_gym.agents.tools.scanning import active_arm_of_smallest, arm_of_largest
+from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Outcome, PerArm, Rule
@@ -32,15 +30,15 @@ from bai_gym.statistics import IntArray
 from bai_gym.theory.proportions import optimal_proportions
 from bai_gym.validation import choice
 
-__all__ = ["OptBBAI", "TriBBAI"]
+__all__ = ["TriBBAI"]
 
 EPSILON = 0.01  # by which the means are moved towards each other before w* is computed
 ALPHA = 1.001
 PROVED, RUNS = "proved", "paper-runs"
 
 
-class PlannedState(RacingState):
-    """What the rules of Tri-BBAI and Opt-BBAI use."""
+class PlannedState(ConfidenceState):
+    """What the rule of Tri-BBAI uses."""
 
     proved: bool  # whether only what is proved decides
     opening: float  # L1
@@ -75,28 +73,6 @@ def three_batches(e: Episode, s: PlannedState, w: PlannedState, rng: np.random.G
     return arm
 
 
-def two_batches_and_elimination(e: Episode, s: PlannedState, w: PlannedState, rng: np.random.Generator) -> int:
-    """Pull L1 times, then once by w*; unless the best arm is separated then, eliminate arms in rounds."""
-    if not fits(e, s):
-        return STOP
-    arm = next_of_batch(e, s, w, rng)
-    while arm < 0:
-        if s.planned == 2 and is_separated(e, s, w):
-            return STOP
-        if s.planned >= (2 if s.proved else 3):
-            eliminate(e, s, w, rng, 0.25 * 0.5 ** (s.planned - 2.0))
-            if s.remaining == 1 and is_look(e, s):
-                return STOP
-        if s.planned == 0:
-            set_goals(e, s, w, s.opening)
-        elif s.planned == 1:
-            follow_proportions(e, s, w, rng, 1.0)
-        else:
-            add_round(e, s, w, s.planned - 1.0)
-        arm = begin_batch(e, s, w, rng)
-    return arm
-
-
 def next_of_batch(e: Episode, s: PlannedState, w: PlannedState, rng: np.random.Generator) -> int:
     """Return the arm with the most pulls left in the batch, or -1 where none has any."""
     for arm in range(e.num_arms):
@@ -113,13 +89,6 @@ def begin_batch(e: Episode, s: PlannedState, w: PlannedState, rng: np.random.Gen
     return arm
 
 
-def best_of_rest(e: Episode, s: PlannedState, w: PlannedState, rng: np.random.Generator) -> int:
-    """Return the arm of largest mean among those that remain."""
-    for arm in range(e.num_arms):
-        w.score[arm] = -e.mean[arm]
-    return active_arm_of_smallest(w.score, e, w.score, rng)
-
-
 def set_goals(e: Episode, s: PlannedState, w: PlannedState, pulls: float) -> None:
     """Plan the same number of pulls for all arms."""
     for arm in range(e.num_arms):
@@ -129,7 +98,7 @@ def set_goals(e: Episode, s: PlannedState, w: PlannedState, pulls: float) -> Non
 def follow_proportions(e: Episode, s: PlannedState, w: PlannedState, rng: np.random.Generator, factor: float) -> None:
     """Plan pulls in the proportions w* of means that are EPSILON closer to each other, as many as T* says."""
     pool_variances(e, s)
-    best = best_of_rest(e, s, w, rng)
+    best = arm_of_largest(e.mean, e, rng)
     for arm in range(e.num_arms):
         b = e.mean[arm] + (-EPSILON if arm == best else EPSILON)
         w.mean[arm] = inside(b) if s.family == BERNOULLI else b
@@ -147,37 +116,28 @@ def follow_proportions(e: Episode, s: PlannedState, w: PlannedState, rng: np.ran
             w.goal[arm] = e.pulls[arm] + min(target, s.most)
 
 
-def add_round(e: Episode, s: PlannedState, w: PlannedState, r: float) -> None:
-    """Plan round r of the elimination: log(2 / gamma_r) / (200 eps_r^2) pulls of each arm that is left."""
-    pool_variances(e, s)
-    eps = 0.25 * 0.5**r
-    level = math.log(80.0 * math.pi**2 * e.num_arms * r * r) + s.level
-    for arm in range(e.num_arms):
-        spread = 1.0 if s.family == BERNOULLI else 4.0 * variance_of(e, s, w, arm)
-        w.goal[arm] = e.pulls[arm] + (math.ceil(spread * level / (200.0 * eps * eps)) if e.active[arm] == 1 else 0.0)
-
-
-def eliminate(e: Episode, s: PlannedState, w: PlannedState, rng: np.random.Generator, eps: float) -> None:
-    """Drop the arms that the best one is separated from or, with the constants of the runs, whose mean is eps lower."""
-    pool_variances(e, s)
-    best = best_of_rest(e, s, w, rng)
-    for arm in range(e.num_arms):
-        if e.active[arm] == 1 and arm != best:
-            worse = is_better(e, s, w, best, arm) if s.proved else e.mean[arm] < e.mean[best] - eps
-            if worse:
-                drop(e, s, arm)
-
-
 @dataclass(kw_only=True)
-class BatchedAgent(ConfidenceAgent):
-    """Base of agents that plan their batches themselves.
+class TriBBAI(ConfidenceAgent):
+    """Pulls all arms a few times, then in batches as large as w* and T* say, until the best one is separated.
 
-    Within a batch the arm with the most pulls left is pulled, and ties are broken at random: at a cap no arm has been
-    preferred for its number.
+    The first batch has L1 pulls of each arm. Then the best sample mean is lowered by 0.01, the others are raised by as
+    much, and w* and T* of these means plan the next batch. As proved, batch q = 1, 2, ... of this kind brings arm i to
+    2^(q - 1) 1.001 w*_i T* times the threshold, at most L1 + 2^(q - 1) L2 pulls, and the agent stops after the first
+    batch at whose end the best arm is separated from all others.
+
+    Paper: Jin, Yang, Tang, Xiao and Xu (2024), "Optimal Batched Best Arm Identification" (arXiv 2310.14129), as in
+    the authors' code. It is asymptotically optimal, in 3 batches on average for small delta. Differences: unless the
+    best arm is separated, the published form answers all the same, after a last batch that brings all arms to L3
+    pulls; ours goes on, by this library's threshold. Where rewards are Gaussian, w* is that of Gaussian arms. Within a
+    batch the arm with the most pulls left is pulled, and ties are broken at random: at a cap no arm has been preferred
+    for its number.
 
     Args:
-        constants: ``"proved"`` (default): the error probability is at most delta, by the threshold. ``"paper-runs"``:
-            what the authors' experiments had, without a proof for any delta; delta must be below 1/e.
+        constants: ``"proved"`` (default): as above, with L1 = 8 log(K) sqrt(l) and L2 = 80 l max(log l, 1) for
+            l = log(1 / delta), which are this library's; the error probability is at most delta. ``"paper-runs"``: the
+            authors' runs, with two batches of 2^q 1.001 w*_i T* l more pulls of arm i, at most L2, a test with the
+            threshold ``"gk16"``, and a batch up to L3 pulls; L1 = 2 log(K) sqrt(l), L2 = 80 l log(l) / K, L3 = l^2.
+            delta must be below 1/e there. What it recommends untested may err far more often than delta.
         batch_size: A look comes at the first end of a batch of the agent after that of a batch of this size.
 
     Attributes:
@@ -186,6 +146,8 @@ class BatchedAgent(ConfidenceAgent):
 
     constants: str = PROVED
 
+    name: ClassVar[str] = "Tri-BBAI"
+    rule: ClassVar[Rule] = Rule(index=mean_of, choose=three_batches, state=PlannedState)
     anytime: ClassVar[bool] = False
 
     @property
@@ -221,63 +183,11 @@ class BatchedAgent(ConfidenceAgent):
             opening=math.ceil((8.0 if self.constants == PROVED else 2.0) * math.log(arms) * math.sqrt(level)),
             most=math.ceil(most),
             last=math.ceil(level * level),
-            remaining=arms,
         )
 
     @override
     def conclude(self, outcome: Outcome) -> IntArray:
-        """Return the arm of largest mean among those that remain, and keep the numbers of batches."""
-        super().conclude(outcome)
+        """Return the arm of largest mean, and keep the numbers of batches."""
+        super().conclude(outcome)  # checks the rewards
         self.batches = outcome.states["batches"].astype(np.int64)
         return best_remaining(outcome.statistics, outcome.active, self.tie, self.rng)
-
-
-@dataclass(kw_only=True)
-class TriBBAI(BatchedAgent):
-    """Pulls all arms a few times, then in batches as large as w* and T* say, until the best one is separated.
-
-    The first batch has L1 pulls of each arm. Then the best sample mean is lowered by 0.01, the others are raised by as
-    much, and w* and T* of these means plan the next batch. As proved, batch q = 1, 2, ... of this kind brings arm i to
-    2^(q - 1) 1.001 w*_i T* times the threshold, at most L1 + 2^(q - 1) L2 pulls, and the agent stops after the first
-    batch at whose end the best arm is separated from all others.
-
-    Paper: Jin, Yang, Tang, Xiao and Xu (2024), "Optimal Batched Best Arm Identification" (arXiv 2310.14129), as in
-    the authors' code. It is asymptotically optimal, in 3 batches on average for small delta. Differences: unless the
-    best arm is separated, the published form answers all the same, after a last batch that brings all arms to L3
-    pulls; ours goes on, by this library's threshold. Where rewards are Gaussian, w* is that of Gaussian arms.
-
-    Args:
-        constants: ``"proved"`` (default): as above, with L1 = 8 log(K) sqrt(l) and L2 = 80 l max(log l, 1) for
-            l = log(1 / delta), which are this library's; the error probability is at most delta. ``"paper-runs"``: the
-            authors' runs, with two batches of 2^q 1.001 w*_i T* l more pulls of arm i, at most L2, a test with the
-            threshold ``"gk16"``, and a batch up to L3 pulls; L1 = 2 log(K) sqrt(l), L2 = 80 l log(l) / K, L3 = l^2.
-            delta must be below 1/e there. What it recommends untested may err far more often than delta.
-    """
-
-    name: ClassVar[str] = "Tri-BBAI"
-    rule: ClassVar[Rule] = Rule(index=mean_of, choose=three_batches, state=PlannedState)
-
-
-@dataclass(kw_only=True)
-class OptBBAI(BatchedAgent):
-    """Pulls all arms a few times, then once as w* and T* say; unless one is separated then, eliminates arms in rounds.
-
-    The first two batches are those of Tri-BBAI with q = 1. Round r = 1, 2, ... pulls each arm that is left
-    log(2 / gamma_r) / (200 eps_r^2) times, eps_r = 2^-r / 4, gamma_r = delta / (40 pi^2 K r^2); for Gaussian rewards
-    4 sigma^2 times as often. As proved, arms from which the best one is separated are dropped at the end of every batch
-    from the second on.
-
-    Paper: Jin, Yang, Tang, Xiao and Xu (2024), "Optimal Batched Best Arm Identification" (arXiv 2310.14129), as in
-    the authors' code. Differences: arms are dropped by this library's threshold, not where their mean is eps_r below
-    the best one. The check that restarts arms in case the best one has been dropped is left out, which bounds the
-    number of pulls in that case; where all others are tied, the agent then does not stop. Where rewards are Gaussian,
-    w* is that of Gaussian arms.
-
-    Args:
-        constants: ``"proved"`` (default): as above, with L1 and L2 of Tri-BBAI; the error probability is at most delta.
-            ``"paper-runs"``: the authors' runs, whose second batch has min(1.001 w*_i T* log(1 / delta), L2) pulls of
-            arm i, with their L1 and L2, threshold ``"gk16"`` and arms dropped by eps_r. delta must be below 1/e there.
-    """
-
-    name: ClassVar[str] = "Opt-BBAI"
-    rule: ClassVar[Rule] = Rule(index=mean_of, choose=two_batches_and_elimination, state=PlannedState)

@@ -251,12 +251,6 @@ def follow(e: Episode, s: ConfidenceState) -> None:
     s.followed = e.made
 
 
-def is_better(e: Episode, s: ConfidenceState, w: ConfidenceState, i: int, j: int) -> bool:
-    """Return whether the evidence that arm i has a larger mean than arm j is above the threshold."""
-    w.first[0], w.second[0], w.offset[0] = i, j, 0.0
-    return suffices(e, s, w, 0)
-
-
 def suffices(e: Episode, s: ConfidenceState, w: ConfidenceState, k: int) -> bool:
     """Return whether the evidence for a contrast is above the threshold."""
     i, j, offset, distance = int(w.first[k]), int(w.second[k]), float(w.offset[k]), gap(e.mean, w, k)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,12 +10,19 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.linear.inverse_propensity import balanced_design, best_arms, coordinates_of, draw_arms
-from bai_gym.agents.linear.linear_models import candidate_combinations, design_weights, in_parts
-from bai_gym.linear.designs import DifferenceDesign, minimax_design, pair_design, xy_optimal
+from bai_gym.agents.linear.linear_models import (
+    budget_for_any_features,
+    candidate_combinations,
+    design_weights,
+    in_parts,
+    levelled,
+)
+from bai_gym.agents.tools.choosing import keep_best
+from bai_gym.linear.designs import DifferenceDesign, g_optimal, minimax_design, pair_design, project, xy_optimal
 from bai_gym.linear.tasks import BestCandidate
 from bai_gym.problems import ProblemInfo
-from bai_gym.statistics import FloatArray
+from bai_gym.sampling import Block, TieRule
+from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm
 from bai_gym.validation import integer
 
@@ -39,11 +47,7 @@ class GBAI(Agent):
     needs_features: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, BestCandidate.name})
     uses_variances: ClassVar[bool] = False
-
-    @override
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return the minimum for as many features as arms, which suffices for any number."""
-        return self.least_budget(num_arms, None)
+    minimum_budget = budget_for_any_features
 
     @override
     def least_budget(self, num_arms: int, num_features: int | None) -> int:
@@ -114,3 +118,38 @@ class XYBAI(GBAI):
     def transductive_design(self, arms: FloatArray, candidates: FloatArray) -> FloatArray:
         """Return the ``(K,)`` design that makes the largest variance of a difference of two candidates least."""
         return pair_design(arms, candidates, tolerance=TOLERANCE).weights
+
+
+def draw_arms(
+    features: FloatArray, weights: FloatArray, pulls: int, rng: np.random.Generator
+) -> Generator[Block, Statistics, FloatArray]:
+    """Pull arms that are independent draws from a design, and return the sum of A(w)^-1 x r.
+
+    Args:
+        features: ``(N, K, d)``.
+        weights: ``(N, K)`` the design w, with sum 1.
+        pulls: Number of draws.
+        rng: Source of the draws.
+
+    Returns:
+        ``(N, d)`` sums over the pulls, with the pseudo-inverse where A(w) is singular.
+    """
+    statistics = yield Block(rng.multinomial(pulls, weights / weights.sum(axis=-1, keepdims=True)), shuffle=rng)
+    columns = np.swapaxes(features, -1, -2)
+    inverse = np.linalg.pinv((columns * weights[:, None, :]) @ features, hermitian=True)
+    return np.asarray((inverse @ (columns @ statistics.sums[..., None]))[..., 0])
+
+
+def coordinates_of(features: FloatArray) -> FloatArray:
+    """Return ``(N, K, m)`` coordinates of the arms in their span: estimates of means are the same with them."""
+    return in_parts(lambda x: project(x).coordinates, features)
+
+
+def balanced_design(features: FloatArray) -> FloatArray:
+    """Return ``(N, K)`` weights of a G-optimal design."""
+    return in_parts(lambda x: design_weights(g_optimal, x), features)
+
+
+def best_arms(features: FloatArray, theta: FloatArray, tie: TieRule, rng: np.random.Generator) -> IntArray:
+    """Return the ``(N,)`` arms of largest x^T theta."""
+    return np.asarray(keep_best(levelled(features, theta), 1, tie, rng).argmax(axis=-1))

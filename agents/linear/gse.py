@@ -12,6 +12,7 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.linear.linear_models import (
     DESIGN_ROUNDINGS,
     add_intercept,
+    budget_for_any_features,
     generalized_values,
     linear_values,
     pulls_by_design,
@@ -62,11 +63,7 @@ class GSE(Agent):
 
     needs_features: ClassVar[bool] = True
     uses_variances: ClassVar[bool] = False
-
-    @override
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return the minimum for as many features as arms, which suffices for any number."""
-        return self.least_budget(num_arms, None)
+    minimum_budget = budget_for_any_features
 
     @override
     def least_budget(self, num_arms: int, num_features: int | None) -> int:

@@ -15,11 +15,10 @@ from bai_gym.agents.linear.plain_ridge import RidgeState, product, start, update
 from bai_gym.agents.linear.ridge_fit import Ridge
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import SLACK, largest
-from bai_gym.agents.tools.ranges import ORACLE, deviation_or_oracle
+from bai_gym.agents.tools.ranges import sigma_or_oracle, variances_if_oracle
 from bai_gym.agents.tools.scanning import arm_of_nearly_largest, less_pulled
 from bai_gym.agents.tools.widths import EllipsoidState, ellipsoid_radius
 from bai_gym.problems import ProblemInfo
-from bai_gym.rewards import Rewards
 from bai_gym.sampling import WAIT, Episode, PerArm, Rule, Sequential, States, Vector
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import choice, probability, real
@@ -126,19 +125,11 @@ class LinGapE(SequentialAgent):
 
     name: ClassVar[str] = "LinGapE"
     uses_variances: ClassVar[bool] = False
+    knows = property(variances_if_oracle)
+    choices = sigma_or_oracle
     needs_features: ClassVar[bool] = True
     rule: ClassVar[Rule] = Rule(choose=pull_by_ratio, state=LinGapEState)
     fast: ClassVar[Rule | None] = lin_gape_fast.BY_RATIO
-
-    @property
-    @override
-    def knows(self) -> frozenset[str]:  # type: ignore[override]
-        return frozenset({"variances"} if self.setting("sigma") == ORACLE else ())
-
-    @override
-    def choices(self, rewards: Rewards) -> dict[str, Any]:
-        """Return the deviation for rewards of a kind."""
-        return {"sigma": deviation_or_oracle(rewards)}
 
     @override
     def begin(self, info: ProblemInfo) -> None:

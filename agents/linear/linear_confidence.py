@@ -15,12 +15,11 @@ from bai_gym.agents.linear.linear_models import linear_values, noise_deviation, 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.batches import batch_size_of
 from bai_gym.agents.tools.choosing import largest
-from bai_gym.agents.tools.ranges import ORACLE, dependence_note, deviation_or_oracle
+from bai_gym.agents.tools.ranges import ORACLE, dependence_note, sigma_or_oracle, variances_if_oracle
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError
 from bai_gym.linear.designs import project
 from bai_gym.problems import ProblemInfo
-from bai_gym.rewards import Rewards
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import choice, probability, real
 
@@ -69,11 +68,8 @@ class LinearConfidenceAgent(SequentialAgent):
     stops: ClassVar[bool] = True
     needs_features: ClassVar[bool] = True
     uses_variances: ClassVar[bool] = False
-
-    @property
-    @override
-    def knows(self) -> frozenset[str]:  # type: ignore[override]
-        return frozenset({"variances"} if self.setting("sigma") == ORACLE else ())
+    knows = property(variances_if_oracle)
+    choices = sigma_or_oracle
 
     @property
     @override
@@ -86,11 +82,6 @@ class LinearConfidenceAgent(SequentialAgent):
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return notes if the confidence guarantee does not cover a bandit."""
         return () if self.notes else linear_notes(self, bandit)
-
-    @override
-    def choices(self, rewards: Rewards) -> dict[str, Any]:
-        """Return the deviation for rewards of a kind."""
-        return {"sigma": deviation_or_oracle(rewards)}
 
     @override
     def begin(self, info: ProblemInfo) -> None:

@@ -22,9 +22,9 @@ from bai_gym.validation import real
 
 __all__ = [
     "DESIGN_ROUNDINGS",
-    "ORDERS",
     "add_intercept",
     "arm_order",
+    "budget_for_any_features",
     "candidate_combinations",
     "check_rewards",
     "design_weights",
@@ -41,10 +41,14 @@ __all__ = [
 ]
 
 DESIGN_ROUNDINGS = ("exchange", "efficient")  # how designs become numbers of pulls
-ORDERS = ("turns", "random")  # of the pulls of a stage
 ENTRIES = 2**19  # of features that are worked on at a time: designs step over them hundreds of times, near the cache
 LARGEST_RATIO = 1e12  # of n L^2 to lam: beyond it, rounding errors would be seen
 STEPS = 2.0**36  # values that differ by less than one such part of the largest one are tied
+
+
+def budget_for_any_features(agent: Any, num_arms: int) -> int:
+    """Return the minimum for as many features as arms, which suffices for any number."""
+    return int(agent.least_budget(num_arms, None))
 
 
 def shared_features(info: ProblemInfo, lam: float, agent: str) -> FloatArray:

@@ -23,7 +23,7 @@ from bai_gym.agents.linear.linear_confidence import best_estimate, check_best_ar
 from bai_gym.agents.linear.linear_models import candidate_combinations, noise_deviation, shared_features
 from bai_gym.agents.linear.lockstep import grouped
 from bai_gym.agents.tools.choosing import largest
-from bai_gym.agents.tools.ranges import ORACLE, deviation_or_oracle
+from bai_gym.agents.tools.ranges import ORACLE, sigma_or_oracle, variances_if_oracle
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.linear.designs import MinimaxDesign, minimax_design, pair_design, round_design
@@ -86,17 +86,9 @@ class LinearRoundsAgent(Agent):
     needs_features: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, BestCandidate.name})
     uses_variances: ClassVar[bool] = False
+    knows = property(variances_if_oracle)
+    choices = sigma_or_oracle
     rule: ClassVar[Rule] = Rule(choose=pull_in_turn, state=LinearRoundState)
-
-    @property
-    @override
-    def knows(self) -> frozenset[str]:  # type: ignore[override]
-        return frozenset({"variances"} if self.setting("sigma") == ORACLE else ())
-
-    @override
-    def choices(self, rewards: Rewards) -> dict[str, Any]:
-        """Return the deviation for rewards of a kind."""
-        return {"sigma": deviation_or_oracle(rewards)}
 
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return notes if the confidence guarantee does not cover a bandit."""

@@ -11,7 +11,7 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.linear.linear_models import ORDERS, in_parts, linear_values, rows_of
+from bai_gym.agents.linear.linear_models import budget_for_any_features, in_parts, linear_values, rows_of
 from bai_gym.agents.linear.lockstep import grouped, in_lockstep
 from bai_gym.agents.tools.choosing import keep_best, shuffled_arms
 from bai_gym.agents.tools.halving import num_stages
@@ -40,24 +40,17 @@ class ODLinBAI(Agent):
     Args:
         leftover: ``"drop"`` (default, as published): see above. ``"share"``: each phase shares what is left among its
             arms, in proportion to their weights.
-        order: ``"turns"`` (default): the pulls of a phase take turns among its arms. ``"random"``: in random order, as
-            in the code of Xiong et al. (2024). It matters only where means change with time.
 
     Minimum budget: one more than min(K, d (d + 1) / 2) + sum of ceil(d / 2^r) over r < R, so that m is positive; below
     it, where that is allowed, there is a single phase.
     """
 
     leftover: str = "drop"
-    order: str = "turns"
 
     name: ClassVar[str] = "OD-LinBAI"
     needs_features: ClassVar[bool] = True
     uses_variances: ClassVar[bool] = False
-
-    @override
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return the minimum for as many features as arms, which suffices for any number."""
-        return self.least_budget(num_arms, None)
+    minimum_budget = budget_for_any_features
 
     @override
     def least_budget(self, num_arms: int, num_features: int | None) -> int:
@@ -68,7 +61,6 @@ class ODLinBAI(Agent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameter, shuffle the arms, and group the episodes by the rank of their features."""
         choice(self.leftover, ("drop", "share"), f"leftover of {self.name}")
-        self._shuffle = self.rng if choice(self.order, ORDERS, f"order of {self.name}") == "random" else None
         assert info.features is not None  # as needs_features says
         self._arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         self._features = rows_of(info.features, self._arms)
@@ -93,7 +85,7 @@ class ODLinBAI(Agent):
             share = self.leftover == "share"
             counts = in_parts(partial(_allocate, pulls=pulls, mass=mass / phases, share=share), features)
             arms = np.take_along_axis(self._arms[rows], survivors, -1)
-            estimates = yield from _pull(arms, counts, pulls, self._shuffle)
+            estimates = yield from _pull(arms, counts, pulls)
             size = 1 if phase == phases - 1 else -(-rank // 2 ** (phase + 1))
             best = keep_best(linear_values(features, estimates), size, self.tie, self.rng)
             survivors = survivors[best].reshape(rows.size, size)
@@ -128,9 +120,7 @@ def _allocate(features: FloatArray, pulls: int, mass: float, share: bool) -> Int
     return counts
 
 
-def _pull(
-    arms: IntArray, counts: IntArray, pulls: int, shuffle: np.random.Generator | None
-) -> Generator[Request, Any, Statistics]:
+def _pull(arms: IntArray, counts: IntArray, pulls: int) -> Generator[Request, Any, Statistics]:
     """Pull arms ``(m, k)`` as often as ``counts`` says; episodes that need fewer than ``pulls`` make others as well.
 
     All episodes first make as many pulls as the episode with the fewest needs; that includes all of the first
@@ -144,12 +134,12 @@ def _pull(
     common = int(needed.min())
     before = np.cumsum(counts, axis=-1) - counts
     first = np.clip(common - before, 0, counts)
-    estimates: Statistics = yield Block(first, arms, shuffle=shuffle)
+    estimates: Statistics = yield Block(first, arms)
     if common < pulls:
         rest = counts - first
         second = rest.copy()
         second[:, 0] += pulls - needed
-        statistics = yield Block(second, arms, shuffle=shuffle)
+        statistics = yield Block(second, arms)
         total = np.maximum(counts, 1)
         means = (estimates.sums + np.where(rest > 0, statistics.sums, 0.0)) / total
         means = np.where(rest > 0, means, estimates.means)

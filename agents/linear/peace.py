@@ -1,28 +1,31 @@
-"""Peace and Mixed-Peace: rounds of designs for differences of arms, each of which halves rho, the difficulty left."""
+"""Peace: rounds of designs for differences of arms, each of which halves rho, the difficulty left."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.linear.inverse_propensity import MixedDesignAgent
-from bai_gym.agents.linear.linear_models import ORDERS, linear_values, rows_of
+from bai_gym.agents.linear.linear_models import budget_for_any_features, linear_values, rows_of
 from bai_gym.agents.linear.lockstep import grouped, in_lockstep
-from bai_gym.agents.linear.set_designs import SLACK, BoolArray, longest_prefix, num_halvings
 from bai_gym.agents.tools.choosing import keep_best, shuffled_arms
 from bai_gym.agents.tools.halving import num_stages
 from bai_gym.linear.designs import round_design, xy_optimal
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.validation import choice, integer
+from bai_gym.validation import integer
 
-__all__ = ["MixedPeace", "PeaceRho"]
+__all__ = ["PeaceRho"]
+
+BoolArray = npt.NDArray[np.bool_]
+
+SLACK = 0.01  # relative: designs come as near rho from above, which `xy_optimal` proves of each
 
 
 @dataclass(kw_only=True)
@@ -44,8 +47,6 @@ class PeaceRho(Agent):
 
     Args:
         iterations: Most steps for each design, see :func:`bai_gym.linear.designs.xy_optimal`; default 1000.
-        order: ``"turns"`` (default): the pulls of a round take turns among its arms. ``"random"``: in random order, as
-            in the code of Xiong et al. (2024). It matters only where means change with time.
 
     Minimum budget: min(K, d) (2 + ceil(log2 min(K, d))), a pull for every dimension in each of the rounds that there
     can be, since rho is at most four times the rank (Kiefer and Wolfowitz); below it, where that is allowed, there is
@@ -53,16 +54,11 @@ class PeaceRho(Agent):
     """
 
     iterations: int = 1000
-    order: str = "turns"
 
     name: ClassVar[str] = "Peace-rho"
     needs_features: ClassVar[bool] = True
     uses_variances: ClassVar[bool] = False
-
-    @override
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return the minimum for as many features as arms, which suffices for any number."""
-        return self.least_budget(num_arms, None)
+    minimum_budget = budget_for_any_features
 
     @override
     def least_budget(self, num_arms: int, num_features: int | None) -> int:
@@ -74,7 +70,6 @@ class PeaceRho(Agent):
     def begin(self, info: ProblemInfo) -> None:
         """Shuffle the arms, and group the episodes by their numbers of rounds."""
         integer(self.iterations, f"iterations of {self.name}", least=1)
-        self._shuffle = self.rng if choice(self.order, ORDERS, f"order of {self.name}") == "random" else None
         assert info.features is not None  # as needs_features says
         self._arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         self._features = rows_of(info.features, self._arms)
@@ -95,7 +90,7 @@ class PeaceRho(Agent):
         weights, rho = self._first.weights[rows], self._first.max_variance[rows]
         for number in range(rounds):
             pulls = self.budget // rounds + (self.budget % rounds if number == rounds - 1 else 0)
-            statistics = yield Block(round_design(weights, pulls, allow_small_budget=True), arms, shuffle=self._shuffle)
+            statistics = yield Block(round_design(weights, pulls, allow_small_budget=True), arms)
             values = np.where(candidates, linear_values(features, statistics), -np.inf)
             if number < rounds - 1:
                 candidates = self._halved(features, values, candidates, rho)
@@ -118,45 +113,23 @@ class PeaceRho(Agent):
         return longest_prefix(place, candidates.sum(axis=-1) + (rho == 0.0), fits)
 
 
-@dataclass(kw_only=True)
-class MixedPeace(MixedDesignAgent):
-    """Peace in practical form with independent pulls, half of them by the G-optimal design, and estimates from all.
-
-    Rounds, candidates and rho are those of :class:`PeaceRho`. The pulls of a round are draws from the average of the
-    design of the candidates and the G-optimal design; estimates are by inverse propensities over the pulls of all
-    rounds; the arm of the best estimate of all, candidate or not, is recommended. So a parameter that changes with time
-    biases no estimate, though it can mislead the choice of candidates.
-
-    Paper: Xiong, Camilleri, Fazel, Jain and Jamieson (2024), "A/B Testing and Best-arm Identification for Linear
-    Bandits with Robustness to Non-stationarity", Mixed-Peace of its experiments.
+def longest_prefix(place: IntArray, limit: IntArray, fits: Callable[[IntArray, BoolArray], BoolArray]) -> BoolArray:
+    """Return ``(m, K)`` masks of the longest beginning of an order that fits, by bisection.
 
     Args:
-        iterations: Most steps for each design, see :func:`bai_gym.linear.designs.xy_optimal`; default 1000.
-
-    Minimum budget: the larger of min(K, d) and 2 + ceil(log2 min(K, d)), which is at least the number of rounds; below
-    it, where that is allowed, there are at most n rounds.
+        place: ``(m, K)`` place of each arm, from 0.
+        limit: ``(m,)`` sizes that do not fit; larger ones do not either. One arm always fits.
+        fits: Says of some rows ``(j,)`` whether the masks ``(j, K)`` fit.
     """
+    least, most = np.ones(len(place), np.int64), limit.copy()
+    while (open_ := np.flatnonzero(most - least > 1)).size:
+        middle = (least[open_] + most[open_]) // 2
+        enough = fits(open_, place[open_] < middle[:, None])
+        least[open_] = np.where(enough, middle, least[open_])
+        most[open_] = np.where(enough, most[open_], middle)
+    return np.asarray(place < least[:, None])
 
-    name: ClassVar[str] = "Mixed-Peace"
 
-    @override
-    def first_design(self) -> FloatArray:
-        """Return the design of the first round, and begin with all arms."""
-        self._candidates, self._rho = self.everything.copy(), self.rho.copy()
-        return (self.balanced + self.first) / 2.0
-
-    @override
-    def ends(self, epochs: int) -> Sequence[int]:
-        """Return the ends of all rounds but the last."""
-        pulls = self.budget // epochs
-        return range(pulls, pulls * epochs, pulls)
-
-    @override
-    def focused(self, rows: IntArray, theta: FloatArray) -> FloatArray:
-        """Return the designs of the best candidates whose rho is at most half; equal weights where one is left."""
-        place = self.places(rows, theta, self._candidates[rows])
-        candidates = self.designs.halved(rows, self._candidates[rows], place, self._rho[rows])
-        weights, rho = self.designs.find(rows, candidates)
-        self._candidates[rows], self._rho[rows] = candidates, rho
-        alone = candidates.sum(axis=-1, keepdims=True) == 1
-        return np.where(alone, 1.0 / self.num_arms, weights)
+def num_halvings(rho: FloatArray) -> IntArray:
+    """Return ceil(log2 rho), at least 1, how often ``(N,)`` rho is halved; rho may be too large by the slack."""
+    return np.ceil(np.log2(np.maximum(rho * (1.0 - SLACK), 2.0))).astype(np.int64)

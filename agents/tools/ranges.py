@@ -17,6 +17,7 @@ from bai_gym.validation import probability, real
 __all__ = [
     "ORACLE",
     "bound_or_oracle",
+    "complexity_and_range",
     "dependence_note",
     "deviation_or_oracle",
     "gaussian_note",
@@ -27,6 +28,8 @@ __all__ = [
     "range_choice",
     "range_of",
     "reward_bounds",
+    "sigma_or_oracle",
+    "variances_if_oracle",
 ]
 
 ORACLE = "oracle"  # in place of a number: the true one
@@ -64,6 +67,21 @@ def bound_or_oracle(agent: Any, rewards: Rewards) -> dict[str, Any]:
 def deviation_or_oracle(rewards: Rewards) -> float | str:
     """Return half the length of the interval of bounded rewards, a sigma for all of them; for others the true one."""
     return 0.5 * rewards.width if np.isfinite(rewards.width) else ORACLE
+
+
+def complexity_and_range(agent: Any) -> frozenset[str]:
+    """The complexity, and the range if ``b`` is the oracle's."""
+    return frozenset({"complexity", "range"} if agent.setting("b") == ORACLE else {"complexity"})
+
+
+def sigma_or_oracle(agent: Any, rewards: Rewards) -> dict[str, Any]:
+    """Return the choice of sigma: what :func:`deviation_or_oracle` returns."""
+    return {"sigma": deviation_or_oracle(rewards)}
+
+
+def variances_if_oracle(agent: Any) -> frozenset[str]:
+    """The variances, if ``sigma`` is the oracle's."""
+    return frozenset({"variances"} if agent.setting("sigma") == ORACLE else ())
 
 
 def range_of(agent: Any) -> float:

@@ -14,7 +14,6 @@ __all__ = [
     "active_arm_of_smallest",
     "arm_of_largest",
     "arm_of_nearly_largest",
-    "drop_smallest",
     "fewer_pulls",
     "largest",
     "less_pulled",
@@ -85,29 +84,6 @@ def active_arm_of_smallest(values: FloatArray, e: Episode, scratch: FloatArray, 
     for arm in range(e.num_arms):
         scratch[arm] = -values[arm] if e.active[arm] == 1 else -np.inf
     return arm_of_largest(scratch, e, rng)
-
-
-def drop_smallest(values: FloatArray, number: int, e: Episode, rng: np.random.Generator) -> None:
-    """Drop the active arms of smallest values; of arms tied at the border random ones, or with ``TO_FIRST`` the last.
-
-    Args:
-        values: ``(k,)``, finite.
-        number: How many arms are dropped.
-        e: The episode.
-        rng: Breaks ties.
-    """
-    for _ in range(number):
-        worst, ties = -1, 1.0
-        for arm in range(e.num_arms):
-            if e.active[arm] == 0:
-                continue
-            if worst < 0 or values[arm] < values[worst]:
-                worst, ties = arm, 1.0
-            elif values[arm] == values[worst]:
-                ties += 1.0
-                if e.tie == TO_FIRST or rng.random() * ties < 1.0:
-                    worst = arm
-        e.active[worst] = 0
 
 
 def arm_of_nearly_largest(values: FloatArray, scale: float, e: Episode, rng: np.random.Generator) -> int:

@@ -198,7 +198,7 @@ class _LatePlan:
         made = Statistics.zeros(self._pending.shape)
         pending: deque[tuple[int, IntArray]] = deque()
         ends = range(self._rounds.left(self._made, self._budget), pulls, self._rounds.batch_size)
-        for counts, _ in block.parts(ends) if pulls else ():
+        for counts in block.parts(ends) if pulls else ():
             part = _of_all(counts, block.arms, made.pulls.shape)
             pending.append((self._made, part))
             flat = np.flatnonzero(part)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,20 +75,6 @@ class ArrangedBandit(WrappedBandit):
     ) -> Statistics:
         """Draw the statistics of the blocks."""
         return self.inner.draw_blocks(self._flat[flat], counts, rng, variances=variances)
-
-    @override
-    def pull_block(
-        self,
-        counts: IntArray,
-        rng: np.random.Generator,
-        *,
-        arms: IntArray | None = None,
-        variances: bool = True,
-        order: Callable[[slice], IntArray] | None = None,
-    ) -> Statistics:
-        """Pull arms several times each."""
-        arms = self.order if arms is None else np.take_along_axis(self.order, arms, -1)
-        return self.inner.pull_block(counts, rng, arms=arms, variances=variances, order=order)
 
     @override
     def take_items(self, flat: IntArray, rng: np.random.Generator) -> IntArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -102,7 +101,6 @@ class Bandit(Items, ABC):
         *,
         arms: IntArray | None = None,
         variances: bool = True,
-        order: Callable[[slice], IntArray] | None = None,
     ) -> Statistics:
         """Pull arms several times each, from the exact joint distribution of their statistics.
 
@@ -111,8 +109,6 @@ class Bandit(Items, ABC):
             rng: Source of randomness.
             arms: ``(N, k)`` candidate arms, no arm twice in an instance; None: all K.
             variances: If False the sample variances are not drawn (0), which saves time.
-            order: Returns the columns of ``counts`` that are pulled in some rows, in order, row after row; called only
-                by arms whose means change with time, and once for each row. None: columns take turns.
 
         Returns:
             Statistics of these pulls alone, shaped like ``counts``; ``.sums`` and ``.squares`` give the sums of the

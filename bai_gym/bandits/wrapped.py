@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,19 +67,6 @@ class WrappedBandit(Bandit):
     ) -> Statistics:
         """Draw the statistics of the blocks."""
         return self.inner.draw_blocks(flat, counts, rng, variances=variances)
-
-    @override
-    def pull_block(
-        self,
-        counts: IntArray,
-        rng: np.random.Generator,
-        *,
-        arms: IntArray | None = None,
-        variances: bool = True,
-        order: Callable[[slice], IntArray] | None = None,
-    ) -> Statistics:
-        """Pull arms several times each."""
-        return self.inner.pull_block(counts, rng, arms=arms, variances=variances, order=order)
 
     @override
     def keep_items(self) -> None:

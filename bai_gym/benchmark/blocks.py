@@ -51,9 +51,9 @@ class Blocks:
         request, then, spent = part.whole, merged if part.last else merged.copy(), part.end
         outcome: Statistics | Outcome
         if isinstance(request, Block):
-            counts, order = (request.counts, request.order) if part.pulls is None else part.pulls
+            counts = request.counts if part.pulls is None else part.pulls
             variances = merged.has_variances
-            outcome = bandit.pull_block(counts, self._rng, arms=request.arms, variances=variances, order=order)
+            outcome = bandit.pull_block(counts, self._rng, arms=request.arms, variances=variances)
             if part.pulls is not None:
                 outcome = self._since_first(part, outcome)
             then.add(request.arms, outcome)

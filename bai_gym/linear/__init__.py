@@ -5,24 +5,17 @@ from typing import TYPE_CHECKING
 from bai_gym.common.lazy import lazily
 
 if TYPE_CHECKING:
-    from bai_gym.linear.bandits.drifting import DriftingBandit
     from bai_gym.linear.bandits.linear import LINKS, linear_bandit
     from bai_gym.linear.problems.linear import LinearCornerProblem, LinearSphereProblem, LogisticProblem
-    from bai_gym.linear.theory.bounds import bayesgap_bound, gse_glm_bound, gse_linear_bound, od_linbai_bound
     from bai_gym.linear.theory.characteristic_time import linear_characteristic_time
 
 __all__ = [
-    "DriftingBandit",
     "LINKS",
     "LinearCornerProblem",
     "LinearSphereProblem",
     "LogisticProblem",
-    "bayesgap_bound",
-    "gse_glm_bound",
-    "gse_linear_bound",
     "linear_bandit",
     "linear_characteristic_time",
-    "od_linbai_bound",
 ]
 
 __getattr__, __dir__ = lazily(__name__)

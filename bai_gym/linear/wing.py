@@ -3,7 +3,6 @@
 from bai_gym.wings import CAP, FIXED_CONFIDENCE, UNIT, Entry, Registration, Wing
 
 STRUCTURED = "Azizi et al. 2022"
-DRIFT = "Xiong et al. 2024"
 EXPERIMENTS = "after Fiez et al. 2019"
 MANY_ARMS = 1000  # of the paper's 10,000 and more, which num_arms= gives
 SOARE_DIMENSIONS = (2, 5, 6, 10)
@@ -20,8 +19,6 @@ WING = Wing(
         "linear-factorial": "bai_gym.linear.problems.linear:factorial_problem",
         "linear-many-arms": "bai_gym.linear.problems.experiments:LinearManyArmsProblem",
         "linear-multivariate": "bai_gym.linear.problems.experiments:LinearMultivariateProblem",
-        "linear-oscillating": "bai_gym.linear.problems.drift:oscillating_problem",
-        "linear-switching": "bai_gym.linear.problems.drift:switching_problem",
         "logistic": "bai_gym.linear.problems.linear:LogisticProblem",
         "custom-linear": "bai_gym.linear.problems.custom:custom_linear_problem",
     },
@@ -122,20 +119,7 @@ WING = Wing(
             "BAI-LinearFactorial16-v0",
             "linear-factorial",
             10_000,
-            f"16 combinations of four factors with interactions ({DRIFT}, the multivariate example)",
-        ),
-        Registration(
-            "BAI-LinearDrift-Oscillating-v0",
-            "linear-oscillating",
-            10_000,
-            f"11 arms whose means change with time, the best one oscillates: magnitude=, period= ({DRIFT})",
-        ),
-        Registration(
-            "BAI-LinearDrift-Switching-v0",
-            "linear-switching",
-            10_000,
-            "11 arms whose means change with time, the best one is the worst at first "
-            f"({DRIFT}, the malicious example)",
+            "16 combinations of four factors with interactions (Xiong et al. 2024, the multivariate example)",
         ),
         Registration(
             "BAI-Logistic8-v0",
@@ -173,9 +157,6 @@ WING = Wing(
         "GSE-Log-FWG": Entry(".linear.gse:GSELogFWG", rewards=UNIT, spends_budget=False),
         "OD-LinBAI": Entry(".linear.od_linbai:ODLinBAI"),
         "Peace-rho": Entry(".linear.peace:PeaceRho"),
-        "Mixed-Peace": Entry(".linear.peace:MixedPeace", draws_arms=True),
-        "P1-RAGE": Entry(".linear.p1:P1RAGE", draws_arms=True),
-        "P1-Peace": Entry(".linear.p1:P1Peace", draws_arms=True),
         "G-BAI": Entry(".linear.g_bai:GBAI", draws_arms=True),
         "XY-BAI": Entry(".linear.g_bai:XYBAI", draws_arms=True),
         "LinUCB": Entry(".linear.lin_ucb:LinUCB"),

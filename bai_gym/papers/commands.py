@@ -54,7 +54,6 @@ __all__ = ["reproduce"]
 NUMBERED = {  # axes with environments
     "setup": "set-up",
     "gap": "gap between the best arm and the others",
-    "magnitude": "magnitude of the oscillation",
 }
 LOOK_ALIKES = {
     "BAI-MovieLens64-v0": "BAI-MovieLensLike64-v0",
@@ -174,9 +173,7 @@ def _reproduce(
             paths += draw_curves(
                 comparison,
                 folder / f"{name}.png",
-                x={_label(s): s.x for s in panel.settings}
-                if panel.x == "setup" or panel.x == "gap" or panel.x == "magnitude"
-                else panel.x,
+                x={_label(s): s.x for s in panel.settings} if panel.x == "setup" or panel.x == "gap" else panel.x,
                 x_name=NUMBERED.get(panel.x, ""),
                 title=title,
                 bounds=proved,

@@ -33,7 +33,6 @@ __all__ = [
     "Panel",
     "Setting",
     "Statement",
-    "Stops",
 ]
 
 
@@ -81,7 +80,7 @@ class Panel:
     name: str
     title: str
     settings: tuple[Setting, ...]
-    x: Literal["budget", "num_arms", "setup", "gap", "magnitude", "checkpoint"] = "budget"
+    x: Literal["budget", "num_arms", "setup", "gap", "checkpoint"] = "budget"
     checkpoints: int = 0
     picture: Literal["errors", "regrets", "arms", "stopping"] = "errors"
     variants: Mapping[str, str] = field(default_factory=dict)
@@ -179,16 +178,7 @@ class Fewer:
     at: tuple[float, ...] | None = None
 
 
-@dataclass(frozen=True)
-class Stops:
-    """Agent ``agent`` stops before the cap with a probability above ``probability``."""
-
-    agent: str
-    probability: float
-    at: tuple[float, ...] | None = None
-
-
-Statement = Lower | LowerRegret | Close | Below | Above | Falls | Fewer | Stops
+Statement = Lower | LowerRegret | Close | Below | Above | Falls | Fewer
 
 
 @dataclass(frozen=True)
@@ -432,9 +422,7 @@ def _weight(statement: Statement) -> int:
     return math.prod(len(side.agents) for side in sides if isinstance(side, BestOf))
 
 
-def _check(
-    statement: Lower | LowerRegret | Close | Below | Above | Fewer | Stops, point: _Point, parts: int
-) -> Verdict:
+def _check(statement: Lower | LowerRegret | Close | Below | Above | Fewer, point: _Point, parts: int) -> Verdict:
     if isinstance(statement, Lower):
         return lower_error(point.paired(statement.better, statement.worse), level=0.95, parts=parts)
     if isinstance(statement, LowerRegret):
@@ -447,8 +435,6 @@ def _check(
         paired = point.paired(statement.agent, statement.reference)
         return _closer(paired.at_level(bonferroni(0.95, parts)), statement.margin)
     result = point.find(statement.agent)
-    if isinstance(statement, Stops):
-        return above(result.runs - result.truncated, result.runs, statement.probability, level=0.95, parts=parts)
     decide = below if isinstance(statement, Below) else above
     return decide(result.errors, result.runs, statement.threshold, level=0.95, parts=parts)
 
@@ -473,8 +459,6 @@ def _words(statement: Statement) -> str:
         return f"{statement.better} of lower simple regret than {statement.worse}"
     if isinstance(statement, Fewer):
         return f"{statement.better} in fewer pulls than {statement.worse}"
-    if isinstance(statement, Stops):
-        return f"{statement.agent} stopping with probability above {statement.probability}"
     if isinstance(statement, Close):
         return f"{statement.agent} within {statement.margin} of {statement.reference}"
     if isinstance(statement, Falls):

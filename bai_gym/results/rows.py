@@ -44,55 +44,25 @@ WITH_MONEY = COLUMNS.set(COLUMNS.get_field_index("budget"), pa.field("budget", p
 def to_arrow(results: Sequence[Result], optima: Optima | None = None) -> pa.Table:
     """Return results as a table with a row for each and the columns of ``results.parquet``."""
     columns = {
-        "agent": [r.agent for r in results],
-        "env": [r.env for r in results],
-        "budget": [r.budget for r in results],
-        "runs": [r.runs for r in results],
-        "errors": [r.errors for r in results],
-        "error_probability": [r.error_probability for r in results],
         "error_probability_lower": [r.interval[0] for r in results],
         "error_probability_upper": [r.interval[1] for r in results],
-        "simple_regret": [r.simple_regret for r in results],
-        "simple_regret_se": [r.simple_regret_se for r in results],
         "mean_pulls": [r.mean_pulls.tolist() for r in results],
-        "unspent": [r.unspent for r in results],
-        "sample_complexity": [r.sample_complexity for r in results],
-        "sample_quantiles": [list(r.sample_quantiles) for r in results],
-        "truncated": [r.truncated for r in results],
-        "oracle_knowledge": [list(r.knows) for r in results],
-        "notes": [list(r.notes) for r in results],
-        "checkpoint": [r.checkpoint for r in results],
+        "oracle_knowledge": [r.knows for r in results],
         "seed": [r.seed if r.seed is not None and r.seed < 2**64 else None for r in results],
-        "rewards": [r.rewards for r in results],
-        "rerun": [r.rerun for r in results],
-        "mean_pulls_by_rank": [list(r.mean_pulls_by_rank) for r in results],
-        "digest": [r.digest for r in results],
-        "arm_names": [list(r.arm_names) for r in results],
-        "arm_means": [list(r.arm_means) for r in results],
-        "recommended": [list(r.recommended) for r in results],
-        "delta": [r.delta for r in results],
-        "lower_bound": [r.lower_bound for r in results],
         "optimum": [(optima or {}).get((r.env, r.budget)) for r in results],
-        "costs": [list(r.costs) for r in results],
     }
+    columns |= {name: [getattr(r, name) for r in results] for name in COLUMNS.names if name not in columns}
     return pa.table(columns, schema=WITH_MONEY if any(r.costs for r in results) else COLUMNS)
 
 
 def from_row(row: Mapping[str, Any]) -> Result:
     """Return the result of a row; its ``seconds`` are 0, since folders hold no times."""
     known = {item.name for item in fields(Result)}
-    values = {name: value for name, value in row.items() if name in known} | {"knows": row["oracle_knowledge"]}
-    for name in (
-        "sample_quantiles",
-        "knows",
-        "notes",
-        "mean_pulls_by_rank",
-        "arm_names",
-        "arm_means",
-        "recommended",
-        "costs",
-    ):
-        values[name] = tuple(values[name])
+    lists = [column.name for column in COLUMNS if pa.types.is_list(column.type)]
+    values: dict[str, Any] = {
+        name: tuple(value) if name in lists else value for name, value in row.items() if name in known
+    }
+    values["knows"] = tuple(row["oracle_knowledge"])
     values["budget"] = row["budget"] if row["costs"] else int(row["budget"])
     values["mean_pulls"] = np.array(values["mean_pulls"], float)
     interval = (row["error_probability_lower"], row["error_probability_upper"])

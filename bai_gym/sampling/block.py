@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from bai_gym.bandits.turns import pulls_in_turn
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Block"]
@@ -19,8 +16,8 @@ __all__ = ["Block"]
 class Block:
     """A request: counts of pulls. Its outcome is the statistics of just these pulls.
 
-    The order of the pulls does not affect the distribution of the statistics after the block, unless means change with
-    time; it is kept so that a step-by-step loop follows the pseudo-code.
+    The order of the pulls does not affect the distribution of the statistics after the block; it is kept so that a
+    step-by-step loop follows the pseudo-code.
 
     Attributes:
         counts: ``(N, k)`` pulls of each candidate arm, int64; every episode pulls equally often in total.
@@ -47,39 +44,22 @@ class Block:
         made = now.since(before)
         return made if self.arms is None else made.take(self.arms)
 
-    def parts(self, ends: Sequence[int]) -> list[tuple[IntArray, Callable[[slice], IntArray]]]:
+    def parts(self, ends: Sequence[int]) -> list[IntArray]:
         """Return the pulls between given ones, in the stated order.
 
         Args:
             ends: Numbers of pulls, ascending, after each of which a part ends; the last part ends with the block.
 
         Returns:
-            Of each part ``(N, k)`` counts of each candidate, and what :meth:`order` returns of it.
+            Of each part ``(N, k)`` counts of each candidate.
         """
         if self.shuffle is not None:
             left, parts = self.counts, []
             for pulls in np.diff(ends, prepend=0).tolist():
                 parts.append(_drawn(left, pulls, self.shuffle))
                 left = left - parts[-1]
-            return [(counts, replace(self, counts=counts).order) for counts in [*parts, left]]
-
-        def between(rows: slice, bounds: tuple[int, int]) -> IntArray:
-            return self.order(rows).reshape(len(self.counts[rows]), -1)[:, slice(*bounds)].reshape(-1)
-
-        counts = np.diff([*(self._first(end) for end in ends), self.counts], axis=0, prepend=0)
-        bounds = pairwise([0, *ends, int(self.counts[0].sum())])
-        return [(part, partial(between, bounds=pair)) for part, pair in zip(counts, bounds, strict=True)]
-
-    def order(self, rows: slice = slice(None)) -> IntArray:
-        """Return the ``(P,)`` candidates of the pulls of some rows, as columns of :attr:`counts`, row after row."""
-        counts = self.counts[rows]
-        if self.shuffle is None:
-            return pulls_in_turn(counts, None if self.weights is None else self.weights[rows])
-        totals = counts.sum(axis=-1)
-        slots = np.repeat(np.indices(counts.shape)[1].reshape(-1), counts.reshape(-1))
-        if (totals == totals[0]).all():
-            return self.shuffle.permuted(slots.reshape(len(counts), -1), axis=1).reshape(-1)
-        return slots[np.lexsort([self.shuffle.random(slots.size), np.repeat(np.arange(len(counts)), totals)])]
+            return [*parts, left]
+        return list(np.diff([*(self._first(end) for end in ends), self.counts], axis=0, prepend=0))
 
     def _first(self, pulls: int) -> IntArray:
         """Return the counts of each candidate among the first pulls, where the order is not random."""

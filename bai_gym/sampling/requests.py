@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,14 +32,14 @@ class Part:
         end: What the request has taken of the budget of each episode after the part, see :func:`check_request`.
         first: Whether the request begins with it.
         last: Whether the request ends with it.
-        pulls: Where the request is a block, ``(N, k)`` counts of the part, and what returns their order; None: all.
+        pulls: Where the request is a block, ``(N, k)`` counts of the part; None: all.
     """
 
     whole: Request
     end: Any
     first: bool = True
     last: bool = True
-    pulls: tuple[IntArray, Callable[[slice], IntArray]] | None = None
+    pulls: IntArray | None = None
 
 
 def engine_of(request: Sequential, seen: Observation) -> Engine:

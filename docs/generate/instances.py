@@ -30,7 +30,6 @@ ARMS_OF_DATA = {"open-bandit-men": 34, "open-bandit-women": 46}
 
 _REWARDS: dict[str, str] = {
     "BernoulliBandit": "Bernoulli",
-    "DriftingBandit": "Gaussian, with means that change with time",
     "EmpiricalBandit": "drawn from given rewards, with replacement",
     "FiniteBandit": "drawn from given rewards, without replacement",
     "FunctionBandit": "what your functions return",

@@ -64,7 +64,6 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["T3C"], "threshold", ["kk", "gk16-bernoulli"]),
     (["KL-LUCB"], "threshold", ["kk21"]),
     (["LUCB", "UGapEc"], "threshold", ["union"]),
-    (["FC-DSH"], "factor", [1.0]),
     (ZONE, "delta", [0.75, 1.0 - 1.0 / 3.0]),  # that of a guess among three arms
 ]
 
@@ -78,7 +77,6 @@ EXCLUDED: list[tuple[str, dict[str, Any]]] = [
     ("UGapEc", {"b": 2.0, "sigma": 1.0}),
     ("LUCB", {"b": 2.0, "sigma": 1.0}),
     ("EB-TC", {"beta": "ids", "select": "tracking"}),
-    ("FC-DSH", {"threshold": "gk16"}),
     ("GNA", {"sampling": "track"}),
     ("Uniform", {"cap": "items", "mode": "random"}),
 ]
@@ -86,8 +84,8 @@ EXCLUDED: list[tuple[str, dict[str, Any]]] = [
 # Choices by rewards, in the order of KINDS.
 KINDS = ("binary", "bounded(0, 1)", "bounded(0, 10)", "counts", "real")
 GLR = ["TrackAndStop", "T3C", "TTTS-GLR", "EB-TC", "EB-TCI", "FWS", "AdaHedge-BR"]
-INTERVALS = ["KL-LUCB", "KL-Racing", "Tri-BBAI", "Opt-BBAI"]
-SUB_GAUSSIAN = ["TTUCB", "SE", "FC-DSH"]
+INTERVALS = ["KL-LUCB", "KL-Racing", "Tri-BBAI"]
+SUB_GAUSSIAN = ["TTUCB", "SE"]
 KNOWN_VARIANCES = ["lil-UCB"]
 GIVEN_RANGE = ["CR-A", "CR-C", "UCB1", "A-UCB-E", *UGAPE[2:4]]
 RANGE_OR_VARIANCES = [*UGAPE[4:], "LUCB", "APT-G", "HDoC", "LUCB-G", "APGAI"]

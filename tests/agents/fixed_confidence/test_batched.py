@@ -1,4 +1,4 @@
-"""Tri-BBAI and Opt-BBAI: batches by hand, errors, numbers of batches, and what the authors' constants do."""
+"""Tri-BBAI: batches by hand, errors, numbers of batches, and what the authors' constants do."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from bai_gym import agents
-from bai_gym.agents.fixed_confidence.batched import PlannedState, add_round
-from bai_gym.agents.tools.divergences import BERNOULLI
 from bai_gym.bandits import BernoulliBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import ParameterError
@@ -37,10 +35,6 @@ def test_the_batches_of_the_authors_runs_by_hand(trace: Play) -> None:
     parameters = {"constants": "paper-runs", "delta": 0.01, "sigma": 0.5, "tie": "first", "family": "gaussian"}
     played = trace(agents.make("Tri-BBAI", **parameters), [[1.0], [0.0]], 1000, fixed_confidence=True)
     assert played.arms == [0, 1] * (3 + 10 + 20)  # the arm with the most pulls left, and tie="first"
-    # Opt-BBAI has one such batch, without the factor: ceil(4.80) = 5 pulls. The evidence, 8, is above
-    # log((1 + log 16) / 0.01) = 5.93.
-    played = trace(agents.make("Opt-BBAI", **parameters), [[1.0], [0.0]], 1000, fixed_confidence=True)
-    assert (played.arms, played.recommendation) == ([0, 1] * (3 + 5), 0)
 
 
 def test_a_last_batch_of_the_authors_runs_answers_without_evidence(trace: Play) -> None:
@@ -54,27 +48,17 @@ def test_a_last_batch_of_the_authors_runs_answers_without_evidence(trace: Play) 
     assert len(trace(agent, [[0.1], [0.0]], 1200, fixed_confidence=True).arms) > 2 * (3 + 2 * 282)
 
 
-def test_a_round_of_elimination_by_hand(episode: Play) -> None:
-    # r = 2 and K = 3: log(80 pi^2 3 4) + log(100) = 13.76, over 200 / 16^2: 18 pulls of the arms that are left.
-    s, w = PlannedState.of(family=BERNOULLI, level=np.log(100), goal=np.zeros(3))
-    e = episode([5, 5, 5], [0.5, 0.4, 0.3], active=np.array([1, 0, 1], np.int8))
-    add_round(e, s, w, 2.0)
-    assert w.goal.tolist() == [23, 5, 23]
-
-
 def test_batches_are_counted() -> None:
     """For a small delta two batches or three suffice; pulls are near the optimum, and in its proportions."""
     means, delta = np.array([0.6, 0.4, 0.3, 0.3]), 1e-12
-    for name in ("Tri-BBAI", "Opt-BBAI"):
-        agent = agents.make(name, delta=delta, family="bernoulli")
-        found, pulls = play(agent, BernoulliBandit(means))
-        assert agent.batches.shape == (RUNS,) and agent.batches.min() >= 2, name
-        assert agent.batches.mean() < (3.0 if name == "Tri-BBAI" else 4.6), name
-        assert (found == 0).all()
-        least = float(characteristic_time(means)) * np.log(1 / delta)
-        assert least < pulls.sum(1).mean() < 4.0 * least, name
-        share = pulls.mean(0) / pulls.mean(0).sum()
-        assert np.abs(share - optimal_weights(means)).max() < 0.1, name
+    agent = agents.make("Tri-BBAI", delta=delta, family="bernoulli")
+    found, pulls = play(agent, BernoulliBandit(means))
+    assert agent.batches.shape == (RUNS,) and agent.batches.min() >= 2 and agent.batches.mean() < 3.0
+    assert (found == 0).all()
+    least = float(characteristic_time(means)) * np.log(1 / delta)
+    assert least < pulls.sum(1).mean() < 4.0 * least
+    share = pulls.mean(0) / pulls.mean(0).sum()
+    assert np.abs(share - optimal_weights(means)).max() < 0.1
 
 
 def test_the_authors_constants_need_a_delta_below_1_e() -> None:

@@ -22,7 +22,7 @@ from bai_gym.agents.tools.mixtures import (
 )
 from bai_gym.sampling import engine
 
-FEW = ("TrackAndStop", "T3C", "TTTS-GLR", "EB-TC", "EB-TCI", "FWS", "AdaHedge-BR", "KL-LUCB", "KL-Racing", "FC-DSH")
+FEW = ("TrackAndStop", "T3C", "TTTS-GLR", "EB-TC", "EB-TCI", "FWS", "AdaHedge-BR", "KL-LUCB", "KL-Racing")
 GAUSSIAN_ONLY = ("TTUCB", "SE")
 INSTANCES: dict[str, dict[str, Any]] = {
     "bernoulli": {"means": [0.8, 0.4, 0.3, 0.1], "distribution": "bernoulli"},
@@ -33,8 +33,7 @@ INSTANCES: dict[str, dict[str, Any]] = {
 
 def runs_of(name: str, family: str) -> tuple[Any, ...]:
     """What two runs have pulled and recommended."""
-    more = {"reuse": True} if name == "FC-DSH" else {}
-    agent = agents.make(name, family=family, **({"sigma": 0.5} if family == "gaussian" else {}), **more)
+    agent = agents.make(name, family=family, **({"sigma": 0.5} if family == "gaussian" else {}))
     found = bai_gym.evaluate(agent, "BAI-FC-Custom-v0", runs=2, budget=400, env_kwargs=INSTANCES[family])
     return (np.asarray(found.mean_pulls).tolist(), found.truncated, found.error_probability)
 

@@ -14,7 +14,6 @@ from scipy.stats import binomtest, ks_2samp, norm
 from bai_gym import agents
 from bai_gym.agents.fixed_confidence import ada_hedge, fws, kl_lucb, lil_ucb, top_two, track_and_stop
 from bai_gym.agents.fixed_confidence.ada_hedge import AdaHedgeState
-from bai_gym.agents.fixed_confidence.fc_dsh import HalvingState, is_winner_separated
 from bai_gym.agents.fixed_confidence.fws import FWSState
 from bai_gym.agents.fixed_confidence.kl_lucb import KLLUCBState
 from bai_gym.agents.fixed_confidence.lil_ucb import LilState
@@ -288,36 +287,6 @@ def test_gains_of_bernoulli_means(episode: Play) -> None:
     assert ada_hedge.optimistic_gain(e, s, w, 0, 0.4, math.log(8)) == pytest.approx(bernoulli_kl(high, 0.4))
     assert ada_hedge.optimistic_gain(e, s, w, 0, 0.6, math.log(8)) == pytest.approx(bernoulli_kl(1 - high, 0.6))
     assert ada_hedge.optimistic_gain(e, s, w, 1, 0.9, math.log(8)) == pytest.approx(math.log(8) / 4)
-
-
-# ------------------------------------------------------------------------------------------------ halving
-
-
-def test_fresh_samples_of_fc_dsh_by_hand(trace: Play, episode: Play) -> None:
-    # Two arms, one stage: 2^(m - 1) pulls of each in phase m. With sigma = 1/4 widths are 0.77, 0.62 and, with the four
-    # pulls of phase 3, 0.25 sqrt(2 log(1080) / 4) = 0.467: below half the distance.
-    played = trace(agents.make("FC-DSH", sigma=0.25, tie="first"), [[1.0], [0.0]], 100, fixed_confidence=True)
-    assert (played.arms, played.recommendation) == ([0, 1] * 7, 0)
-    # Four arms, two stages: the first pulls keep arms 0 and 1; two pulls of each then have the means 1 and 2, without
-    # the 6 of the first stage. Widths 0.1 sqrt(2 log(480) / 2) = 0.25, and 0.35 of the arms that were pulled once.
-    rewards = [[6.0, 1.0, 1.0], [2.0], [0.0], [0.0]]
-    played = trace(agents.make("FC-DSH", sigma=0.1, tie="first"), rewards, 100, fixed_confidence=True)
-    assert (played.arms, played.recommendation) == ([0, 1, 2, 3, 0, 1, 0, 1], 1)
-    # Widths of log(6 x 4 x 2 x 3^2 / 0.1) in phase 3: sqrt(2 log(4320) / 8) = 1.4469 each.
-    for gap in (2.893, 2.895):
-        sums, pulls = np.array([8.0 * gap, 0.0, 0.0, 0.0]), np.full(4, 8.0)
-        given = {"level": math.log(10), "stages": 2, "phase": 3, "winner": 0, "variances": np.ones(4)}
-        s, w = HalvingState.of(**given, score=np.zeros(4), pulls=pulls, sums=sums)
-        assert is_winner_separated(episode([8] * 4, [0.0] * 4), s, w) == (gap > 2.894)
-
-
-def test_all_samples_of_fc_dsh_by_hand(trace: Play) -> None:
-    # Up to ceil(4 base / size) pulls of all arms, then of the better two: 1 and 2 with base 1, 2 and 3 with 1.5, then 3
-    # and 5 with 2.25.
-    agent = agents.make("FC-DSH", reuse=True, factor=1.5, sigma=100.0, tie="first")
-    played = trace(agent, [[4.0], [3.0], [1.0], [0.0]], 16, fixed_confidence=True)
-    assert played.arms == [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 0, 1]
-    assert played.recommendation == 0
 
 
 def test_matrix_games_by_hand() -> None:

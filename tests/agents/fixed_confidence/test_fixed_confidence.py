@@ -44,8 +44,6 @@ def families_of(name: str, bandit: Bandit) -> list[dict[str, Any]]:
         return [{}, *([{"sigma": 0.5}] if hasattr(agent, "sigma") else [])]
     if not hasattr(agent, "family"):
         return [{}]
-    if name == "FC-DSH":
-        return [{"family": "gaussian"}]
     return [{"family": family} for family in sorted({"gaussian", "bernoulli"} & set(agent.families))]
 
 
@@ -108,11 +106,10 @@ def test_tables_say_where_a_confidence_is_not_proved(agent: str, keywords: dict[
 
 
 def test_numbers_whose_squares_are_no_floats_are_played() -> None:
-    quick = {**QUICK, "FC-DSH": {"reuse": True}}
     for name in NAMES:
         for means, variance in (([1e-200, 0.0, 0.0], 0.0), ([5e-324, 0.0, 0.0], 1e-300)):
             batch = GaussianBandit(np.tile(means, (2, 1)), variance)
-            agent = agents.make(name, **quick.get(name, {}))
+            agent = agents.make(name, **QUICK.get(name, {}))
             knows = agent.suited_to(batch.rewards).knows
             info = ProblemInfo(3, 90, 2, fixed_confidence=True, truth=batch, knows=knows)
             agent.reset(info, np.random.default_rng(0))

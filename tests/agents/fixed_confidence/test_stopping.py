@@ -141,7 +141,7 @@ def test_evidence_is_the_least_cost_of_another_order(episode: Play) -> None:
             "the threshold lil-heuristic is a heuristic",
         ),
         (
-            "FC-DSH(reuse=True, threshold=tt-bounded, family=gaussian, sigma=1.0)",
+            "Tri-BBAI(threshold=tt-bounded, family=gaussian, sigma=1.0)",
             "BAI-FC-GK1-v0",
             "the threshold tt-bounded is a heuristic",
         ),
@@ -163,9 +163,9 @@ def test_rewards_that_contradict_the_family() -> None:
 
 def test_an_accuracy_is_refused_by_agents_that_look_for_the_best_arm() -> None:
     with pytest.raises(
-        AgentError, match="FC-DSH looks for the best arm itself: use an environment with epsilon=0, not 0.1"
+        AgentError, match="Tri-BBAI looks for the best arm itself: use an environment with epsilon=0, not 0.1"
     ):
-        agents.make("FC-DSH").reset(ProblemInfo(4, 500, task=BestArm(0.1)))
+        agents.make("Tri-BBAI").reset(ProblemInfo(4, 500, task=BestArm(0.1)))
     for name in ("KL-LUCB", "T3C"):
         agents.make(name).reset(ProblemInfo(4, 500, task=BestArm(0.1)))
 
@@ -185,7 +185,7 @@ def test_tied_arms_are_never_separated() -> None:
 def test_a_guarantee_for_independent_rewards_is_noted_where_items_run_out() -> None:
     table = SampleTable.of(np.array([0.0, 1.0, 0.0, 0.5]), np.array([0, 2, 4]))
     finite = FiniteBandit(FinitePopulations.of(table), np.arange(2)[None])
-    for name, given in (("T3C", {}), ("FC-DSH", {"sigma": 1.0}), ("KL-LUCB", {"sigma": 1.0}), ("LUCB", {"sigma": 1.0})):
+    for name, given in (("T3C", {}), ("KL-LUCB", {"sigma": 1.0}), ("LUCB", {"sigma": 1.0})):
         (note,) = agents.make(name, **given).unmet_assumptions(finite)
         assert "no item is drawn twice" in note, name
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 # LinUCB has to be told how large means may be: of arms far beyond that it stays with the first that it pulls.
-# Designs for 64 arms take time, and agents that halve rho make many of them.
-NEEDED: dict[str, dict[str, Any]] = {
-    "LinUCB": {"S": 60.0},
-    **{name: {"iterations": 10} for name in ("P1-Peace", "Mixed-Peace")},
-}
+NEEDED: dict[str, dict[str, Any]] = {"LinUCB": {"S": 60.0}}
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("GSE-Log", {"link": "identity"}),
     ("UCB-GLM", {"link": "identity"}),

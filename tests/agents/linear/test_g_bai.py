@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bai_gym import agents
-from bai_gym.agents.linear.inverse_propensity import draw_arms
+from bai_gym.agents.linear.g_bai import draw_arms
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.linear import linear_bandit
 from bai_gym.linear.designs import xy_optimal

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bai_gym import agents
+from bai_gym.agents import SequentialAgent
 from bai_gym.agents.linear import linear_models
 from bai_gym.bandits import BernoulliBandit, FeatureBandit
 from bai_gym.benchmark.rollout import play_blocks
@@ -183,3 +184,27 @@ def test_rewards_that_the_link_does_not_allow(name: str) -> None:
         reset(agents.make(name, link="cloglog"), truth, 60)
     with pytest.raises(AgentError, match=r"needs rewards in \[0, 1\]"):
         play_blocks(reset(agents.make(name), truth, 60), truth, 60, np.random.default_rng(0))
+
+
+def is_staged(agent: Any) -> bool:
+    """Whether it plays a budget on features, by blocks of pulls."""
+    return agent.needs_features and not agent.stops and not isinstance(agent, SequentialAgent)
+
+
+@pytest.mark.each("name", [name for name in agents.names() if is_staged(agents.make(name))])
+def test_features_of_any_rank(name: str) -> None:
+    rng = np.random.default_rng(3)
+    for features in (
+        np.zeros((5, 2)),
+        np.outer([1.0, -2.0, 0.0, 0.5, 1.0], [1.0, 1.0]),
+        np.repeat(np.eye(2), [3, 2], axis=0),
+        rng.standard_normal((5, 9)),
+    ):
+        truth = FeatureBandit(BernoulliBandit(np.full((10, 5), 0.5)), features)
+        for budget in (1, 3, 60):
+            agent = agents.make(name, allow_small_budget=True)
+            agent.reset(ProblemInfo(5, budget, 10, truth=truth), np.random.default_rng(0))
+            rollout = play_blocks(agent, truth, budget, np.random.default_rng(0))
+            spent = rollout.pulls.sum(axis=-1)
+            assert (spent <= budget).all() and (spent >= budget / 2).all()
+            assert np.isin(rollout.recommendation, np.arange(5)).all()

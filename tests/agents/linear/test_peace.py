@@ -39,19 +39,3 @@ def test_the_rounds_follow_rho() -> None:
     assert reset(agents.make("Peace-rho"), near, 100).rounds_of.tolist() == [2]  # w = (1, -1) still
     between = linear_bandit([[1.0, 0.0], [0.5, 0.0]], [1.0, 0.0])
     assert reset(agents.make("Peace-rho"), between, 100).rounds_of.tolist() == [1]  # half of the first arm: 1/4
-
-
-def test_mixed_peace_by_hand() -> None:
-    # rho of four unit vectors is 8: three rounds, of 33, 33 and 34 pulls. The G-optimal design has 1/4 of each, and
-    # so has the first one; then two arms are candidates, with weights 1/8 + 3/8; then one, and equal weights again.
-    truth = linear_bandit(np.eye(4), [1.0, 3.0, 2.0, 0.0], noise_variance=1e-6)
-    agent = agents.make("Mixed-Peace", tie="first")
-    agent.reset(ProblemInfo(4, 100, truth=truth), np.random.default_rng(0))
-    np.testing.assert_allclose(agent.first_design(), [[0.25] * 4])
-    assert list(agent.ends(3)) == [33, 66]
-    theta = np.linalg.solve(agent.coordinates[0], [1.0, 3.0, 2.0, 0.0])[None]
-    np.testing.assert_allclose(agent.focused(np.array([0]), theta), [[0.0, 0.5, 0.5, 0.0]], atol=5e-3)
-    # A candidate stays behind the others, however large its estimate: arm 0 is not one any more.
-    theta = np.linalg.solve(agent.coordinates[0], [9.0, 1.0, 2.0, 0.0])[None]
-    np.testing.assert_allclose(agent.focused(np.array([0]), theta), [[0.25] * 4])
-    assert agent._candidates.tolist() == [[False, False, True, False]]

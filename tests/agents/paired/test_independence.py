@@ -11,8 +11,6 @@ def test_a_guarantee_for_independent_arms_is_noted_where_they_are_not() -> None:
     for name, parameters, noted in (
         ("T3C", {}, True),
         ("TrackAndStop", {"sigma": 1.0}, True),
-        ("FC-DSH", {"sigma": 1.0}, False),
-        ("FC-DSH", {"sigma": 1.0, "reuse": True}, True),
         ("KL-LUCB", {"sigma": 1.0}, False),
         ("LUCB", {"sigma": 1.0}, False),
     ):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import chisquare
 
-from bai_gym.agents.tools.scanning import active_arm_of_smallest, arm_of_largest, drop_smallest, pull_in_turn
+from bai_gym.agents.tools.scanning import active_arm_of_smallest, arm_of_largest, pull_in_turn
 from bai_gym.sampling import State
 
 VALUES = [0.1, 0.7, -np.inf, 0.7, 0.7, 0.2]
@@ -40,20 +40,11 @@ def test_a_single_largest_value_takes_no_random_number(episode: Callable[..., An
     assert rng.random() == np.random.default_rng(0).random()
 
 
-def test_the_active_arm_of_smallest_value_is_found_and_dropped(episode: Callable[..., Any]) -> None:
+def test_the_active_arm_of_smallest_value_is_found(episode: Callable[..., Any]) -> None:
     rng, values = np.random.default_rng(0), np.array([0.2, 0.5, 0.1, 0.2, 0.2])
     e = episode([2, 1, 1, 1, 1], values, active=np.array([1, 1, 0, 1, 1], np.int8))
     assert active_arm_of_smallest(values, e, np.zeros(5), rng) == 3  # of fewest pulls
     assert active_arm_of_smallest(values, e, values.copy(), rng) == 3
-    drop_smallest(values, 2, e, rng)  # of the tied arms 0, 3 and 4 the last two
-    assert e.active.tolist() == [1, 1, 0, 0, 0]
-    dropped = np.zeros(5)
-    for _ in range(3000):
-        e = episode([2, 1, 1, 1, 1], values, tie=0, active=np.ones(5, np.int8))
-        drop_smallest(values, 2, e, rng)
-        dropped += e.active == 0
-    assert dropped[2] == 3000 and dropped[1] == 0
-    assert chisquare(dropped[[0, 3, 4]]).pvalue > 0.001
 
 
 def test_active_arms_of_fewest_pulls_take_turns(episode: Callable[..., Any]) -> None:
