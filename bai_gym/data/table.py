@@ -127,6 +127,8 @@ def read_table(
     choice(missing, ("error", "drop"), "missing")
     if item_column is not None and (not isinstance(item_column, str) or item_column in (arm_column, reward_column)):
         raise ParameterError(f"item_column must be the name of a third column, not {item_column!r}")
+    if arm_column in other_columns:
+        raise ParameterError(f"column {arm_column!r} names the arms, so it is no metric: give another column")
     kinds = {reward_column: rewards, **dict.fromkeys(other_columns, REAL)}
     columns = (arm_column, *kinds, *([] if item_column is None else [item_column]))
     path, table = _read(path, columns, separator, "one row per observation")
@@ -140,8 +142,9 @@ def read_table(
             raise DataError(
                 f"no row of {path} has both {' and '.join(map(repr, (arm_column, *kinds)))}; expected some that do"
             )
-    numbers = [_numbers(path, name, table.column(name), "reward", True, kind) for name, kind in kinds.items()]
-    values = np.column_stack(numbers)
+    values = np.column_stack(
+        [_numbers(path, name, table.column(name), "reward", True, kind) for name, kind in kinds.items()]
+    )
     column = table.column(arm_column)
     if bins is None:
         names, codes = _labels(path, arm_column, column)

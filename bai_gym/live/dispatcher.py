@@ -230,7 +230,7 @@ class Dispatcher:
         action = self._agent.act(seen)
         try:
             read = self._encoding.read(np.asarray(action)[None], 1)
-            return int((read.recommendations if self.over else read.arms).item())
+            return self._answer(read.recommendations) if self.over else int(read.arms[0])
         except ValueError:  # ParameterError is one
             words = self._encoding.describe()
             raise AgentError(f"act must return {words}, not {' '.join(repr(action).split())[:80]}") from None
@@ -243,7 +243,10 @@ class Dispatcher:
     def _play_out(self) -> Generator[None, None, None]:
         """Execute the plan; each request waits until it has ended."""
         recommended = yield from execute(start(self._agent, self._seen), self._play)
-        self.recommendation = int(self._encoding.task.check(recommended, *self._statistics.pulls.shape).item())
+        self.recommendation = self._answer(recommended)
+
+    def _answer(self, recommended: object) -> int:
+        return int(self._encoding.task.check(recommended, *self._statistics.pulls.shape).item())
 
     def _play(self, wanted: object) -> Generator[None, None, Any]:
         batch, arms = self._statistics.pulls.shape

@@ -107,8 +107,18 @@ class Estimates:
         for array in (pulls, means, errors, intervals, *(() if before is None else (before,))):
             array.setflags(write=False)
         guards = guardrails and guardrails.judge(log, num_arms - 1, rewards)
-        binary, values = are_binary(pulls, means, variances), guards.values if guards else means
-        return cls(pulls, means, errors, intervals, binary, before, rewards, pairs, values, guards)
+        return cls(
+            pulls,
+            means,
+            errors,
+            intervals,
+            are_binary(pulls, means, variances),
+            before,
+            rewards,
+            pairs,
+            guards.values if guards else means,
+            guards,
+        )
 
     @cached_property
     def lasting(self) -> FloatArray:
@@ -149,7 +159,7 @@ class Estimates:
     @cached_property
     def posterior(self) -> Posterior:
         """What the rewards say about which arm is best, of those whose guardrails hold."""
-        if self.guards is not None:
+        if self.guards:
             return self.guards  # type: ignore[no-any-return]
         variances = np.nan_to_num(self.pulls * self.standard_errors**2)
         kind = BINARY if self.binary else self.rewards

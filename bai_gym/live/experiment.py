@@ -82,7 +82,7 @@ class Experiment:
     def __post_init__(self) -> None:
         """Check what belongs together."""
         check_names(self.answers)
-        if self.guardrails is not None and (self.rewards != REAL or self.earlier is not None):
+        if self.guardrails and (self.rewards != REAL or self.earlier is not None):
             raise ParameterError("rewards= and earlier= are for studies without guardrails: leave the one or other out")
         if self.items is not None and self.earlier is not None:
             raise ParameterError("earlier results were not played on items: give items or earlier, not both")
@@ -95,7 +95,7 @@ class Experiment:
     @property
     def answers(self) -> tuple[str, ...]:
         """What can be recommended: an arm, with guardrails also none."""
-        return self.names if self.guardrails is None else (*self.names, NONE)
+        return (*self.names, NONE) if self.guardrails else self.names
 
     @property
     def agent(self) -> str:

@@ -56,7 +56,7 @@ def log_page(
         item_column=item_column,
         rewards=declared or REAL,
         missing=missing,
-        other_columns=() if limits is None else [*limits.limits],
+        other_columns=[*limits.limits] if limits else (),
     )
     kind, names = declared or Rewards.read(samples.rewards), samples.names
     assert samples.rows is not None
@@ -77,7 +77,7 @@ def log_page(
         )
         for row in np.argsort(samples.rows)
     ]
-    if limits is not None:
+    if limits:
         names = (*names, NONE)
     estimates = Estimates.of(pulls, len(names), rewards=kind, guardrails=limits)
     details = [f"Rewards: {kind}{'' if declared else ', as far as the log shows'}."]

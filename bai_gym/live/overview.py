@@ -83,7 +83,7 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
     names = (*facts["arms"], *(entry.arm for entry in entries if entry.kind == "add" and entry.arm is not None))
     kind = Rewards.of(facts["rewards"])
     guardrails = hook("guardrails")(*facts["guardrails"]) if facts.get("guardrails") else None
-    names = names if guardrails is None else (*names, NONE)
+    names = (*names, NONE) if guardrails else names
     places = {name: arm for arm, name in enumerate(names)}
     arms: list[int] = []
     on: list[int | None] = []
@@ -97,9 +97,9 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
             recommendation = places[entry.arm]
         elif entry.kind == "tell" and entry.reward is not None:
             place = entry.number - 1
-            guarded = tuple(entry.guarded)
             rewards.setdefault(
-                entry.number, Pull(arms[place], entry.reward, entry.error, entry.cost, on[place], guarded)
+                entry.number,
+                Pull(arms[place], entry.reward, entry.error, entry.cost, on[place], tuple(entry.guarded)),
             )
     log = tuple(rewards[number] for number in sorted(rewards))
     earlier = None

@@ -139,8 +139,10 @@ class State:
         elif entry.kind == "tell" and entry.reward is not None:
             if number not in self.rewards:
                 arm = self.arms[number - 1]
-                item, guarded = self.turns.numbers[number - 1], tuple(entry.guarded)
-                self.rewards[number] = Pull(arm, entry.reward, entry.error, entry.cost, item, guarded)
+                guarded = tuple(entry.guarded)
+                self.rewards[number] = Pull(
+                    arm, entry.reward, entry.error, entry.cost, self.turns.numbers[number - 1], guarded
+                )
                 self.funds.settle(arm, entry.cost)
                 self._dispatcher.tell(number - self._before, entry.reward, entry.cost, guarded)
             self.leases.settle(number)

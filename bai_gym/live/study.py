@@ -436,7 +436,7 @@ class Study:
         if self._experiment.items is not None:
             columns["item_number"] = np.array([pull.item_number for pull in pulls], np.int64)
             columns["item"] = pandas.Series([pull.item for pull in pulls], dtype=object)
-        for place, metric in enumerate(() if self._guardrails is None else self._guardrails.limits):
+        for place, metric in enumerate(self._guardrails.limits if self._guardrails else ()):
             columns[f"metric_{metric}"] = [row.guarded[place] if row.guarded else math.nan for row in rows]
         return pandas.DataFrame(columns)
 

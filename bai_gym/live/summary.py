@@ -93,7 +93,7 @@ def summary(
             f"Probabilities and losses: the posterior given the observations, with a prior of {PRIOR}.",
         )
     page = Page(title, decision, sentences, headings, rows, numbers, growth, lasting_sentence(estimates), details)
-    return page if guards is None else guards.extended(page, names, order)
+    return guards.extended(page, names, order) if guards else page
 
 
 def lead_sentence(estimates: Estimates, names: Sequence[str], order: IntArray, numbers: Numbers = _SHORT) -> str:
@@ -160,7 +160,7 @@ def _decision(
     best = f"{names[first]} is the best with a probability of {chance(now)}"
     if now >= _ENOUGH:
         return f"Decide now: {best}."
-    if estimates.guards is not None:
+    if estimates.guards:
         return f"Collect more, if an error would matter: {best}. Otherwise decide now."
     loss = posterior.loss(first)
     price = f"a loss of {f'{100.0 * loss:.2g} percentage points' if estimates.binary else f'{loss:.2g}'} on average"

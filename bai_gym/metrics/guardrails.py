@@ -17,7 +17,7 @@ from bai_gym.live.summary import chance, listed
 from bai_gym.metrics.tasks import Feasible
 from bai_gym.rewards import REAL, Rewards
 
-__all__ = ["Guardrails", "Guards"]
+__all__ = ["Guardrails"]
 
 NOTHING = -1e60  # less than any reward: that of no arm
 
@@ -42,8 +42,10 @@ class Guardrails:
         """Check the limits."""
         try:
             self.limits = dict(sorted(limits.items()))
+            if not limits:
+                raise ValueError
             self.task = Feasible(("max", *self.limits.values()))
-        except (AttributeError, TypeError, ParameterError):
+        except (AttributeError, TypeError, ValueError):
             raise ParameterError(
                 f"guardrails must be limits of metrics, such as {{'latency': '<= 300'}}, not {limits!r}"
             ) from None

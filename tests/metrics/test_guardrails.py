@@ -32,10 +32,10 @@ def found_by(pull: Callable[..., Any] = measured, **keywords: Any) -> Any:
 
 
 def test_general_agents_find_the_best_arm_that_keeps_the_limits_or_none(tmp_path: Path) -> None:
-    for agent in ("SR", "LUCB", "Uniform"):
+    for agent in ("SR", "LUCB"):
         assert found_by(agent=agent).name == "new", agent
         none = found_by(agent=agent, guardrails={"latency": "<= 200"})
-        assert (none.name, none.recommendation) == ("none", 4), agent
+        assert (none.name, none.recommendation) == ("none", 4)
     given: dict[str, Any] = {"budget": 5000, "agent": "EB-TCI", "journal": tmp_path / "journal"}
     stopped = found_by(**given)
     assert str(found_by(lambda arm: 1 / 0, **given)) == str(stopped)
@@ -54,7 +54,7 @@ def test_a_study_asks_for_what_the_agent_wants_and_keeps_all_metrics(tmp_path: P
         (pull,) = study.ask()
         seen = {name: getattr(cells, name)[:, 0] for name in ("pulls", "means", "variances")}
         seen |= {"metric_means": cells.means, "metric_variances": cells.variances, "remaining": np.array([60 - made])}
-        assert pull.arm == agent.act(seen)[0], made
+        assert pull.arm == agent.act(seen)[0]
         numbers = measured(pull.name, np.random.default_rng(made))
         study.tell(pull, numbers)
         cells.add(2 * pull.arm + np.arange(2), np.array([*numbers.values()]))
@@ -93,8 +93,8 @@ def test_what_is_wrong_is_said_in_a_line(tmp_path: Path) -> None:
         ({"pull": lambda arm: {"revenue": 1, "x": 2, "latency": 3}}, "reward= names it"),
         ({"pull": lambda arm: {"revenue": 1, "latency": np.nan}}, "latency of what it returned must be a finite"),
         ({"guardrails": {"latency": "fast"}}, "guardrails must be limits of metrics, .*'fast'"),
+        (" --guardrail arm<=1", "names the arms"),
         ({"rewards": "binary"}, "rewards= and earlier= are for studies without guardrails"),
-        (" --guardrail ms<=1", "column 'ms' of .*, row 2, is empty"),
         (" --guardrail no<=1 --missing drop", "no row of .* both 'arm' and .* 'no'"),
         (" --guardrail sold<=1", "'sold' is the reward"),
         (" --guardrail ms<=1 --guardrail ms>=0", "two guardrails"),
