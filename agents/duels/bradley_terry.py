@@ -10,6 +10,7 @@ from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.bandits import Bandit
+from bai_gym.duels.strengths import SPREAD, chance, differences, fitted
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
@@ -17,7 +18,6 @@ from bai_gym.validation import real
 
 __all__ = ["BradleyTerryChallenger"]
 
-STEPS = 30  # of Newton's method, from equal strengths; one or two follow a single duel
 EXACT = 1e-6
 
 
@@ -41,7 +41,7 @@ class BradleyTerryChallenger(Agent):
     Requires no oracle knowledge. Minimum budget: 1.
     """
 
-    spread: float = 1.5
+    spread: float = SPREAD
 
     name: ClassVar[str] = "BT-EB"
     tasks: ClassVar[frozenset[str]] = frozenset({"condorcet"})
@@ -62,25 +62,13 @@ class BradleyTerryChallenger(Agent):
     def plan(self) -> Plan:
         strengths, rows = np.zeros((self.batch, self._differences.shape[1])), np.arange(self.batch)
         for _ in range(self.budget):
-            strengths, covariance = self.fitted(self.statistics, strengths, 2)
+            seen = self.statistics
+            strengths, covariance = fitted(seen.pulls, seen.means, strengths, self.spread, 2)
             counts = np.zeros((self.batch, self.num_arms), np.int64)
-            duels = self.statistics.pulls @ np.abs(self._differences)
+            duels = seen.pulls @ np.abs(self._differences)
             counts[rows, self.next_duel(strengths, covariance, duels)] = 1
             yield Block(counts)
         return self.recommend(self._seen)
-
-    def fitted(self, statistics: Statistics, strengths: FloatArray, steps: int) -> tuple[FloatArray, FloatArray]:
-        """Return the strengths ``(N, n)`` after steps of Newton's method, and their covariances ``(N, n, n)``."""
-        pairs, items = self._differences, self._differences.shape[1]
-        squares = np.einsum("ka,kb->kab", pairs, pairs).reshape(len(pairs), -1)
-        for _ in range(steps):
-            chances = chance(strengths @ pairs.T)
-            weights = statistics.pulls * chances * (1.0 - chances)
-            information = (weights @ squares).reshape(-1, items, items) + np.eye(items) / self.spread**2
-            covariance = np.linalg.inv(information)
-            slope = (statistics.pulls * (statistics.means - chances)) @ pairs - strengths / self.spread**2
-            strengths = strengths + np.einsum("nab,nb->na", covariance, slope)
-        return strengths, covariance
 
     def next_duel(self, strengths: FloatArray, covariance: FloatArray, duels: FloatArray) -> IntArray:
         """Return the arm that is played in each episode; ties are broken at random.
@@ -110,8 +98,7 @@ class BradleyTerryChallenger(Agent):
     def recommend(self, observation: Observation) -> IntArray:
         """Return the strongest item."""
         statistics = Statistics.of(observation)
-        items = self._differences.shape[1]
-        strengths, _ = self.fitted(statistics, np.zeros((len(statistics.pulls), items)), STEPS)
+        strengths, _ = fitted(statistics.pulls, statistics.means, spread=self.spread)
         keys = self.rng.random(strengths.shape) * 1e-9 * (self.tie == "random")
         return np.asarray((strengths + keys).argmax(axis=1))
 
@@ -124,15 +111,3 @@ class BradleyTerryChallenger(Agent):
         if np.abs(left).max() <= EXACT * max(1.0, float(np.abs(odds).max())):
             return ()
         return (f"{self.name}: it assumes that chances follow from strengths (Bradley-Terry), and here they do not",)
-
-
-def differences(items: int) -> FloatArray:
-    """Return ``(K, n)`` e_i - e_j of all pairs i < j."""
-    left, right = np.triu_indices(items, 1)
-    unit = np.eye(items)
-    return np.asarray(unit[left] - unit[right])
-
-
-def chance(logits: FloatArray) -> FloatArray:
-    """Return 1 / (1 + exp(-x))."""
-    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * logits)))

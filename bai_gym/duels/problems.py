@@ -132,27 +132,35 @@ def battles_problem(
     if path is None:
         rng, left, right = np.random.default_rng(0), *(np.repeat(side, 100) for side in pairs(4))
         won = np.where(rng.random(left.size) < 0.5 + 0.1 * (right - left), first_column, second_column)
-        names = np.array([*"ABCD"])
-        path = {first_column: names[left], second_column: names[right], winner_column: won}
+        sides = np.array([*"ABCD"])
+        path = {first_column: sides[left], second_column: sides[right], winner_column: won}
         notes = ("no path was given: these are synthetic battles that nobody has seen",)
-    sides, outcome = read_battles(path, first_column, second_column, winner_column)
-    names, place = np.unique(sides, return_inverse=True)
-    place, shape = place.reshape(sides.shape), (names.size, names.size)
-    counts = np.zeros((3, *shape))
-    for kind, value in enumerate((1.0, 0.5, 0.0)):
-        np.add.at(counts[kind], tuple(place[outcome == value].T), 1.0)
-    wins, ties = counts[0] + counts[2].T, counts[1] + counts[1].T
+    names, wins, ties = counted(path, first_column, second_column, winner_column)
     met = wins + wins.T + ties
-    apart = ~np.eye(names.size, dtype=bool)
-    if names.size < 3 or not met[apart].all():
-        never = " and ".join(names[np.argwhere((met == 0) & apart)[0]]) if names.size > 2 else "a third side"
+    apart = ~np.eye(len(names), dtype=bool)
+    if len(names) < 3 or not met[apart].all():
+        never = "a third side"
+        if len(names) > 2:
+            never = " and ".join(names[side] for side in np.argwhere((met == 0) & apart)[0].tolist())
         raise DataError(f"a duel is a battle of the log, and {never} never met there: leave one of them out")
     met = np.maximum(met, 1.0)
-    return _fixed(wins / met, ties / met, question, notes, tuple(names.tolist()))
+    return _fixed(wins / met, ties / met, question, notes, names)
 
 
-def read_battles(path: Table, first_column: str, second_column: str, winner_column: str) -> tuple[Any, FloatArray]:
-    """Return the names of both sides, ``(R, 2)``, and 1, 1/2 or 0 as the first one won, neither or the second one."""
+def counted(
+    path: Table, first_column: str, second_column: str, winner_column: str
+) -> tuple[tuple[str, ...], FloatArray, FloatArray]:
+    """Return the names of n sides in a log, and ``(n, n)`` how often the one of a row beat that of a column, and tied.
+
+    Args:
+        path: As for :func:`battles_problem`, as the other arguments.
+        first_column: The column that names one side.
+        second_column: The column that names the other side.
+        winner_column: The column that says who won.
+
+    Raises:
+        BaiGymError: The log cannot be used.
+    """
     columns = (first_column, second_column, winner_column)
     rows = read_names(path, columns)
     outcome = np.full(len(rows), np.nan)
@@ -165,7 +173,10 @@ def read_battles(path: Table, first_column: str, second_column: str, winner_colu
             outcome[row] = 0.5
         if np.isnan(outcome[row]) or one == other:
             raise DataError(f"row {row + 1}: {winner!r} is no outcome of a battle of {one!r} with {other!r}")
-    return rows[:, :2], outcome
+    names, place = np.unique(rows[:, :2].astype(str), return_inverse=True)
+    counts = np.zeros((3, names.size, names.size))
+    np.add.at(counts, (np.round(2 * outcome).astype(np.int64), *place.reshape(-1, 2).T), 1.0)
+    return tuple(names.tolist()), counts[2] + counts[0].T, counts[1] + counts[1].T
 
 
 class BradleyTerry(Problem):

@@ -1,6 +1,6 @@
 """Duels: a pull compares two items, and the task is to find the item that wins."""
 
-from bai_gym.wings import CAP, FIXED_CONFIDENCE, Entry, Registration, Wing
+from bai_gym.wings import CAP, FIXED_CONFIDENCE, Command, Entry, Registration, Wing
 
 WING = Wing(
     families={
@@ -60,6 +60,9 @@ WING = Wing(
     agents={
         "SAVAGE": Entry(".duels.savage:SAVAGE"),
         "BT-EB": Entry(".duels.bradley_terry:BradleyTerryChallenger", own=True),
+    },
+    commands={
+        "rank": Command("bai_gym.duels.ranking:rank", "Rank the sides of a log of battles, and say how sure that is.")
     },
     tasks={"condorcet": "bai_gym.duels.tasks:Condorcet"},
 )

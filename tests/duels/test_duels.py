@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from bai_gym import evaluate
+from bai_gym.cli.main import main
 from bai_gym.duels import BradleyTerry, Condorcet, DuelBandit, battles_problem, duels_problem, verdicts_problem
+from bai_gym.duels.ranking import ranking
+from bai_gym.duels.strengths import chance, differences, fitted
 from bai_gym.duels.tasks import pair, pairs
 from bai_gym.errors import BaiGymError, DataError, InstanceError, ParameterError
 
@@ -165,6 +168,43 @@ def test_problems_by_hand(tmp_path: Path) -> None:
     assert borda.task is None and borda.num_arms == 5
     drawn = BradleyTerry(5).draw(200, np.random.default_rng(0))
     assert Condorcet().correct(drawn.means, Condorcet().correct_recommendation(drawn.means)).all()
+
+
+def test_a_ranking_says_who_is_the_strongest_and_how_sure_that_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng, names, (left, right) = np.random.default_rng(0), np.array([*"vwxyz"]), pairs(5)
+    one, other = np.repeat(left, 60), np.repeat(right, 60)
+    won = np.where(rng.random(one.size) < CLEAR[one, other], names[one], names[other])
+    log = {"model_a": names[one], "model_b": names[other], "winner": won}
+    found = ranking(log)
+    assert [item.name for item in found.items] == [*"vwxyz"] and found.items[0].best > 0.99 > found.misfit > 0.01
+    assert [item.duels for item in found.items] == [240] * 5 and sum(item.wins for item in found.items) == 600
+    for item, strength in zip(found.items, STRENGTHS - STRENGTHS.mean(), strict=True):
+        assert abs(item.strength - strength) < 2 * item.half < 0.9, item
+    wins = np.array([[(won[(one == i) & (other == j)] == names[i]).mean() for i, j in zip(left, right, strict=True)]])
+    strengths, covariance = fitted(np.full((1, 10), 60.0), wins)
+    slope = (60.0 * (wins - chance(strengths @ differences(5).T))) @ differences(5) - strengths / 1.5**2
+    np.testing.assert_allclose(slope, 0.0, atol=1e-8)
+    np.testing.assert_allclose(np.diff([item.strength for item in found.items]), np.diff(strengths[0]), atol=1e-12)
+    cycle = {"model_a": [*"abc"] * 40, "model_b": [*"bca"] * 40, "winner": ["model_a"] * 120}
+    assert ranking(cycle).misfit < 1e-6 and len(ranking(cycle).sentences()) == 4
+
+    def command(*words: str) -> tuple[Any, str, str]:
+        monkeypatch.setattr("sys.argv", ["bai-gym", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, *capsys.readouterr()
+
+    file = tmp_path / "log.csv"
+    file.write_text(
+        "a,b,won\n" + "\n".join(f"{i},{j},{k}" for i, j, k in zip(names[one], names[other], won, strict=True))
+    )
+    code, out, err = command("rank", str(file), "--first", "a", "--second", "b", "--winner", "won")
+    assert (code, err) == (0, "") and out.startswith("v is the strongest with probability")
+    file.write_text("model_a,model_b,winner\nx,y,x\n")
+    code, out, err = command("rank", str(file))
+    assert (code, out) == (2, "") and "three or more sides" in err
 
 
 def test_mistakes_have_one_line(tmp_path: Path) -> None:

@@ -150,16 +150,17 @@ def test_spaces(entry: Registration) -> None:
     assert task == next((name for word, name in words.items() if word in entry.id), "best-arm")
     assert unwrapped.problem.known == (entry.family != "function")
     if task == "best-arm":
-        assert space == gym.spaces.Discrete(2 * num_arms if spec.fixed_confidence else num_arms)
+        answers = spec.task.sizes(num_arms)[0] if spec.task.answer == "item" else num_arms
+        assert space == gym.spaces.Discrete(num_arms + answers if spec.fixed_confidence else num_arms)
         return
     assert isinstance(space, gym.spaces.MultiDiscrete)
-    answers = [2] * num_arms
+    sizes = [2] * num_arms
     if task == "best-of-each":
         bandits = entry.keywords["num_bandits"]
-        answers = [num_arms // bandits] * bandits
+        sizes = [num_arms // bandits] * bandits
     if task == "good-arm":  # an arm, or none
-        answers = [num_arms + 1]
-    assert space.nvec.tolist() == [num_arms + spec.fixed_confidence, *answers]
+        sizes = [num_arms + 1]
+    assert space.nvec.tolist() == [num_arms + spec.fixed_confidence, *sizes]
     space.seed(0)
     samples = np.array([space.sample() for _ in range(40)])
     assert all(space.contains(sample) for sample in samples)
@@ -181,7 +182,7 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
     assert isinstance(unwrapped, BestArmEnv)
     observation, info = env.reset(seed=1)
     masked = unwrapped.action_encoding.masked
-    assert masked == (entry.family == "linear-transductive" and not unwrapped.episode_spec.fixed_confidence)
+    assert masked == (unwrapped.episode_spec.task.answer != "arm" and not unwrapped.episode_spec.fixed_confidence)
     everything = [1] * unwrapped.num_arms
     earlier = observation["pulls"].sum()
     assert (earlier > 0) == (unwrapped.problem.earlier is not None)
@@ -199,7 +200,8 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
         assert reward == (-1e-4 if capped else 0.0)
         assert truncated == (capped and step == 5)
     assert env.observation_space.contains(observation)
-    assert not masked or info.pop("action_mask").tolist() == everything
+    due = np.arange(len(everything)) < unwrapped.episode_spec.task.sizes(len(everything))[0]
+    assert not masked or info.pop("action_mask").tolist() == due.astype(int).tolist()
     assert info == {"phase": "done" if capped else "recommend"}
     if capped:  # the last pull has ended the episode; in the next the agent stops before
         env.reset()
@@ -210,7 +212,7 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
     action = unwrapped.action_encoding.recommend(answer)[0]
     seen = observation["means"]
     observation, reward, terminated, truncated, info = env.step(action)
-    assert not masked or info.pop("action_mask").tolist() == everything
+    assert not masked or info.pop("action_mask").tolist() == due.astype(int).tolist()
     assert (terminated, truncated) == (True, False)
     assert env.observation_space.contains(observation)
     assert observation["remaining"].item() == (4 if capped else 0)
@@ -248,7 +250,8 @@ def test_equal_seeds_give_equal_episodes_and_other_seeds_others(entry: Registrat
 
 @every_id
 def test_a_batch_is_native_unless_asked_otherwise(entry: Registration) -> None:
-    make(entry)
+    unwrapped = make(entry).unwrapped
+    assert isinstance(unwrapped, BestArmEnv)
     native = gym.make_vec(entry.id, num_envs=3, budget=4)
     sync = gym.make_vec(entry.id, num_envs=3, vectorization_mode="sync", budget=4)
     assert isinstance(native.unwrapped, BestArmVectorEnv)
@@ -258,7 +261,10 @@ def test_a_batch_is_native_unless_asked_otherwise(entry: Registration) -> None:
     for envs in (native, sync):
         observation, _ = envs.reset(seed=2)
         assert envs.observation_space.contains(observation)
+        answer = unwrapped.episode_spec.task.sizes(unwrapped.num_arms)[0]
         for _ in range(6):
-            observation, *_ = envs.step(envs.action_space.sample())
+            action = envs.action_space.sample()
+            item = unwrapped.episode_spec.task.answer == "item"
+            observation, *_ = envs.step(action % answer if item else action)
             assert envs.observation_space.contains(observation)
         envs.close()

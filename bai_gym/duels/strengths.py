@@ -1,0 +1,58 @@
+"""Strengths of items: the model of Bradley and Terry, fitted to duels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bai_gym.statistics import FloatArray
+
+__all__ = ["SPREAD", "STEPS", "chance", "differences", "fitted"]
+
+SPREAD = 1.5  # standard deviation of strengths in the prior
+STEPS = 30  # of Newton's method, from equal strengths; one or two follow a single duel
+
+
+def differences(items: int) -> FloatArray:
+    """Return ``(K, n)`` e_i - e_j of all pairs i < j."""
+    left, right = np.triu_indices(items, 1)
+    unit = np.eye(items)
+    return np.asarray(unit[left] - unit[right])
+
+
+def chance(logits: FloatArray) -> FloatArray:
+    """Return 1 / (1 + exp(-x)), the chance of an item that is stronger by x."""
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * logits)))
+
+
+def fitted(
+    pulls: FloatArray,
+    means: FloatArray,
+    strengths: FloatArray | None = None,
+    spread: float = SPREAD,
+    steps: int = STEPS,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the strengths that maximise their posterior, ``(N, n)``, and their covariances ``(N, n, n)`` there.
+
+    Item i beats j with probability 1 / (1 + exp(s_j - s_i)); the prior of the strengths is normal; the covariance is
+    that of Laplace's approximation. A tie counts as half a win.
+
+    Source: Bradley and Terry (1952), "Rank Analysis of Incomplete Block Designs: I. The Method of Paired Comparisons".
+
+    Args:
+        pulls: ``(N, K)`` duels of each pair i < j of n items.
+        means: ``(N, K)`` how often i has won.
+        strengths: ``(N, n)`` where Newton's method starts; None: equal ones.
+        spread: Standard deviation of the strengths in the prior, above 0.
+        steps: Steps of Newton's method.
+    """
+    items = (1 + int(np.sqrt(1 + 8 * pulls.shape[1]))) // 2
+    pairs, prior = differences(items), np.eye(items) / spread**2
+    squares = np.einsum("ka,kb->kab", pairs, pairs).reshape(len(pairs), -1)
+    strengths = np.zeros((len(pulls), items)) if strengths is None else strengths
+    for _ in range(steps):
+        chances = chance(strengths @ pairs.T)
+        information = ((pulls * chances * (1.0 - chances)) @ squares).reshape(-1, items, items) + prior
+        covariance = np.linalg.inv(information)
+        slope = (pulls * (means - chances)) @ pairs - strengths / spread**2
+        strengths = strengths + np.einsum("nab,nb->na", covariance, slope)
+    return strengths, covariance
