@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -18,8 +18,9 @@ from bai_gym.duels.strengths import chance, differences, fitted
 from bai_gym.duels.tasks import pairs
 from bai_gym.errors import DataError
 from bai_gym.results.layout import Column, Table
+from bai_gym.statistics import FloatArray
 
-__all__ = ["Ranked", "Ranking", "rank", "ranking"]
+__all__ = ["Ranked", "Ranking", "rank", "ranked", "ranking"]
 
 DRAWS = 20_000  # of strengths, from a fixed seed
 QUANTILE = 1.959964
@@ -96,7 +97,20 @@ def ranking(
     Raises:
         BaiGymError: The log cannot be used, or has fewer than three sides.
     """
-    names, wins, ties = counted(battles, first_column, second_column, winner_column)
+    return ranked(*counted(battles, first_column, second_column, winner_column))
+
+
+def ranked(names: Sequence[str], wins: FloatArray, ties: FloatArray) -> Ranking:
+    """Return what duels of n sides say.
+
+    Args:
+        names: Their names.
+        wins: ``(n, n)`` how often the side of a row has won against that of a column.
+        ties: The same, symmetric, of ties.
+
+    Raises:
+        DataError: If there are fewer than three sides.
+    """
     if len(names) < 3:
         raise DataError(f"a ranking is of three or more sides, and the log has {len(names)}")
     left, right = pairs(len(names))

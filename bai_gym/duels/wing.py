@@ -64,5 +64,6 @@ WING = Wing(
     commands={
         "rank": Command("bai_gym.duels.ranking:rank", "Rank the sides of a log of battles, and say how sure that is.")
     },
+    needs=("live",),
     tasks={"condorcet": "bai_gym.duels.tasks:Condorcet"},
 )

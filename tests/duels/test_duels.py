@@ -11,11 +11,19 @@ import pytest
 
 from bai_gym import evaluate
 from bai_gym.cli.main import main
-from bai_gym.duels import BradleyTerry, Condorcet, DuelBandit, battles_problem, duels_problem, verdicts_problem
+from bai_gym.duels import (
+    BradleyTerry,
+    Condorcet,
+    DuelBandit,
+    battles_problem,
+    duels_problem,
+    identify_duels,
+    verdicts_problem,
+)
 from bai_gym.duels.ranking import ranking
 from bai_gym.duels.strengths import chance, differences, fitted
 from bai_gym.duels.tasks import pair, pairs
-from bai_gym.errors import BaiGymError, DataError, InstanceError, ParameterError
+from bai_gym.errors import BaiGymError, DataError, InstanceError, ParameterError, PullError
 
 ID = "BAI-Condorcet-Custom-v0"
 STRENGTHS = np.array([1.2, 0.4, 0.0, -0.3, -0.8])
@@ -205,6 +213,41 @@ def test_a_ranking_says_who_is_the_strongest_and_how_sure_that_is(
     file.write_text("model_a,model_b,winner\nx,y,x\n")
     code, out, err = command("rank", str(file))
     assert (code, out) == (2, "") and "three or more sides" in err
+
+
+def test_a_judge_is_asked_until_the_winner_is_known(tmp_path: Path) -> None:
+    rng, asked = np.random.default_rng(0), []
+
+    def judge(one: str, other: str) -> str:
+        asked.append((one, other))
+        if len(asked) == 15:
+            raise KeyboardInterrupt
+        won = rng.random() < 0.75 + 0.2 * CLEAR["vwxyz".index(one), "vwxyz".index(other)] - 0.1  # it likes the first
+        return one if won and "v" not in (one, other) else min(one, other)
+
+    given: dict[str, Any] = {"budget": 2000, "ties": False, "journal": tmp_path / "duels.jsonl"}
+    with pytest.raises(KeyboardInterrupt):
+        identify_duels([*"vwxyz"], judge, **given)
+    found = identify_duels([*"vwxyz"], judge, **given)
+    assert found.name == "v" == found.ranking.items[0].name and found.confident
+    assert len(asked) == len(found.duels) + 1  # the interrupted duel is asked again, and no other
+    assert [duel[:2] for duel in found.duels] == [*asked[:14], *asked[15:]]
+    assert 0.3 < np.mean([one < other for one, other in asked]) < 0.7  # sides are swapped
+    again = identify_duels([*"vwxyz"], lambda one, other: 1 / 0, **given)
+    assert again == found and str(found).startswith("v wins, after")
+    for said, match in ((2, "number from 0 to 1"), ("u", "not 'u'"), (1j, "not 1j")):
+        with pytest.raises(PullError, match=match):
+            identify_duels([*"vwxyz"], lambda one, other, said=said: said, 50)
+    with pytest.raises(PullError, match="0 or 1, not None"):
+        identify_duels([*"vwxyz"], lambda one, other: None, 50, ties=False)
+    with pytest.raises(ParameterError, match="three or more"):
+        identify_duels([*"ab"], judge, 50)
+    draw = identify_duels([*"abc"], lambda one, other: None, 30, agent="BT-EB")
+    assert (
+        not draw.confident
+        and len(draw.duels) == 30
+        and {item.wins / item.duels for item in draw.ranking.items} == {0.5}
+    )
 
 
 def test_mistakes_have_one_line(tmp_path: Path) -> None:
