@@ -130,7 +130,7 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="bai-gym-without-"))
     copied(folder, {*wings})
     print(f"{folder}: without {', '.join(wings)}, {of_library(folder):,} of {of_library(ROOT):,} lines of code")
-    environ = {**os.environ, "PYTHONPATH": str(folder), "NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    environ = {**os.environ, "PYTHONPATH": str(folder), "NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": ""}
     environ["BAI_GYM_WITHOUT"] = " ".join(wings)
     for check in given.only or checks:
         for arguments in commands(check, folder):
