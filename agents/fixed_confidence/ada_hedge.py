@@ -25,11 +25,11 @@ from bai_gym.agents.tools.divergences import (
     inside_of,
     variance_of,
 )
-from bai_gym.agents.tools.hedge import exponential_weights, mix_loss
 from bai_gym.agents.tools.questions import answer, set_errors, two_means, weakest_group
-from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.agents.tools.scanning import arm_of_largest, smallest
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, Vector
+from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm
 
 __all__ = ["AdaHedgeBR"]
@@ -73,7 +73,7 @@ def play_round(e: Episode, s: AdaHedgeState, w: AdaHedgeState, rng: np.random.Ge
         gain += w.share[k] * w.gain[k]
     for k in range(e.num_arms):
         losses[k] -= w.gain[k]
-    w.mix_gap[best] += max(before - mix_loss(losses, rate) - gain, 0.0)
+    w.mix_gap[best] += max(before - exponential_weights(losses, rate, w.behind) - gain, 0.0)
     for arm in range(e.num_arms):
         w.total[arm] += w.share[arm]
         w.behind[arm] = w.total[arm] - e.pulls[arm]
@@ -102,6 +102,25 @@ def optimistic_gain(e: Episode, s: AdaHedgeState, w: AdaHedgeState, arm: int, q:
         return float(max(bernoulli_divergence(w.upper[arm], q), bernoulli_divergence(w.lower[arm], q), level / n))
     far = abs(m - q) + math.sqrt(2.0 * variance_of(e, s, w, arm) * level / n)
     return float(max(0.5 * far * far / variance_of(e, s, w, arm), level / n))
+
+
+def exponential_weights(losses: FloatArray, rate: float, w: FloatArray) -> float:
+    """Set the weights to be in proportion to exp(-rate loss), and return their cumulated mix loss.
+
+    That is -log(mean of exp(-rate loss)) / rate.
+
+    Args:
+        losses: ``(K,)`` cumulated losses, finite.
+        rate: Learning rate, positive.
+        w: ``(K,)``, which receive the weights; they sum to 1.
+    """
+    lowest, total = smallest(losses), 0.0
+    for k in range(w.size):
+        w[k] = math.exp(-rate * (losses[k] - lowest))
+        total += w[k]
+    for k in range(w.size):
+        w[k] /= total
+    return lowest - math.log(total / losses.size) / rate
 
 
 @dataclass(kw_only=True)

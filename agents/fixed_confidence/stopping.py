@@ -103,7 +103,6 @@ FOR_CONTRASTS = ("mixture", "gk16")  # those that are stated for contrasts of on
 HEURISTIC = {
     ("gaussian", "gk16"),
     ("gaussian", "tt-bounded"),
-    ("gaussian", "lil-heuristic"),
     ("bernoulli", "gk16"),
     ("student", "gk16"),
 }
@@ -116,8 +115,6 @@ NAMES = (
     "student",
     "union",
     "mixture",
-    "lil",
-    "lil-heuristic",
 )
 UNKNOWN = -2  # neither an arm, nor -1 for none
 HUGE = 1e90  # whose cubes are floats

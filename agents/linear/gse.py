@@ -252,7 +252,7 @@ class GSELog(GSE):
 
 
 @dataclass(kw_only=True)
-class GSELogFWG(GSELog):
+class GSELogFWG(GSELinFWG, GSELog):
     """GSE with a generalized linear model, logistic by default; pulls by the G-optimal design of Frank-Wolfe (FWG).
 
     The design is that of the linear model, see :class:`GSELinFWG`: it does not depend on the unknown parameter.
@@ -268,16 +268,4 @@ class GSELogFWG(GSELog):
     See :class:`GSE` for the other parameters.
     """
 
-    iterations: int = 100
-    rounding: str = "exchange"
-
     name: ClassVar[str] = "GSE-Log-FWG"
-
-    @override
-    def begin(self, info: ProblemInfo) -> None:
-        super().begin(info)
-        self._check_design(self.iterations, self.rounding)
-
-    @override
-    def explore(self, features: FloatArray, pulls: int) -> IntArray:
-        return pulls_by_design(partial(frank_wolfe, max_iterations=self.iterations), self.rounding, features, pulls)

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from bai_gym.agents.linear.least_squares import is_separated, log_det
 from bai_gym.agents.linear.linear_confidence import LinearConfidenceAgent
-from bai_gym.agents.linear.linear_games import GameState, closest_rival, has_equal, invert_design, set_slopes
+from bai_gym.agents.linear.linear_games import GameState, distance_of, has_equal, invert_design, set_slopes
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.linear.designs import basis_design
 from bai_gym.problems import ProblemInfo
@@ -65,6 +65,18 @@ def find_proportions(e: Episode, s: TrackingState, w: TrackingState) -> None:
             steepest = arm if abs(w.slope[arm]) > abs(w.slope[steepest]) else steepest
         for arm in range(e.num_arms):
             w.design[arm] = (step * w.design[arm] + (1.0 if arm == steepest else 0.0)) / (step + 1.0)
+
+
+def closest_rival(e: Episode, s: TrackingState, w: TrackingState) -> int:
+    """Return the arm j of least f_j, and set y and ``turned`` to those of j; -1 where no other one is left."""
+    rival, least = -1, math.inf
+    for j in range(e.num_arms):
+        value = distance_of(s, w, j) if j != s.best else math.inf
+        if value < least:
+            rival, least = j, value
+    if rival >= 0:
+        distance_of(s, w, rival)
+    return rival
 
 
 @dataclass(kw_only=True)

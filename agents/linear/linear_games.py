@@ -14,7 +14,7 @@ from bai_gym.agents.tools.choosing import SLACK
 from bai_gym.sampling import Episode, PerArm, Vector
 from bai_gym.statistics import FloatArray
 
-__all__ = ["GameState", "closest_rival", "distance_of", "has_equal", "invert_design", "set_slopes", "slope_of"]
+__all__ = ["GameState", "distance_of", "has_equal", "invert_design", "set_slopes"]
 
 RIDGE = 1e-9  # of the mean eigenvalue of A, which may be singular
 
@@ -80,26 +80,6 @@ def has_equal(e: Episode, s: GameState, w: GameState) -> bool:
     return False
 
 
-def closest_rival(e: Episode, s: GameState, w: GameState) -> int:
-    """Return the arm j of least f_j, and set y and ``turned`` to those of j; -1 where no other one is left."""
-    rival, least = -1, math.inf
-    for j in range(e.num_arms):
-        value = distance_of(s, w, j) if j != s.best else math.inf
-        if value < least:
-            rival, least = j, value
-    if rival >= 0:
-        distance_of(s, w, rival)
-    return rival
-
-
-def slope_of(s: GameState, w: GameState, arm: int, factor: float) -> float:
-    """Return factor x_k^T A^-1 y, which is x_k^T (theta - alternative) for the factor gap / y^T A^-1 y."""
-    total = 0.0
-    for i in range(w.y.size):
-        total += w.x[arm * w.y.size + i] * w.turned[i]
-    return factor * total
-
-
 def set_slopes(e: Episode, s: GameState, w: GameState, rival: int) -> None:
     """Set ``slope`` to the x_k^T (theta - alternative) of the rival whose y and ``turned`` are set."""
     square = 0.0
@@ -107,4 +87,7 @@ def set_slopes(e: Episode, s: GameState, w: GameState, rival: int) -> None:
         square += w.y[i] * w.turned[i]
     factor = (w.scores[s.best] - w.scores[rival]) / square
     for arm in range(e.num_arms):
-        w.slope[arm] = slope_of(s, w, arm, factor)
+        total = 0.0
+        for i in range(w.y.size):
+            total += w.x[arm * w.y.size + i] * w.turned[i]
+        w.slope[arm] = factor * total

@@ -165,7 +165,6 @@ WING = Wing(
         "LinGapE-GLR": Entry(".linear.lin_gape_glr:LinGapEGLR"),
         "LinTrackAndStop": Entry(".linear.lin_track_and_stop:LinTrackAndStop"),
         "LinFWS": Entry(".linear.lin_fws:LinFWS"),
-        "LinGame": Entry(".linear.lin_game:LinGame"),
         "RAGE": Entry(".linear.linear_rounds:RAGE"),
         "XY-static": Entry(".linear.linear_rounds:XYStatic"),
         "XY-oracle": Entry(".linear.linear_rounds:XYOracle"),

@@ -45,8 +45,6 @@ WITH_TWO_ARMS = (
     "CR-A",
     "CR-C",
     "DSH",
-    "GNA",
-    "NA-AIPW",
     "EB-TC-eps",
     "OCBA-PCS",
     "RUE",

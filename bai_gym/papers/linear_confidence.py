@@ -15,9 +15,8 @@ DELTAS = (0.1, 0.01, 0.001, 0.0001)
 ENV = "BAI-FC-LinearSoare6-v0"
 
 GAPE, TRACKING, FWS = at_level("LinGapE-GLR"), at_level("LinTrackAndStop"), at_level("LinFWS")
-GAME = at_level("LinGame")
 RAGE, STATIC, ORACLE = at_level("RAGE"), at_level("XY-static"), at_level("XY-oracle")
-AGENTS = (GAPE, TRACKING, FWS, GAME, RAGE, STATIC, ORACLE)
+AGENTS = (GAPE, TRACKING, FWS, RAGE, STATIC, ORACLE)
 
 
 def _level(delta: float) -> Panel:
@@ -47,8 +46,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
                 (Fewer(RAGE(FIRST), STATIC(FIRST)),),
             ),
             Claim(
-                "LinTrackAndStop, LinFWS and LinGame take fewer pulls on average than XY-static.",
-                tuple(Fewer(agent(FIRST), STATIC(FIRST)) for agent in (TRACKING, FWS, GAME)),
+                "LinTrackAndStop and LinFWS take fewer pulls on average than XY-static.",
+                tuple(Fewer(agent(FIRST), STATIC(FIRST)) for agent in (TRACKING, FWS)),
             ),
             Claim(
                 "Our hypothesis: LinGapE-GLR takes fewer pulls on average than every other agent that knows no means.",

@@ -36,7 +36,6 @@ OTHERS = (
     "OCBA",
     "OCBA-PCS",
     "EB-TC-eps",
-    "GNA",
 )
 ON_GAUSSIAN = (*OTHERS, "TS", "TTTS")
 ON_BERNOULLI = (*OTHERS, "TS(posterior=bernoulli)", "TTTS(posterior=bernoulli)")

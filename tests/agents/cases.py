@@ -39,7 +39,6 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("CR-A", {"sigma": 20.0}),
     ("DSH", {"output": "mean"}),
     ("FBKT", {"phi": 2, "leftover": "scale"}),
-    ("GNA", {"sampling": "track", "estimator": "mean"}),
     ("FC2FB", {"agent": "UGapEc", "sigma": 1.0}),
     ("FC2FB", {"agent": "UGapEc", "sigma": 1.0, "q": 1}),
     ("EB-TC-eps", {"beta": "ids"}),
@@ -77,7 +76,6 @@ EXCLUDED: list[tuple[str, dict[str, Any]]] = [
     ("UGapEc", {"b": 2.0, "sigma": 1.0}),
     ("LUCB", {"b": 2.0, "sigma": 1.0}),
     ("EB-TC", {"beta": "ids", "select": "tracking"}),
-    ("GNA", {"sampling": "track"}),
     ("Uniform", {"cap": "items", "mode": "random"}),
 ]
 
@@ -86,10 +84,9 @@ KINDS = ("binary", "bounded(0, 1)", "bounded(0, 10)", "counts", "real")
 GLR = ["TrackAndStop", "T3C", "TTTS-GLR", "EB-TC", "EB-TCI", "FWS", "AdaHedge-BR"]
 INTERVALS = ["KL-LUCB", "KL-Racing", "Tri-BBAI"]
 SUB_GAUSSIAN = ["TTUCB", "SE"]
-KNOWN_VARIANCES = ["lil-UCB"]
 GIVEN_RANGE = ["CR-A", "CR-C", "UCB1", "A-UCB-E", *UGAPE[2:4]]
 RANGE_OR_VARIANCES = [*UGAPE[4:], "LUCB", "APT-G", "HDoC", "LUCB-G", "APGAI"]
-VARIANCES = ["SHAdaVar", "SHAdaVar-Reuse", "VBR", "OCBA", "OCBA-PCS", "GNA", "NA-AIPW", *ZONE]
+VARIANCES = ["SHAdaVar", "SHAdaVar-Reuse", "VBR", "OCBA", "OCBA-PCS", *ZONE]
 BERNOULLI, STUDENT = {"family": "bernoulli"}, {"family": "student"}
 
 
@@ -102,7 +99,6 @@ CHOICES: list[tuple[list[str], list[dict[str, Any]]]] = [
     ([*GLR, *INTERVALS], [BERNOULLI, BERNOULLI, gaussian(5.0), STUDENT, STUDENT]),
     (["FC2FB"], [{}, {}, {"sigma": 5.0}, {}, {}]),
     (SUB_GAUSSIAN, [*(gaussian(sigma) for sigma in (0.5, 0.5, 5.0)), STUDENT, STUDENT]),
-    (KNOWN_VARIANCES, [gaussian(sigma) for sigma in (0.5, 0.5, 5.0, "oracle", "oracle")]),
     (GIVEN_RANGE, [{"b": b} for b in (1.0, 1.0, 10.0, 1.0, 1.0)]),
     (RANGE_OR_VARIANCES, [{"b": 1.0}, {"b": 1.0}, {"b": 10.0}, {}, {}]),
     (GAPE, [{"b": b} for b in (1.0, 1.0, 10.0, "oracle", "oracle")]),

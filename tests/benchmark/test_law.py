@@ -44,7 +44,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "AugUCB": {"rho": 0.05},
     "RAGE": {"delta": 0.5, "sigma": 0.2, "r0": 1},
 }
-# GNA is NA-AIPW for more arms; agents of paired arms are compared pull by pull elsewhere.
+# Agents of paired arms are compared pull by pull elsewhere.
 GENERAL = [name for name, entry in BUILT_IN.items() if not (entry.restrictions or agents.make(name).uses_pairs)]
 FEW_ARMS = [name for name, entry in BUILT_IN.items() if entry.largest_budget]  # compared on a bandit of their own
 SOME_REWARDS = [name for name, entry in BUILT_IN.items() if entry.rewards != ANY and name not in FEW_ARMS]

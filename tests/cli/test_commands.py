@@ -201,7 +201,8 @@ def test_list_agents_says_what_they_know(command: Command) -> None:
     rows = [line.split("│") for line in command("list", "agents", "--wide")[0].splitlines() if line.startswith("│")]
     found = {row[1].strip(): [cell.strip() for cell in row[3:6]] for row in rows if row[1].strip()}
     assert found["GapE"][0] == "complexity, range" and found["SHAdaVar"][:2] == ["none", ""]
-    assert found["SHVar"][0] == "variances" and found["APT"][2] == "Thresholding" and found["NA-AIPW"][1] == "2 arms"
+    assert found["SHVar"][0] == "variances" and found["APT"][2] == "Thresholding"
+    assert found["BayesOptimal"][1] == "rewards of 0 and 1"
 
 
 def test_version_and_help(command: Command) -> None:

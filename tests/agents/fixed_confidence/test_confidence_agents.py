@@ -12,11 +12,10 @@ from scipy.optimize import brentq
 from scipy.stats import binomtest, ks_2samp, norm
 
 from bai_gym import agents
-from bai_gym.agents.fixed_confidence import ada_hedge, fws, kl_lucb, lil_ucb, top_two, track_and_stop
+from bai_gym.agents.fixed_confidence import ada_hedge, fws, kl_lucb, top_two, track_and_stop
 from bai_gym.agents.fixed_confidence.ada_hedge import AdaHedgeState
 from bai_gym.agents.fixed_confidence.fws import FWSState
 from bai_gym.agents.fixed_confidence.kl_lucb import KLLUCBState
-from bai_gym.agents.fixed_confidence.lil_ucb import LilState
 from bai_gym.agents.fixed_confidence.stopping import BERNOULLI, ConfidenceAgent, ConfidenceState
 from bai_gym.agents.fixed_confidence.top_two import TopTwoState
 from bai_gym.agents.fixed_confidence.track_and_stop import TrackingState
@@ -180,31 +179,6 @@ def test_all_bad_arms_are_dropped_at_once_or_the_worst_alone(trace: Play) -> Non
     # An arm goes when its interval ends below the other's: n >= 2 (log 80 + 2 log n), with 21 pulls.
     agent = agents.make("SE", sigma=0.5, threshold="union", tie="first")
     assert trace(agent, [[1.0], [0.0]], 100, fixed_confidence=True).arms == [0, 1] * 21
-
-
-def begun(agent: Any, num_arms: int) -> Any:
-    agent.reset(ProblemInfo(num_arms, 100, fixed_confidence=True))
-    return agent
-
-
-def test_lil_ucb_by_hand(episode: Play) -> None:
-    agent = begun(agents.make("lil-UCB", sigma=0.5, threshold="lil-heuristic", delta=0.1), 2)
-    s, w = LilState.of(**{name: agent.values[name] for name in ("epsilon", "beta", "ratio", "log_level", "sigma")})
-    # log(log(8) 50) = 4.644, and 1.5 x 0.5 sqrt(2 x 4.644 / 8) = 0.808. The logarithm of log 1 is not positive.
-    assert lil_ucb.upper_bound(8.0, 1.0, 0.0, s) == pytest.approx(1.8081, abs=1e-4)
-    assert lil_ucb.upper_bound(1.0, 1.0, 0.0, s) == np.inf
-    # lambda = 1 + 10 / 2 = 6: 7 pulls against 1. After the first pulls only the arm pulled last can have come so far.
-    assert not lil_ucb.dominates(episode([6, 1], [0.0, 0.0]), s, w) and lil_ucb.dominates(
-        episode([7, 1], [0.0, 0.0]), s, w
-    )
-    assert not lil_ucb.dominates(episode([7, 1], [0.0, 0.0], pulled=1), s, w)
-    values = begun(agents.make("lil-UCB", sigma=0.5, delta=0.1), 5).values
-    assert (values["epsilon"], values["beta"], values["ratio"]) == (0.01, 1.0, 9.0)
-    d = math.exp(-values["log_level"])
-    c = 2.01 / 0.01 * (1 / math.log(1.01)) ** 1.01
-    assert 4 * math.sqrt(c * d) + 4 * c * d == pytest.approx(0.1)
-    seen = {"pulls": np.array([[9, 1]]), "means": np.array([[0.1, 0.9]])}
-    assert agent.recommend(seen).tolist() == [0]  # the arm pulled most often
 
 
 # ------------------------------------------------------------------------------------------------ games

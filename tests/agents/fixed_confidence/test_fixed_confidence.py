@@ -57,7 +57,7 @@ def test_errors_are_no_more_frequent_than_delta_and_it_stops(name: str, instance
         return
     for given in families_of(name, bandit):
         agent = agents.make(name, delta=0.1, **given, **QUICK.get(name, {}))
-        assert (name == "lil-UCB" or not agent.notes) and not agent.unmet_assumptions(bandit)
+        assert not agent.notes and not agent.unmet_assumptions(bandit)
         knows = agent.suited_to(bandit.rewards).knows
         info = ProblemInfo(bandit.num_arms, CAP, RUNS, task=task, fixed_confidence=True, truth=batch, knows=knows)
         agent.reset(info, np.random.default_rng(0))

@@ -134,12 +134,6 @@ def test_evidence_is_the_least_cost_of_another_order(episode: Play) -> None:
         ("T3C(family=student)", "BAI-FC-Menard-v0", None),
         ("T3C(family=student)", "BAI-FC-GK1-v0", "proved for Gaussian rewards, and these are in"),
         ("KL-LUCB(threshold=gk16, family=bernoulli)", "BAI-FC-GK1-v0", "KL-LUCB: the threshold gk16 is a heuristic"),
-        ("lil-UCB(family=gaussian, sigma=0.5)", "BAI-FC-GK1-v0", "whether lambda = 9 is proved could not be checked"),
-        (
-            "lil-UCB(family=gaussian, sigma=0.5, threshold=lil-heuristic)",
-            "BAI-FC-GK1-v0",
-            "the threshold lil-heuristic is a heuristic",
-        ),
         (
             "Tri-BBAI(threshold=tt-bounded, family=gaussian, sigma=1.0)",
             "BAI-FC-GK1-v0",

@@ -15,7 +15,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 UCB = ["LinUCB", "LinGapE", "LinGapE-Greedy"]
-CONFIDENCE = ["LinGapE-GLR", "LinTrackAndStop", "LinFWS", "LinGame"]
+CONFIDENCE = ["LinGapE-GLR", "LinTrackAndStop", "LinFWS"]
 ROUNDS = ["RAGE", "XY-static", "XY-oracle"]
 REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["UCB-GLM"], "penalty", [0.0]),

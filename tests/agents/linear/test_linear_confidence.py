@@ -23,7 +23,7 @@ from bai_gym.tasks import BestArm
 
 NAMES = [name for name in agents.names() if isinstance(agents.make(name), LinearConfidenceAgent)]
 ROUNDS = ["RAGE", "XY-static", "XY-oracle"]
-TRACKING = ["LinTrackAndStop", "LinFWS", "LinGame"]
+TRACKING = ["LinTrackAndStop", "LinFWS"]
 
 
 def sphere(num_arms: int, dimension: int, seed: int) -> np.ndarray:
@@ -184,18 +184,6 @@ def test_exploration_provides_what_a_basis_does() -> None:
     assert agent.values["least"] == pytest.approx(1 / math.sqrt(3))
 
 
-def test_gains_of_a_learner_by_hand() -> None:
-    # As of AdaHedge-BR with three unit vectors: (0.25 + sqrt(log(12) / 2))^2 / 2, and at most log(12).
-    for gap, gain in ((0.5, 0.931), (10.0, math.log(12))):
-        bandit, agent = linear_bandit(np.eye(3), [gap, 0.0, -gap]), agents.make("LinGame", sigma=1.0, delta=1e-300)
-        agent.reset(ProblemInfo(3, 100, truth=bandit, fixed_confidence=True), np.random.default_rng(0))
-        seen = Statistics(np.full((1, 3), 4), bandit.means, np.zeros((1, 3)))
-        engine = Engine(agent.sequential(1), seen, 12, np.eye(3)[None], variances=False)
-        engine.choose()
-        states = engine.outcome.states
-        assert states["gain"][0, 0] == pytest.approx(gain, abs=1e-3) and states["mix_gap"].min() == 0.01
-
-
 def test_on_unit_vectors_frank_wolfe_is_that_without_features(trace: Callable[..., Any]) -> None:
     rewards = np.array([[0.6], [1.0], [0.5], [0.1]])
     given: dict[str, Any] = {"sigma": 1.0, "delta": 1e-9, "tie": "first"}
@@ -242,7 +230,7 @@ def test_tables_say_where_nothing_is_proved() -> None:
 def test_what_is_refused() -> None:
     bandit = linear_bandit(np.eye(2), [1.0, 0.0])
     for task, message in ((BestArm(0.1), "epsilon=0"), (BestArm(), "features")):
-        agent = agents.make("LinGame", sigma=1.0)
+        agent = agents.make("LinFWS", sigma=1.0)
         info = ProblemInfo(2, 100, truth=bandit if "eps" in message else bandit.inner, task=task, fixed_confidence=True)
         with pytest.raises(AgentError, match=message):
             agent.reset(info)
