@@ -229,7 +229,7 @@ def test_gaps_to_the_optimum_have_columns_where_an_optimum_is_known() -> None:
 
 
 def test_what_python_prints_is_what_the_command_line_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    stopping = bai_gym.compare(["LUCB(b=0.5)", "TTUCB"], "BAI-FC-Menard-v0", runs=5)
+    stopping = bai_gym.compare(["LUCB(b=0.5)", "TTUCB(sigma=oracle, family=gaussian)"], "BAI-FC-Menard-v0", runs=5)
     at_points = bai_gym.compare(["Uniform", "TTTS"], "BAI-Gaussian8-v0", budgets=[200], runs=5, checkpoints=[50])
     for comparison, expected in (
         (stopping, ["LUCB(b=0.5) [", "its confidence is proved for rewards in an", "Pulls of each agent", "variances"]),
