@@ -127,7 +127,7 @@ def defaults(runs: int, delta: float) -> bool:
     holds = True
     for name in agents.names():
         agent = agents.make(name)
-        if not agent.stops or not hasattr(agent, "delta") or "best-arm" not in agent.tasks:
+        if not agent.stops or not hasattr(agent, "delta") or not {BestArm.name, GoodArm.name} & agent.tasks:
             continue
         rng, wrong, stopped, pulls = np.random.default_rng(57), [], [], []
         for _ in range(ON_CLASSES):
