@@ -322,7 +322,9 @@ def _try_it(name: str, environments: tuple[Environment, ...], found: Verdicts) -
     fit = [env_id for env_id in plays if known[env_id].env.episode_spec.fixed_confidence == stops]
     stage = (fit or plays)[0]
     budget = found[name, stage].budget
-    given = stops and fit and not agents.make(name).needs_features
+    given = (
+        stops and fit and not agents.make(name).needs_features and agents.make(name).tasks & {"best-arm", "good-arm"}
+    )
     options = ["--set", "means=[0.9, 0.5, 0.1]", "--set", "distribution=bernoulli"] if given else []
     options += ["--budget", str(budget)] if budget is not None else []
     command = shlex.join(["bai-gym", "run", stage, "--agent", name, "--runs", "100", *options]).replace("'", '"')

@@ -68,9 +68,11 @@ def first_of(values: dict[str, Any]) -> dict[str, Any]:
     return {key: value[0] for key, value in values.items() if key[0] != "_" and values.get(f"_{key}", [True])[0]}
 
 
-def sampled(space: gym.Space[Any], rng: np.random.Generator, num_arms: int) -> Any:
-    """An action; where half of the actions stop, most of those that are drawn pull."""
-    action = space.sample()
+def sampled(space: gym.Space[Any], rng: np.random.Generator, env: Any) -> Any:
+    """An action; where half of the actions stop, most of those that are drawn pull; always one that is allowed."""
+    action, num_arms = space.sample(), env.num_arms
+    if env.action_encoding.masked:
+        return action % min(num_arms, *env.episode_spec.task.sizes(num_arms))
     stops_half = isinstance(space, gym.spaces.Discrete) and space.n == 2 * num_arms
     return action % num_arms if stops_half and rng.random() < 0.7 else action
 
@@ -89,7 +91,7 @@ def test_a_batch_of_one_is_the_scalar_form(name: str, keywords: dict[str, Any], 
     rng = np.random.default_rng(1)
     ends = cuts = 0
     for _ in range(120):
-        action = sampled(env.action_space, rng, batch.unwrapped.num_arms)
+        action = sampled(env.action_space, rng, env.unwrapped)
         one, reward, terminated, truncated, info = env.step(action)
         many, rewards, ended, cut, infos = batch.step(np.array([action]))
         assert (reward, terminated, truncated) == (rewards[0], ended[0], cut[0])
@@ -136,7 +138,7 @@ def test_autoreset_is_that_of_gymnasium(kind: str, mode: AutoresetMode) -> None:
         if step in (2, 9, 30):  # with a fixed budget, this alone brings them out of step
             mask = np.arange(3) % 2 == step % 2
             same(ours.reset(options={"reset_mask": mask}), theirs.reset(options={"reset_mask": mask.copy()}))
-        actions = np.array([sampled(ours.single_action_space, rng, 4) for _ in range(3)])
+        actions = np.array([sampled(ours.single_action_space, rng, theirs.envs[0].unwrapped) for _ in range(3)])
         result = ours.step(actions)
         same(result, theirs.step(actions), f"step {step}")
         over = result[2] | result[3]
