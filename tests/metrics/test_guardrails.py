@@ -47,18 +47,20 @@ def test_a_study_asks_for_what_the_agent_wants_and_keeps_all_metrics(tmp_path: P
     pytest.importorskip("sqlalchemy")
     agent, cells = make("EB-TCI"), Statistics.zeros((4, 2))
     agent.reset(ProblemInfo(4, 60, task=Feasible(("max", "<= 300"))), generator(0, "agent"))
-    for made in range(60):
-        if made % 20 == 0:
-            storage = f"sqlite:///{tmp_path / 'studies.db'}"
-            study = Study([*TRUTH], 60, "EB-TCI", guardrails=LIMITS, storage=storage)
-        (pull,) = study.ask()
-        seen = {name: getattr(cells, name)[:, 0] for name in ("pulls", "means", "variances")}
-        seen |= {"metric_means": cells.means, "metric_variances": cells.variances, "remaining": np.array([60 - made])}
-        assert pull.arm == agent.act(seen)[0]
-        numbers = measured(pull.name, np.random.default_rng(made))
-        study.tell(pull, numbers)
-        cells.add(2 * pull.arm + np.arange(2), np.array([*numbers.values()]))
-    assert study.ended and str(Overview.of(storage).found) in str(study.result())
+    storage = f"sqlite:///{tmp_path / 'studies.db'}"
+    for made in range(0, 60, 20):
+        with Study([*TRUTH], 60, "EB-TCI", guardrails=LIMITS, storage=storage) as study:
+            for left in range(60 - made, 40 - made, -1):
+                (pull,) = study.ask()
+                seen = {name: getattr(cells, name)[:, 0] for name in ("pulls", "means", "variances")}
+                metrics = {"metric_means": cells.means, "metric_variances": cells.variances}
+                assert pull.arm == agent.act({**seen, **metrics, "remaining": np.array([left])})[0]
+                numbers = measured(pull.name, np.random.default_rng(left))
+                study.tell(pull, numbers)
+                cells.add(2 * pull.arm + np.arange(2), np.array([*numbers.values()]))
+            assert study.ended == (left == 1)
+            found = str(study.result())
+    assert str(Overview.of(storage).found) in found
 
 
 def test_a_log_says_what_is_feasible_how_surely_and_what_is_dominated(tmp_path: Path) -> None:
