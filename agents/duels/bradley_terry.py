@@ -10,7 +10,8 @@ from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.bandits import Bandit
-from bai_gym.duels.strengths import SPREAD, chance, differences, fitted
+from bai_gym.duels.strengths import SPREAD, differences, fitted, reductions
+from bai_gym.duels.tasks import count_items
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
@@ -87,12 +88,7 @@ class BradleyTerryChallenger(Agent):
         evidence = 0.5 * (strengths[rows, best][:, None] - strengths) ** 2 / variance + np.log1p(duels)
         evidence[rows, best] = np.inf
         rival = (evidence + keys).argmin(axis=1)
-        spread = covariance @ self._differences.T  # (N, n, K)
-        shared = spread[rows, best] - spread[rows, rival]
-        chances = chance(strengths @ self._differences.T)
-        v = chances * (1.0 - chances)
-        gain = v * shared**2 / (1.0 + v * np.einsum("ka,nak->nk", self._differences, spread))
-        return np.asarray(gain.argmax(axis=1))
+        return np.asarray(reductions(strengths, covariance, best, rival).argmax(axis=1))
 
     @override
     def recommend(self, observation: Observation) -> IntArray:
@@ -106,7 +102,7 @@ class BradleyTerryChallenger(Agent):
         """Return a note if the chances do not follow from strengths."""
         inside = np.clip(bandit.means, 1e-12, 1.0 - 1e-12)
         odds = np.log(inside / (1.0 - inside))
-        pairs = differences((1 + int(np.sqrt(1 + 8 * odds.shape[1]))) // 2)
+        pairs = differences(count_items(odds.shape[1]))
         left = odds - odds @ np.linalg.pinv(pairs).T @ pairs.T
         if np.abs(left).max() <= EXACT * max(1.0, float(np.abs(odds).max())):
             return ()

@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.scanning import pull_in_turn
+from bai_gym.duels.tasks import pairs
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Rule, State, Vector
 from bai_gym.validation import probability
@@ -93,7 +94,7 @@ class SAVAGE(SequentialAgent):
     def begin(self, info: ProblemInfo) -> None:
         delta = probability(self.delta, f"delta of {self.name}")
         (items,) = self.task.sizes(self.num_arms)
-        left, right = np.triu_indices(items, 1)
+        left, right = pairs(items)
         self.values = {
             "level": math.log(math.pi**2 * self.num_arms / (3.0 * delta)),
             "remaining": self.num_arms,

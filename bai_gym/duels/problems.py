@@ -13,6 +13,7 @@ from bai_gym import validation
 from bai_gym.data import read_names, read_table
 from bai_gym.data.matrix import ScoreMatrix
 from bai_gym.duels.bandits import DuelBandit
+from bai_gym.duels.strengths import chance
 from bai_gym.duels.tasks import Condorcet, pairs
 from bai_gym.errors import DataError, InstanceError
 from bai_gym.problems import FixedProblem, Problem
@@ -202,7 +203,7 @@ class BradleyTerry(Problem):
         self.num_arms = bandit.num_arms
 
     def _asked(self, strengths: FloatArray) -> tuple[DuelBandit, Task | None]:
-        wins = 1.0 / (1.0 + np.exp(strengths[:, None, :] - strengths[:, :, None]))
+        wins = chance(strengths[:, :, None] - strengths[:, None, :])
         return asked(wins, np.zeros(wins.shape), self.question)
 
     @override

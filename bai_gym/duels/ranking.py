@@ -14,7 +14,7 @@ from scipy import special, stats
 
 from bai_gym.cli.console import OUT
 from bai_gym.duels.problems import counted
-from bai_gym.duels.strengths import chance, differences, fitted
+from bai_gym.duels.strengths import chance, differences, fitted, reductions
 from bai_gym.duels.tasks import pairs
 from bai_gym.errors import DataError
 from bai_gym.results.layout import Column, Table
@@ -114,8 +114,9 @@ def ranked(names: Sequence[str], wins: FloatArray, ties: FloatArray) -> Ranking:
     if len(names) < 3:
         raise DataError(f"a ranking is of three or more sides, and the log has {len(names)}")
     left, right = pairs(len(names))
-    duels = (wins + wins.T + ties)[left, right]
-    shares = (wins + 0.5 * ties)[left, right] / np.maximum(duels, 1.0)
+    met, won = wins + wins.T + ties, wins + 0.5 * ties
+    duels = met[left, right]
+    shares = won[left, right] / np.maximum(duels, 1.0)
     centre, covariance = (array[0] for array in fitted(duels[None], shares[None]))
     drawn = np.random.default_rng(0).multivariate_normal(centre, covariance, DRAWS, method="cholesky")
     best = np.bincount(drawn.argmax(axis=1), minlength=len(names)) / DRAWS
@@ -125,10 +126,8 @@ def ranked(names: Sequence[str], wins: FloatArray, ties: FloatArray) -> Ranking:
     half = QUANTILE * np.sqrt(np.diagonal(about @ covariance @ about))
     strengths = about @ centre
     rival = max(order[1:].tolist(), key=lambda item: best[item])
-    lead = covariance @ (np.eye(len(names))[order[0]] - np.eye(len(names))[rival])
-    x, p = differences(len(names)), chance(differences(len(names)) @ centre)
-    gain = p * (1 - p) * (x @ lead) ** 2 / (1 + p * (1 - p) * np.einsum("ka,ab,kb->k", x, covariance, x))
-    told = int(gain.argmax())
+    told = int(reductions(centre[None], covariance[None], order[:1], np.array([rival])).argmax())
+    p = chance(differences(len(names)) @ centre)
     deviance = 2 * duels * (special.rel_entr(shares, p) + special.rel_entr(1 - shares, 1 - p))
     freedom = np.count_nonzero(duels) - len(names) + 1
     rows = (
@@ -136,8 +135,8 @@ def ranked(names: Sequence[str], wins: FloatArray, ties: FloatArray) -> Ranking:
             names[item],
             float(strengths[item]),
             float(half[item]),
-            int((wins + wins.T + ties)[item].sum()),
-            float((wins + 0.5 * ties)[item].sum()),
+            int(met[item].sum()),
+            float(won[item].sum()),
             float(best[item]),
             float(losses[item]),
         )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from bai_gym.statistics import FloatArray
+from bai_gym.duels.tasks import count_items, pairs
+from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["SPREAD", "STEPS", "chance", "differences", "fitted"]
+__all__ = ["SPREAD", "STEPS", "chance", "differences", "fitted", "reductions"]
 
 SPREAD = 1.5  # standard deviation of strengths in the prior
 STEPS = 30  # of Newton's method, from equal strengths; one or two follow a single duel
@@ -14,7 +15,7 @@ STEPS = 30  # of Newton's method, from equal strengths; one or two follow a sing
 
 def differences(items: int) -> FloatArray:
     """Return ``(K, n)`` e_i - e_j of all pairs i < j."""
-    left, right = np.triu_indices(items, 1)
+    left, right = pairs(items)
     unit = np.eye(items)
     return np.asarray(unit[left] - unit[right])
 
@@ -45,14 +46,34 @@ def fitted(
         spread: Standard deviation of the strengths in the prior, above 0.
         steps: Steps of Newton's method.
     """
-    items = (1 + int(np.sqrt(1 + 8 * pulls.shape[1]))) // 2
-    pairs, prior = differences(items), np.eye(items) / spread**2
-    squares = np.einsum("ka,kb->kab", pairs, pairs).reshape(len(pairs), -1)
+    items = count_items(pulls.shape[1])
+    x, prior = differences(items), np.eye(items) / spread**2
+    squares = np.einsum("ka,kb->kab", x, x).reshape(len(x), -1)
     strengths = np.zeros((len(pulls), items)) if strengths is None else strengths
     for _ in range(steps):
-        chances = chance(strengths @ pairs.T)
+        chances = chance(strengths @ x.T)
         information = ((pulls * chances * (1.0 - chances)) @ squares).reshape(-1, items, items) + prior
         covariance = np.linalg.inv(information)
-        slope = (pulls * (means - chances)) @ pairs - strengths / spread**2
+        slope = (pulls * (means - chances)) @ x - strengths / spread**2
         strengths = strengths + np.einsum("nab,nb->na", covariance, slope)
     return strengths, covariance
+
+
+def reductions(strengths: FloatArray, covariance: FloatArray, one: IntArray, other: IntArray) -> FloatArray:
+    """Return ``(N, K)`` by how much a duel of each pair reduces the variance of the difference of two items.
+
+    With v = p (1 - p), p the chance of the first of the pair (a, b), it is v c^2 / (1 + v V), where
+    c = (e_i - e_j)' C (e_a - e_b), and V is the variance of s_a - s_b.
+
+    Args:
+        strengths: ``(N, n)`` s.
+        covariance: ``(N, n, n)`` C.
+        one: ``(N,)`` items i.
+        other: ``(N,)`` items j.
+    """
+    rows, x = np.arange(len(strengths)), differences(strengths.shape[1])
+    spread = covariance @ x.T  # (N, n, K)
+    chances = chance(strengths @ x.T)
+    v = chances * (1.0 - chances)
+    shared = spread[rows, one] - spread[rows, other]
+    return np.asarray(v * shared**2 / (1.0 + v * np.einsum("ka,nak->nk", x, spread)))
