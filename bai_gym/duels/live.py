@@ -12,14 +12,14 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.api import agent_source
-from bai_gym.benchmark.protocol import Traits, reset
+from bai_gym.benchmark.protocol import Traits, describe, reset, suited
 from bai_gym.common.seeding import check_seed, generator
 from bai_gym.duels.ranking import Ranking, ranked
 from bai_gym.duels.tasks import Condorcet, pairs
 from bai_gym.errors import ParameterError, PullError
 from bai_gym.live.dispatcher import Dispatcher
 from bai_gym.live.entries import Entry
-from bai_gym.live.experiment import check_names
+from bai_gym.live.experiment import check_knowledge, check_names
 from bai_gym.live.storage import open_log
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import BINARY, UNIT
@@ -88,11 +88,12 @@ def identify_duels(
     arms = [" : ".join(sides) for sides in zip(left, right, strict=True)]
     source, seed = agent_source(agent), check_seed(seed)
     player, task = source.make(), Condorcet()
-    info = ProblemInfo(len(arms), integer(budget, "budget", least=1), task=task)
+    declared = check_knowledge(suited(player, rewards))
+    info = ProblemInfo(len(arms), integer(budget, "budget", least=1), task=task, knows=declared)
     info.rewards = rewards
     reset(player, info, generator(seed, "agent"))
     played = Dispatcher(player, Traits.of(player).allocates, len(arms), budget, task=task)
-    facts = {"arms": arms, "budget": budget, "agent": str(player.label), "seed": seed, "rewards": str(rewards)}
+    facts = {"arms": arms, "budget": budget, "agent": describe(player), "seed": seed, "rewards": str(rewards)}
     duels: list[tuple[str, str, float]] = []
     with closing(open_log({**facts, "swap": flag(swap, "swap")}, journal=journal, exclusive=True)) as log:
         with log.transaction() as kept:

@@ -34,7 +34,7 @@ from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import FloatArray, Statistics
 from bai_gym.validation import integer, members
 
-__all__ = ["Experiment", "check_arms", "check_matrix", "check_names", "kind_of"]
+__all__ = ["Experiment", "check_arms", "check_knowledge", "check_matrix", "check_names", "kind_of"]
 
 _FROM_PARAMETERS = frozenset({"prior"})  # knowledge that the agent has from its parameters, which users provide
 
@@ -154,7 +154,7 @@ class Experiment:
     def player(self) -> Any:
         """Return the agent, at its beginning."""
         player = self.source.make()
-        declared = _check_knowledge(suited(player, self.rewards))
+        declared = check_knowledge(suited(player, self.rewards))
         budget, costs = self.funds.planned
         task = self.guardrails and self.guardrails.task
         info = ProblemInfo(len(self.names), budget, task=task, knows=declared, costs=costs)
@@ -317,7 +317,7 @@ def _encodable(text: str) -> bool:
     return text == text.encode(errors="replace").decode()
 
 
-def _check_knowledge(agent: Any) -> frozenset[str]:
+def check_knowledge(agent: Any) -> frozenset[str]:
     """Return the oracle knowledge that the agent's parameters provide.
 
     Raises:

@@ -23,7 +23,7 @@ from bai_gym.duels import (
 from bai_gym.duels.ranking import ranking
 from bai_gym.duels.strengths import chance, differences, fitted
 from bai_gym.duels.tasks import pair, pairs
-from bai_gym.errors import BaiGymError, DataError, InstanceError, ParameterError, PullError
+from bai_gym.errors import AgentError, BaiGymError, DataError, InstanceError, ParameterError, PullError
 
 ID = "BAI-Condorcet-Custom-v0"
 STRENGTHS = np.array([1.2, 0.4, 0.0, -0.3, -0.8])
@@ -242,6 +242,17 @@ def test_a_judge_is_asked_until_the_winner_is_known(tmp_path: Path) -> None:
         identify_duels([*"vwxyz"], lambda one, other: None, 50, ties=False)
     with pytest.raises(ParameterError, match="three or more"):
         identify_duels([*"ab"], judge, 50)
+    with pytest.raises(AgentError, match="SHVar"):
+        identify_duels([*"abc"], judge, 50, agent="SHVar")
+
+    class Own:
+        def allocate(self, observation: Any) -> Any:
+            return np.eye(3, dtype=np.int64)[[0]] * min(1, int(observation["remaining"].max()))
+
+        def recommend(self, observation: Any) -> Any:
+            return np.array([1])
+
+    assert identify_duels([*"abc"], lambda one, other: min(one, other), 7, agent=Own).name == "b"
     draw = identify_duels([*"abc"], lambda one, other: None, 30, agent="BT-EB")
     assert (
         not draw.confident
