@@ -55,13 +55,13 @@ def eliminate(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generat
     for arm in range(e.num_arms):
         w.score[arm] = 1.0  # whether it is kept: it has an open contrast, or none
     open_ones = 0
-    for settled in (1.0, 0.0):
-        for k in range(n):
-            if w.strength[int(w.group[k])] == settled:
-                open_ones += int(1.0 - settled)
-                for arm in (int(w.first[k]), int(w.second[k])):
-                    if arm >= 0:
-                        w.score[arm] = 1.0 - settled
+    for k in range(n):
+        if w.strength[int(w.group[k])] == 1.0:
+            mark(w, k, 0.0)
+    for k in range(n):
+        if w.strength[int(w.group[k])] == 0.0:
+            open_ones += 1
+            mark(w, k, 1.0)
     s.remaining = 0
     for arm in range(e.num_arms if open_ones > 0 else 0):
         w.score[arm] *= e.active[arm]
@@ -69,6 +69,13 @@ def eliminate(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generat
     for arm in range(e.num_arms if s.remaining > 0 else 0):  # where none remains, a look is yet to come
         e.active[arm] = int(w.score[arm])
     return e.made + max(s.remaining, 1)
+
+
+def mark(w: RacingState, k: int, kept: float) -> None:
+    """Set whether the arms of a contrast are kept."""
+    for arm in (int(w.first[k]), int(w.second[k])):
+        if arm >= 0:
+            w.score[arm] = kept
 
 
 def is_all_settled(e: Episode, s: RacingState, w: RacingState, question: Question) -> bool:

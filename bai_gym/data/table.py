@@ -240,21 +240,17 @@ def read_scores(
     return ArmSamples(names, np.concatenate(parts), offsets, dropped, np.concatenate(items))
 
 
-def read_names(
-    path: str | os.PathLike[str] | Mapping[str, Iterable[Any]], columns: Sequence[str], *, separator: str | None = None
-) -> npt.NDArray[Any]:
+def read_names(path: str | os.PathLike[str] | Mapping[str, Iterable[Any]], columns: Sequence[str]) -> npt.NDArray[Any]:
     """Read columns of names, ``(R, C)``; a row without a name is an error.
 
     Args:
         path: As for :func:`read_table`.
         columns: Names of the columns.
-        separator: As for :func:`read_table`.
 
     Raises:
         BaiGymError: As :func:`read_table`.
     """
-    _check_separator(separator)
-    path, table = _read(path, tuple(columns), separator, "one row per observation")
+    path, table = _read(path, tuple(columns), None, "one row per observation")
     labels = (_labels(path, name, table.column(name)) for name in columns)
     return np.stack([np.array(names, object)[codes] for names, codes in labels], axis=1)
 

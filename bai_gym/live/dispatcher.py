@@ -80,7 +80,7 @@ class Dispatcher:
         self._allowed = allowed
         self._encoding = ActionEncoding(num_arms, task or BestArm(), fixed_confidence=False)
         self._queues: dict[int, deque[int]] = {arm: deque() for arm in range(num_arms)}  # outstanding, by arm
-        self._rewards: dict[int, FloatArray] = {}  # told, and not yet in the statistics
+        self._rewards: dict[int, tuple[float, ...]] = {}  # told, and not yet in the statistics
         self._taken: list[list[float]] = [[] for _ in range(num_arms)]  # rewards of each arm, ascending
         self._outstanding = 0
         self._stopped = False
@@ -161,7 +161,7 @@ class Dispatcher:
         surcharge = self._funds.surcharge(arm, cost)
         self._as_planned &= surcharge == 0
         self._take(surcharge)
-        self._rewards[number] = np.array([reward, *guarded])
+        self._rewards[number] = (reward, *guarded)
         queue = self._queues[arm]
         while queue and queue[0] in self._rewards:
             first = queue.popleft()
@@ -177,10 +177,11 @@ class Dispatcher:
         self._stopped = True
         self._end_if_complete()
 
-    def _record(self, number: int, arm: int, numbers: FloatArray) -> None:
-        reward = float(numbers[0])
+    def _record(self, number: int, arm: int, numbers: tuple[float, ...]) -> None:
+        reward, metrics = numbers[0], self._metrics
         self._statistics.add(arm, reward)
-        self._cells.add(np.arange(numbers.size) + arm * numbers.size, numbers)
+        if metrics > 1:
+            self._cells.add(np.arange(metrics) + arm * metrics, np.array(numbers))
         if self._pairs is not None:
             pulls = self._statistics.pulls[0]
             rewards = self._on_items[pulls[arm] - 1]

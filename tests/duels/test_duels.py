@@ -57,7 +57,9 @@ def test_a_wrong_answer_has_a_group_of_contrasts_that_is_overturned() -> None:
         for sample in rng.random((60, 6)):
             c, answer = task.contrasts_at(sample), task.correct_recommendation(sample)
             assert 3 <= c.first.size <= task.most_contrasts(6) and (c.gaps(sample) >= 0).all()
-            assert {*range(4)} - {int(answer)} == {*range(4)}.difference([int(answer)]) and np.unique(c.group).size == 3
+            sides = np.stack(pairs(4))[:, np.maximum(c.first, c.second)]
+            losers = np.where(c.first >= 0, sides[1], sides[0])
+            assert {*losers.tolist()} == {*range(4)} - {int(answer)} and np.unique(c.group).size == 3
             if answer != right:
                 over = c.gaps(true) < 0
                 groups = [group for group in np.unique(c.group) if over[c.group == group].all()]
