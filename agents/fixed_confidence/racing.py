@@ -44,24 +44,23 @@ def eliminate(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generat
     """Drop all arms whose contrasts are settled by the intervals, of a group one; return when the next round ends."""
     pool_variances(e, s)
     n = answer(e.mean, w, question)
-    for k in range(n):
-        w.strength[k] = 0.0  # whether the group of this number is settled
-    for k in range(n):
-        both = 0.0
-        for arm in (int(w.first[k]), int(w.second[k])):
-            both += upper_end(e, s, w, arm) - e.mean[arm] if arm >= 0 else 0.0
-        if gap(e.mean, w, k) >= both:
-            w.strength[int(w.group[k])] = 1.0
     for arm in range(e.num_arms):
         w.score[arm] = 1.0  # whether it is kept: it has an open contrast, or none
-    open_ones = 0
     for k in range(n):
-        if w.strength[int(w.group[k])] == 1.0:
-            mark(w, k, 0.0)
+        w.strength[k], both = 0.0, 0.0  # whether the group of this number is settled
+        for arm in (int(w.first[k]), int(w.second[k])):
+            if arm >= 0:
+                w.score[arm] = 0.0
+                both += upper_end(e, s, w, arm) - e.mean[arm]
+        if gap(e.mean, w, k) >= both:
+            w.strength[int(w.group[k])] = 1.0
+    open_ones = 0
     for k in range(n):
         if w.strength[int(w.group[k])] == 0.0:
             open_ones += 1
-            mark(w, k, 1.0)
+            for arm in (int(w.first[k]), int(w.second[k])):
+                if arm >= 0:
+                    w.score[arm] = 1.0
     s.remaining = 0
     for arm in range(e.num_arms if open_ones > 0 else 0):
         w.score[arm] *= e.active[arm]
@@ -69,13 +68,6 @@ def eliminate(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generat
     for arm in range(e.num_arms if s.remaining > 0 else 0):  # where none remains, a look is yet to come
         e.active[arm] = int(w.score[arm])
     return e.made + max(s.remaining, 1)
-
-
-def mark(w: RacingState, k: int, kept: float) -> None:
-    """Set whether the arms of a contrast are kept."""
-    for arm in (int(w.first[k]), int(w.second[k])):
-        if arm >= 0:
-            w.score[arm] = kept
 
 
 def is_all_settled(e: Episode, s: RacingState, w: RacingState, question: Question) -> bool:
