@@ -46,12 +46,14 @@ def eliminate(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generat
     n = answer(e.mean, w, question)
     for arm in range(e.num_arms):
         w.score[arm] = 1.0  # whether it is kept: it has an open contrast, or none
+        if e.active[arm] == 1:
+            upper_end(e, s, w, arm)  # the other ends stay as they are
     for k in range(n):
         w.strength[k], both = 0.0, 0.0  # whether the group of this number is settled
         for arm in (int(w.first[k]), int(w.second[k])):
             if arm >= 0:
                 w.score[arm] = 0.0
-                both += upper_end(e, s, w, arm) - e.mean[arm]
+                both += w.upper[arm] - e.mean[arm]
         if gap(e.mean, w, k) >= both:
             w.strength[int(w.group[k])] = 1.0
     open_ones = 0
