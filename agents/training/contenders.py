@@ -1,16 +1,35 @@
 """What the universal agent sees: features of each arm without a unit, the same in NumPy and in PyTorch.
 
-All features are functions of the sufficient statistics. They do not change when rewards are scaled or shifted, and
-they exist for any number of arms and any budget. ``xp`` is the module of the arrays, ``numpy`` or ``torch``.
+All features are functions of the sufficient statistics and of the contrasts on which the answer rests, so they know no
+question by its name. They do not change when rewards are scaled or shifted, and they exist for any number of arms and
+any budget. ``xp`` is the module of the arrays, ``numpy`` or ``torch``.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from bai_gym.analysis.posterior import OWN, prior_freedom
+import numpy as np
 
-__all__ = ["ARM_FEATURES", "STATE_FEATURES", "Moments", "View", "binary_moments", "moments", "view"]
+from bai_gym.agents.tools.questions import gap
+from bai_gym.analysis.posterior import OWN, prior_freedom
+from bai_gym.sampling.compiler import can_compile, compile_loops
+from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.tasks import Contrasts, Task
+
+__all__ = [
+    "ARM_FEATURES",
+    "STATE_FEATURES",
+    "Moments",
+    "Rivals",
+    "View",
+    "binary_moments",
+    "estimates",
+    "moments",
+    "of_rivals",
+    "rivals",
+    "view",
+]
 
 ARM_FEATURES = (
     "behind",
@@ -25,6 +44,8 @@ ARM_FEATURES = (
     "position",
     "contender",
     "gain",
+    "upper",
+    "fixed",
 )
 STATE_FEATURES = (
     "left",
@@ -40,37 +61,64 @@ WEIGHT = ARM_FEATURES.index("contender")
 FARTHEST = 9.0  # standard errors beyond which more makes no difference
 LONGEST = 400.0  # pulls per arm beyond which a longer budget looks the same
 MANY = 1e4  # degrees of freedom of a variance that is a function of the mean
-NEVER = 1e9  # lowers the mean of the leader where the second arm is searched
+STEP = 0.8  # standard errors
+NOTHING = 1e-30  # whose logarithm is finite
+RIVALS = """
+@compiled
+def rivals(means, numbers, c, closest, arm, side, offset):
+    for n in range(means.shape[0]):
+        set_rivals(means[n], question(means[n], c, numbers[n]), c, closest, arm[n], side[n], offset[n])
+"""
 
 
 class Moments(NamedTuple):
-    """Estimates in units of the noise, each ``(..., K)``.
+    """Estimates, each ``(..., K)`` but for the unit; all but the means are in units of the noise.
 
     Attributes:
-        means: Estimated means, centred.
+        means: Estimated means, in the unit of the reward.
+        unit: ``(..., 1)`` standard deviation of the noise.
         variances: Estimated variances of one reward; about 1.
         freedom: Degrees of freedom of these variances.
     """
 
     means: Any
+    unit: Any
     variances: Any
     freedom: Any
+
+
+class Rivals(NamedTuple):
+    """What each arm is compared with: of its contrasts that of the smallest gap, each ``(N, K)``.
+
+    An arm that takes part in none is compared with an arm of the contrast of smallest gap.
+
+    Attributes:
+        arm: The other arm, or -1 for none.
+        side: 1 where the answer rests on the arm's mean being the larger one, else -1.
+        offset: The gap is side (mean - mean of the other arm) - offset.
+    """
+
+    arm: Any
+    side: Any
+    offset: Any
 
 
 class View(NamedTuple):
     """What a network sees.
 
     Attributes:
-        arms: ``(..., K, 12)`` features of each arm, in the order of :data:`ARM_FEATURES`.
+        arms: ``(..., K, 14)`` features of each arm, in the order of :data:`ARM_FEATURES`.
         state: ``(..., 8)`` features of the episode, in the order of :data:`STATE_FEATURES`.
         pulls: ``(..., K)`` hand-made logits of the next pulls, to which a network adds its own.
-        recommendation: ``(..., K)`` hand-made logits of the recommendation, likewise.
+        means: ``(..., K)`` estimated means, whose answer would be recommended.
+        step: ``(..., K)`` what an output of 1 of a network adds to them.
     """
 
     arms: Any
     state: Any
     pulls: Any
-    recommendation: Any
+    means: Any
+    step: Any
 
 
 def moments(pulls: Any, means: Any, variances: Any, xp: Any) -> Moments:
@@ -98,7 +146,7 @@ def moments(pulls: Any, means: Any, variances: Any, xp: Any) -> Moments:
     pooled = xp.where(all_freedom > 0.5, pooled, 0.5 * spread) + 1e-6 * spread
     pooled = xp.where(pooled > 0.0, pooled, 1.0 + 0.0 * pooled)
     own = prior_freedom(freedom, variances / pooled, xp)
-    return Moments(centred / xp.sqrt(pooled), (squares / pooled + own) / (freedom + own), freedom + own)
+    return Moments(means, xp.sqrt(pooled), (squares / pooled + own) / (freedom + own), freedom + own)
 
 
 def binary_moments(pulls: Any, means: Any, xp: Any) -> Moments:
@@ -115,50 +163,113 @@ def binary_moments(pulls: Any, means: Any, xp: Any) -> Moments:
     variances = shares * (1.0 - shares)
     pooled = (pulls * variances).sum(axis=-1, keepdims=True) / pulls.sum(axis=-1, keepdims=True)
     variances = (pulls * variances / pooled + 1.0) / (pulls + 1.0)
-    centred = shares - shares.mean(axis=-1, keepdims=True)
-    return Moments(centred / xp.sqrt(pooled), variances, 0.0 * pulls + MANY)
+    return Moments(shares, xp.sqrt(pooled), variances, 0.0 * pulls + MANY)
 
 
-def view(pulls: Any, seen: Moments, left: Any, xp: Any) -> View:
+def estimates(rewards: str, state: Any, xp: Any) -> Moments:
+    """Return :func:`binary_moments` or, for any rewards, :func:`moments` of statistics with these attributes."""
+    if rewards == "binary":
+        return binary_moments(state.pulls, state.means, xp)
+    return moments(state.pulls, state.means, state.variances, xp)
+
+
+def set_rivals(
+    mean: FloatArray, n: int, c: Contrasts, closest: FloatArray, arm: IntArray, side: FloatArray, offset: FloatArray
+) -> None:
+    """Find what each arm of an episode is compared with, by its n contrasts: of a group that of the largest gap."""
+    weakest, least, widest = 0, np.inf, 0
+    closest[:] = np.inf
+    for k in range(n):
+        if k == 0 or c.group[k] != c.group[k - 1] or gap(mean, c, k) > gap(mean, c, widest):
+            widest = k
+        if k < n - 1 and c.group[k + 1] == c.group[k]:
+            continue
+        i, j, distance = int(c.first[widest]), int(c.second[widest]), gap(mean, c, widest)
+        if distance < least:
+            weakest, least = widest, distance
+        if i >= 0 and distance < closest[i]:
+            closest[i], arm[i], side[i], offset[i] = distance, j, 1.0, c.offset[widest]
+        if j >= 0 and distance < closest[j]:
+            closest[j], arm[j], side[j], offset[j] = distance, i, -1.0, c.offset[widest]
+    for other in range(mean.size):
+        if closest[other] == np.inf:
+            arm[other], side[other], offset[other] = max(int(c.first[weakest]), int(c.second[weakest])), -1.0, 0.0
+
+
+def rivals(means: FloatArray, task: Task, numbers: FloatArray) -> Rivals:
+    """Return what each arm is compared with.
+
+    Args:
+        means: ``(N, K)`` estimated means.
+        task: A task that states its contrasts.
+        numbers: ``(N, ...)`` its numbers in each episode, see :meth:`bai_gym.tasks.Task.numbers`.
+    """
+    functions = {"question": task.contrasts, "set_rivals": set_rivals}
+    loops = compile_loops(RIVALS, functions, f"the contrasts of {task.name}", plain=not can_compile())
+    found = Rivals(np.zeros(means.shape, np.int64), np.zeros(means.shape), np.zeros(means.shape))
+    room = Contrasts.room(task.most_contrasts(means.shape[1]))
+    loops.call("rivals", np.ascontiguousarray(means, np.float64), numbers, room, np.zeros(means.shape[1]), *found)
+    return found
+
+
+def of_rivals(values: Any, found: Rivals, xp: Any) -> Any:
+    """Return the values of the other arms, 0 where there is none: ``(N, K)`` -> ``(N, K)``."""
+    take = np.take_along_axis if xp is np else xp.take_along_dim
+    return xp.where(found.arm >= 0, take(values, xp.clip(found.arm, 0, None), -1), 0.0)
+
+
+def to_rivals(values: Any, found: Rivals, xp: Any) -> Any:
+    """Return the sums of the values of the arms that are compared with each arm: ``(N, K)`` -> ``(N, K)``."""
+    values, arm = xp.where(found.arm >= 0, values, 0.0), xp.clip(found.arm, 0, None)
+    if xp is not np:
+        return xp.zeros_like(values).scatter_add(-1, arm, values)
+    cells = arm + values.shape[1] * np.arange(len(values))[:, None]
+    return np.bincount(cells.ravel(), values.ravel(), values.size).reshape(values.shape)
+
+
+def view(pulls: Any, seen: Moments, found: Rivals, left: Any, xp: Any) -> View:
     """Return the features of an episode.
 
     Args:
-        pulls: ``(..., K)`` at least 1.
+        pulls: ``(N, K)`` at least 1.
         seen: Estimates of the arms.
-        left: ``(..., 1)`` pulls that are left.
+        found: What the arms are compared with.
+        left: ``(N, 1)`` pulls that are left.
         xp: ``numpy`` or ``torch``.
     """
     num_arms = pulls.shape[-1]
-    means, variances, freedom = seen
+    _, unit, variances, freedom = seen
+    means = (seen.means - seen.means.mean(axis=-1, keepdims=True)) / unit
     each = pulls.mean(axis=-1, keepdims=True)
     error = variances / pulls  # squared standard error
-    position = xp.cumsum(xp.ones_like(pulls), -1) - 1.0
-    lead = 1.0 * (position == means.argmax(-1)[..., None])
-    others = 1.0 - lead
-    second = 1.0 * (position == (means - NEVER * lead).argmax(-1)[..., None])
-    lead_error = (lead * error).sum(axis=-1, keepdims=True)
-    lead_variance = (lead * variances).sum(axis=-1, keepdims=True)
-    gap = (lead * means).sum(axis=-1, keepdims=True) - means
-    gap = gap + lead * (second * gap).sum(axis=-1, keepdims=True)  # the leader's: to the second arm
-    both = error + others * lead_error + lead * (second * error).sum(axis=-1, keepdims=True)
+    position = xp.cumsum(xp.ones_like(found.arm), -1) - 1
+    compared = to_rivals(xp.ones_like(pulls), found, xp) > 0.0
+    upper, fixed = 1.0 * (found.side > 0.0), 1.0 * (found.arm < 0)
+    lead = upper * compared
+    second = (1.0 - upper) * compared
+    distance = (found.side * (seen.means - of_rivals(seen.means, found, xp)) - found.offset) / unit
+    both = error + of_rivals(error, found, xp)
     # From Student's t to about normal: evidence of few pulls counts less. Degrees of freedom after Welch.
     doubt = error**2 / freedom
-    doubt = doubt + others * (lead * doubt).sum(axis=-1, keepdims=True) + lead * (second * doubt).sum(-1)[..., None]
-    of_both = both**2 / doubt
-    z = xp.sqrt(of_both * xp.log1p(gap**2 / both / of_both) + 1e-12)
+    of_both = both**2 / (doubt + of_rivals(doubt, found, xp))
+    z = xp.sqrt(of_both * xp.log1p(distance**2 / both / of_both) + 1e-12)
     z = xp.clip(z, 0.0, FARTHEST)
-    behind = others * z
-    ahead = gap / xp.sqrt(variances + lead_variance) * xp.sqrt(xp.clip(left, 1.0, None) / num_arms)
+    behind = (1.0 - lead) * z
+    deviation = xp.sqrt(variances + of_rivals(variances, found, xp))
+    ahead = xp.abs(distance) / deviation * xp.sqrt(xp.clip(left, 1.0, None) / num_arms)
     spread = xp.sqrt((means**2).mean(axis=-1, keepdims=True) + 1e-3 / each)
     weight = xp.exp(-0.5 * behind**2)
     contenders = weight.sum(axis=-1, keepdims=True)
-    # By how much one more pull lowers the sum of Phi(-z) over all arms but the leader (logarithm, up to a constant).
+    # By how much one more pull lowers the sum of Phi(-z) over the contrasts of the arm (logarithm, up to a constant);
+    # two arms that are compared with each other have theirs in common.
     slope = 0.5 * xp.log(z**2 + 0.5) - 0.5 * z**2 - xp.log(both)
-    top = xp.amax(slope - NEVER * lead, axis=-1, keepdims=True)
-    total = top + xp.log((others * xp.exp(xp.clip(slope - top, None, 0.0))).sum(axis=-1, keepdims=True))
-    gain = others * slope + lead * total + xp.log(error / pulls)
+    part = xp.exp(slope - xp.amax(slope, axis=-1, keepdims=True))
+    mutual = (found.arm >= 0) & (of_rivals(found.arm, found, xp) == position)
+    own = xp.where(mutual, 0.0, part)
+    gain = xp.log(own + to_rivals(part, found, xp) + NOTHING) + xp.log(error / pulls)
     gain = xp.clip(gain - xp.amax(gain, axis=-1, keepdims=True), -16.0, 0.0)
     noise = 0.5 * xp.log(variances)
+    weakest = xp.amin(z, axis=-1, keepdims=True)
     arms = xp.stack(
         (
             behind / 2.0,
@@ -173,6 +284,8 @@ def view(pulls: Any, seen: Moments, left: Any, xp: Any) -> View:
             xp.clip(means / spread, -4.0, 4.0) / 2.0,
             weight,
             gain / 4.0,
+            upper,
+            fixed,
         ),
         -1,
     )
@@ -187,9 +300,9 @@ def view(pulls: Any, seen: Moments, left: Any, xp: Any) -> View:
             xp.log(xp.clip(each, 1.0, LONGEST)) / 3.0,
             xp.log(contenders),
             xp.clip(xp.log(spread * xp.sqrt(per_arm) + 1e-3), -4.0, 6.0) / 3.0,
-            (lead * z).sum(axis=-1, keepdims=True) / 2.0,
+            weakest / 2.0,
         ),
         -1,
     )
     pulled = noise - 0.35 * behind**2 / (1.0 + 0.25 * behind)
-    return View(arms, state, pulled, -1.7 * behind)
+    return View(arms, state, pulled, seen.means, STEP * unit * xp.sqrt(error))

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
@@ -19,27 +18,35 @@ from bai_gym.agents.tools.choosing import (
     best_recommendation,
     largest_remainders,
     pulls_of_an_arm,
-    shuffled_arms,
     whole_counts,
 )
-from bai_gym.agents.training.contenders import ARM_FEATURES, STATE_FEATURES, WEIGHT, View, binary_moments, moments, view
+from bai_gym.agents.training.contenders import (
+    ARM_FEATURES,
+    STATE_FEATURES,
+    WEIGHT,
+    View,
+    estimates,
+    rivals,
+    view,
+)
 from bai_gym.agents.training.features import REWARDS
 from bai_gym.agents.training.network import Shapes, load_weights, relu, short_label
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import BINARY
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.tasks import Task
 from bai_gym.validation import integer
 
-__all__ = ["FLOOR", "FORMAT", "SHAPES", "Networks", "Universal", "logits", "stage_sizes", "two_valued"]
+__all__ = ["FLOOR", "FORMAT", "SHAPES", "Networks", "Universal", "outputs", "shares_of", "shipped", "stage_sizes"]
 
 SHIPPED = Path(__file__).parent / "universal.npz"
-FORMAT = "bai-gym universal networks 2"
+FORMAT = "bai-gym universal networks 3"
 FLOOR = 0.005  # share of a stage that is spread over all arms
 WARM_UP = 0.7  # pulls of each arm at the start, over the root of the pulls per arm; at least two
 FEW = 2  # pulls of a stage that go to the arms of largest share, not to random ones, where rewards have two values
-SAME = 1e-9  # logits that differ by less are tied
+SAME = 1e-9  # relative difference of equal counts
 AT_ONCE = 64  # episodes: their hidden units fit the cache
-EXACT = 1e-5  # relative rounding error of what would be an integer number of successes
 
 Networks = Mapping[str, Mapping[str, FloatArray]]
 """Weights of the network for each kind of reward: ``"any"`` and ``"binary"``."""
@@ -63,13 +70,17 @@ SHAPES: Shapes = {f"{kind}.{name}": shape for kind in REWARDS for name, shape in
 
 @dataclass(kw_only=True)
 class Universal(Agent):
-    """Divides the budget into about twenty stages; a trained network allots the pulls of each and recommends an arm.
+    """Divides the budget into about twenty stages; a trained network allots the pulls of each, and corrects the means.
 
-    There are two networks of the same form: one for rewards with two values, which are recognised, and one for all
-    others. They were trained on a broad mixture of instances, which contains no registered environment, see the page
-    of the agent. They see features of each arm without a unit, so scale and shift of the rewards do not matter, and
-    pool over all arms, so they play any number of them. They do not see costs: where arms have different ones, a stage
-    is a part of the money, divided so that pulls have the shares that the network allots.
+    It plays every question that states its contrasts, and recommends the answer for the corrected means. What it sees
+    of a question is with which other arm, or fixed number, each arm is compared.
+
+    There are two networks of the same form: one for rewards 0 and 1, and one for all others. They were trained on a
+    broad mixture of instances and questions, which contains no registered environment, see the page of the agent. They
+    see features of each arm without a unit, so scale and shift of the rewards do not matter, and pool over all arms, so
+    they play any number of them. They do not see costs: where arms have different ones, a stage is a part of the money,
+    divided so that pulls have the shares that the network allots. Where several answers may be right, that for the
+    sample means is recommended.
 
     Args:
         stages: Number of stages after the warm-up, at least 1. Default 20; the shipped weights were trained with 6
@@ -91,16 +102,18 @@ class Universal(Agent):
     name: ClassVar[str] = "Universal"
     anytime: ClassVar[bool] = True
     uses_costs: ClassVar[bool] = True
+    general: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Read the weights."""
-        self.networks, self._facts = _shipped() if self.path is None else _read(Path(self.path))
+        self.networks, self._facts = shipped() if self.path is None else _read(Path(self.path))
 
     @override
     def begin(self, info: ProblemInfo) -> None:
         """Check the number of stages, and find the most pulls of an arm."""
         integer(self.stages, f"stages of {self.name}", least=1)
         self.most = pulls_of_an_arm(self.cap, info, self.name)
+        self.kind = "binary" if self.rewards == BINARY else "any"
 
     @property
     @override
@@ -120,7 +133,7 @@ class Universal(Agent):
         budget = int(min(budget, self.num_arms * self.most))
         yield first_block(self, min(self.num_arms, budget))
         if budget > self.num_arms:
-            order = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
+            order = self._order()
             left = budget - self.num_arms
             for stage, size in enumerate(stage_sizes(budget, self.num_arms, self.stages).tolist()):
                 if size:
@@ -128,7 +141,7 @@ class Universal(Agent):
                     shares = self._shares(statistics, stage, left)
                     room = self.most - statistics.pulls
                     if self.funds.costs is None:
-                        counts = self._whole(within_room(size * shares, room), size, statistics)
+                        counts = self._whole(within_room(size * shares, room), size)
                     else:
                         counts = self._bought(shares, room, self.funds.price(order), size / left)
                     # What is cut to the room exactly may be rounded up in its last digit.
@@ -142,29 +155,34 @@ class Universal(Agent):
         statistics = Statistics.of(observation)
         if not statistics.pulls.all():  # a budget below the minimum
             return best_recommendation(statistics, self.task, self.tie, self.rng)
-        batch, num_arms = statistics.pulls.shape
-        # Shuffled, because the network sees only one of several arms of the largest mean as the leader.
-        order = shuffled_arms(batch, num_arms, self.tie, self.rng)
-        _, preferred = logits(self.networks, statistics.take(order), 0)
-        best = preferred >= preferred.max(axis=1, keepdims=True) - SAME
-        return np.asarray(np.take_along_axis(order, best.argmax(axis=1)[:, None], 1)[:, 0])
+        if not self.task.exact:  # corrections are trained where one answer alone is right
+            return best_recommendation(statistics, self.task, self.tie, self.rng)
+        order = self._order()
+        nothing, network = np.zeros((len(order), 1)), self.networks[self.kind]
+        _, means = outputs(network, self.kind, statistics.take(order), nothing, self.task)
+        corrected = np.empty(means.shape)
+        np.put_along_axis(corrected, order, means, 1)
+        seen = Statistics(statistics.pulls, corrected, statistics.variances)
+        return best_recommendation(seen, self.task, self.tie, self.rng)
+
+    def _order(self) -> IntArray:
+        """Return ``(N, K)`` arms shuffled as the task allows: of several equal ones the answer names the first."""
+        if self.tie == "first":
+            return np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
+        return self.task.draw_orders(self.batch, self.num_arms, self.rng)[0]
 
     def _shares(self, statistics: Statistics, stage: int, left: int) -> FloatArray:
         """Return the ``(N, K)`` shares of the pulls of a stage."""
-        scores, _ = logits(self.networks, statistics, left)
-        if stage == 0:  # before two pulls of an arm nothing is known about its variance
-            scores[~two_valued(statistics)[0]] = 0.0
-        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-        shares *= (1.0 - FLOOR) / shares.sum(axis=1, keepdims=True)
-        return np.asarray(shares + FLOOR / self.num_arms)
+        if stage == 0 and self.kind != "binary":  # before two pulls of an arm nothing is known about its variance
+            return np.full(statistics.pulls.shape, 1.0 / self.num_arms)
+        scores, _ = outputs(self.networks[self.kind], self.kind, statistics, np.full((self.batch, 1), left), self.task)
+        return shares_of(scores)
 
-    def _whole(self, wanted: FloatArray, size: int, statistics: Statistics) -> IntArray:
+    def _whole(self, wanted: FloatArray, size: int) -> IntArray:
         """Return ``(N, K)`` whole counts of the sum ``size``."""
-        counts = whole_counts(wanted, size, self.tie, self.rng)
-        if size <= FEW:
-            binary, _ = two_valued(statistics)
-            counts[binary] = largest_remainders(wanted[binary], size)
-        return counts
+        if size <= FEW and self.kind == "binary":
+            return largest_remainders(wanted, size)
+        return whole_counts(wanted, size, self.tie, self.rng)
 
     def _bought(self, shares: FloatArray, room: FloatArray, costs: FloatArray, part: float) -> IntArray:
         """Return ``(N, K)`` whole counts for about this part of the money left: rounded up while all of it lasts."""
@@ -174,6 +192,12 @@ class Universal(Agent):
         more = counts - whole > (0.5 if self.tie == "first" else self.rng.random(counts.shape))
         spent = (whole * costs).sum(axis=1, keepdims=True) + np.cumsum(more * costs, axis=1)
         return np.asarray(whole + (more & (spent <= left)), np.int64)
+
+
+def shares_of(scores: FloatArray) -> FloatArray:
+    """Return the ``(N, K)`` shares of pulls by their logits, of which a part is the same for all arms."""
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(shares * ((1.0 - FLOOR) / shares.sum(axis=1, keepdims=True)) + FLOOR / shares.shape[1])
 
 
 def within_room(wanted: FloatArray, room: FloatArray | IntArray) -> FloatArray:
@@ -210,68 +234,25 @@ def stage_sizes(budget: int, num_arms: int, stages: int) -> IntArray:
     return np.diff(ends, prepend=num_arms)
 
 
-def two_valued(statistics: Statistics) -> tuple[npt.NDArray[np.bool_], FloatArray]:
-    """Return in which episodes all rewards had one of two values, and the shares of the larger one.
-
-    Rewards of two values a and b have (x - a)(x - b) = 0, so the second moments of the arms are a linear function of
-    their means, and the numbers of rewards b are whole.
-
-    Args:
-        statistics: ``(N, K)``, at least one pull of each arm.
-
-    Returns:
-        ``(N,)`` whether that is so, and ``(N, K)`` shares, meaningless elsewhere. Two pulls alone do not count.
-    """
-    pulls, means = statistics.pulls, statistics.means
-    spread = statistics.variances * (pulls - 1) / pulls  # divisor: pulls
-    ones = np.rint(pulls * means)
-    zero_one = (abs(pulls * means - ones) < EXACT) & (abs(spread - means * (1.0 - means)) < EXACT)
-    zero_one = (zero_one & ((means == 0.0) | (ones > 0.0)) & (means < 1.0 + EXACT)).all(axis=1)
-    centred = means - means.mean(axis=1, keepdims=True)
-    second = spread + centred**2
-    ends = np.stack([centred.argmin(axis=1), centred.argmax(axis=1)], axis=1)
-    low, high = np.take_along_axis(centred, ends, 1).T[..., None]  # (N, 2) -> 2 x (N, 1)
-    low_second, high_second = np.take_along_axis(second, ends, 1).T[..., None]
-    width = high - low
-    total = (high_second - low_second) / np.where(width > 0.0, width, 1.0)  # a + b
-    product = total * low - low_second
-    distance = np.sqrt(np.maximum(total**2 - 4.0 * product, 0.0))  # b - a
-    unit = np.where(distance > 0.0, distance, 1.0)
-    shares = (centred - 0.5 * (total - distance)) / unit
-    successes = pulls * shares
-    fits = (abs(second - total * centred + product) < EXACT * unit**2).all(axis=1)
-    fits &= (abs(successes - np.rint(successes)) < EXACT * pulls).all(axis=1)
-    fits &= ((shares > -EXACT) & (shares < 1.0 + EXACT)).all(axis=1) & (width > 0.0)[:, 0] & (pulls.sum(axis=1) > 2)
-    shares = np.clip(shares, 0.0, 1.0)
-    shares[zero_one] = means[zero_one]
-    return zero_one | fits, shares
-
-
-def logits(networks: Networks, statistics: Statistics, left: int) -> tuple[FloatArray, FloatArray]:
-    """Return ``(N, K)`` logits of the next pulls, and of the recommendation.
+def outputs(
+    network: Mapping[str, FloatArray], rewards: str, statistics: Statistics, left: FloatArray, task: Task
+) -> tuple[FloatArray, FloatArray]:
+    """Return ``(N, K)`` logits of the next pulls, and the corrected means.
 
     Args:
-        networks: Weights of both networks.
+        network: Weights of the network for these rewards.
+        rewards: Their kind, ``"any"`` or ``"binary"``.
         statistics: ``(N, K)``, at least one pull of each arm.
-        left: Pulls that are left.
+        left: ``(N, 1)`` pulls that are left.
+        task: The question.
     """
     pulls = statistics.pulls.astype(np.float64)
-    binary, shares = two_valued(statistics)
-    of_pulls, of_recommendation = np.empty(pulls.shape), np.empty(pulls.shape)
-    for kind, rows in zip(REWARDS, (~binary, binary), strict=True):
-        if rows.any():
-            if kind == "binary":
-                seen = binary_moments(pulls[rows], shares[rows], np)
-            else:
-                seen = moments(pulls[rows], statistics.means[rows], statistics.variances[rows], np)
-            shown = view(pulls[rows], seen, np.full((rows.sum(), 1), float(left)), np)
-            parts = [
-                View(*(part[start : start + AT_ONCE] for part in shown)) for start in range(0, rows.sum(), AT_ONCE)
-            ]
-            of_pulls[rows], of_recommendation[rows] = map(
-                np.concatenate, zip(*(_forward(networks[kind], part) for part in parts), strict=True)
-            )
-    return of_pulls, of_recommendation
+    seen = estimates(rewards, statistics, np)
+    found = rivals(seen.means, task, np.tile(task.numbers(pulls.shape[1]), (len(pulls), 1)))
+    shown = view(pulls, seen, found, left, np)
+    parts = (View(*(part[start : start + AT_ONCE] for part in shown)) for start in range(0, len(pulls), AT_ONCE))
+    of_pulls, corrected = zip(*(_forward(network, part) for part in parts), strict=True)
+    return np.concatenate(of_pulls), np.concatenate(corrected)
 
 
 def _forward(w: Mapping[str, FloatArray], shown: View) -> tuple[FloatArray, FloatArray]:
@@ -287,7 +268,7 @@ def _forward(w: Mapping[str, FloatArray], shown: View) -> tuple[FloatArray, Floa
     own = np.matmul(hidden, w["own.weight"].T, out=other)
     own += pooled[:, None]
     out = relu(own) @ w["out.weight"].T + w["out.bias"]
-    return shown.pulls + out[..., 0], shown.recommendation + out[..., 1]
+    return shown.pulls + out[..., 0], shown.means + shown.step * out[..., 1]
 
 
 def _read(path: Path) -> tuple[Networks, Mapping[str, Any]]:
@@ -296,5 +277,6 @@ def _read(path: Path) -> tuple[Networks, Mapping[str, Any]]:
 
 
 @lru_cache(maxsize=1)
-def _shipped() -> tuple[Networks, Mapping[str, Any]]:
+def shipped() -> tuple[Networks, Mapping[str, Any]]:
+    """Return the weights of the library, and their provenance."""
     return _read(SHIPPED)

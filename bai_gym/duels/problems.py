@@ -7,13 +7,13 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 from typing_extensions import override
 
 from bai_gym import validation
 from bai_gym.data import read_names, read_table
 from bai_gym.data.matrix import ScoreMatrix
 from bai_gym.duels.bandits import DuelBandit
-from bai_gym.duels.strengths import chance
 from bai_gym.duels.tasks import Condorcet, pairs
 from bai_gym.errors import DataError, InstanceError
 from bai_gym.problems import FixedProblem, Problem
@@ -203,7 +203,7 @@ class BradleyTerry(Problem):
         self.num_arms = bandit.num_arms
 
     def _asked(self, strengths: FloatArray) -> tuple[DuelBandit, Task | None]:
-        wins = chance(strengths[:, :, None] - strengths[:, None, :])
+        wins = expit(strengths[:, :, None] - strengths[:, None, :])
         return asked(wins, np.zeros(wins.shape), self.question)
 
     @override

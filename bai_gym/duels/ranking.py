@@ -14,7 +14,7 @@ from scipy import special, stats
 
 from bai_gym.cli.console import OUT
 from bai_gym.duels.problems import counted
-from bai_gym.duels.strengths import chance, differences, fitted, reductions
+from bai_gym.duels.strengths import differences, fitted, reductions
 from bai_gym.duels.tasks import pairs
 from bai_gym.errors import DataError
 from bai_gym.results.layout import Column, Table
@@ -120,14 +120,14 @@ def ranked(names: Sequence[str], wins: FloatArray, ties: FloatArray) -> Ranking:
     centre, covariance = (array[0] for array in fitted(duels[None], shares[None]))
     drawn = np.random.default_rng(0).multivariate_normal(centre, covariance, DRAWS, method="cholesky")
     best = np.bincount(drawn.argmax(axis=1), minlength=len(names)) / DRAWS
-    losses = (chance(drawn.max(axis=1, keepdims=True) - drawn) - 0.5).mean(axis=0)
+    losses = (special.expit(drawn.max(axis=1, keepdims=True) - drawn) - 0.5).mean(axis=0)
     order = np.argsort(-centre, kind="stable")
     about = np.eye(len(names)) - 1.0 / len(names)  # differences from the average item
     half = QUANTILE * np.sqrt(np.diagonal(about @ covariance @ about))
     strengths = about @ centre
     rival = max(order[1:].tolist(), key=lambda item: best[item])
     told = int(reductions(centre[None], covariance[None], order[:1], np.array([rival])).argmax())
-    p = chance(differences(len(names)) @ centre)
+    p = special.expit(differences(len(names)) @ centre)
     deviance = 2 * duels * (special.rel_entr(shares, p) + special.rel_entr(1 - shares, 1 - p))
     freedom = np.count_nonzero(duels) - len(names) + 1
     rows = (

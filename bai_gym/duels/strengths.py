@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import expit
 
 from bai_gym.duels.tasks import count_items, pairs
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["SPREAD", "STEPS", "chance", "differences", "fitted", "reductions"]
+__all__ = ["SPREAD", "STEPS", "differences", "fitted", "reductions"]
 
 SPREAD = 1.5  # standard deviation of strengths in the prior
 STEPS = 30  # of Newton's method, from equal strengths; one or two follow a single duel
@@ -18,11 +19,6 @@ def differences(items: int) -> FloatArray:
     left, right = pairs(items)
     unit = np.eye(items)
     return np.asarray(unit[left] - unit[right])
-
-
-def chance(logits: FloatArray) -> FloatArray:
-    """Return 1 / (1 + exp(-x)), the chance of an item that is stronger by x."""
-    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * logits)))
 
 
 def fitted(
@@ -51,7 +47,7 @@ def fitted(
     squares = np.einsum("ka,kb->kab", x, x).reshape(len(x), -1)
     strengths = np.zeros((len(pulls), items)) if strengths is None else strengths
     for _ in range(steps):
-        chances = chance(strengths @ x.T)
+        chances = expit(strengths @ x.T)
         information = ((pulls * chances * (1.0 - chances)) @ squares).reshape(-1, items, items) + prior
         covariance = np.linalg.inv(information)
         slope = (pulls * (means - chances)) @ x - strengths / spread**2
@@ -73,7 +69,7 @@ def reductions(strengths: FloatArray, covariance: FloatArray, one: IntArray, oth
     """
     rows, x = np.arange(len(strengths)), differences(strengths.shape[1])
     spread = covariance @ x.T  # (N, n, K)
-    chances = chance(strengths @ x.T)
+    chances = expit(strengths @ x.T)
     v = chances * (1.0 - chances)
     shared = spread[rows, one] - spread[rows, other]
     return np.asarray(v * shared**2 / (1.0 + v * np.einsum("ka,nak->nk", x, spread)))

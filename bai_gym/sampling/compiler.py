@@ -297,7 +297,7 @@ def _versions() -> str:
 def _first_rows(argument: Any) -> Any:
     """Return an argument of a loop for no episodes, of the same type."""
     if isinstance(argument, tuple):
-        return tuple(_first_rows(part) for part in argument)
+        return getattr(argument, "_make", tuple)(_first_rows(part) for part in argument)
     return argument[:0] if isinstance(argument, np.ndarray) else argument
 
 

@@ -3,8 +3,7 @@
 Best arm and top m: :mod:`bai_gym.theory.complexity`; thresholding: :mod:`bai_gym.theory.thresholding`; bounds, with a
 table of them by agent: :mod:`bai_gym.theory.bounds`; the lower bound for fixed confidence:
 :mod:`bai_gym.theory.characteristic_time`; ranking and selection: :mod:`bai_gym.theory.selection`. The optimal value on
-small Bernoulli bandits: :mod:`bai_gym.theory.bayes_optimal`, in stages :mod:`bai_gym.theory.stages`. The error exponent
-of two Bernoulli arms with fixed shares: :mod:`bai_gym.theory.two_arms`.
+small Bernoulli bandits: :mod:`bai_gym.theory.bayes_optimal`.
 """
 
 from typing import TYPE_CHECKING
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
         ugape_v_complexity,
     )
     from bai_gym.theory.selection import bechhofer_constant, bechhofer_pulls, nelson_matejcik_constant, rinott_constant
-    from bai_gym.theory.stages import staged_value
     from bai_gym.theory.thresholding import (
         threshold_gaps,
         threshold_h1,
@@ -59,7 +57,6 @@ if TYPE_CHECKING:
         threshold_sigma_h1,
         threshold_sigma_h2,
     )
-    from bai_gym.theory.two_arms import two_arm_exponent
 
 __all__ = [
     "BOUNDS",
@@ -91,7 +88,6 @@ __all__ = [
     "shadavar_bound",
     "shvar_bound",
     "solve_bayes",
-    "staged_value",
     "successive_rejects_bound",
     "threshold_gaps",
     "threshold_h1",
@@ -99,7 +95,6 @@ __all__ = [
     "threshold_sigma_h1",
     "threshold_sigma_h2",
     "top_gaps",
-    "two_arm_exponent",
     "ucb_e_bound",
     "ucbev_bound",
     "ugape_complexity",

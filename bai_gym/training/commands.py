@@ -127,8 +127,8 @@ def universal(
         list[str] | None,
         _entries(
             "width=16",
-            "stages (fewest and most of an episode: 6,20), families (of instances, with commas), without (features "
-            "left out, with commas), size (arms of all episodes of a batch), width (of the layers), learning_rate",
+            "stages (fewest and most of an episode: 6,20), families (of instances, with commas), questions (tasks, "
+            "with commas), size (arms of all episodes of a batch), width (of the layers), learning_rate",
         ),
     ] = None,
     minutes: Annotated[float | None, typer.Option(help="Stop after this time; the same command resumes.")] = None,

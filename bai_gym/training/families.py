@@ -1,4 +1,4 @@
-"""The instances that the universal agent is trained on: a mixture of families of Gaussian and Bernoulli arms.
+"""The instances that the universal agent is trained on: a mixture of questions, and families of arms.
 
 Registered environments are not among them. Variances never alternate with the rank of the arm, as those of
 ``BAI-Gaussian64-v0`` do. Means of Bernoulli arms are random draws, differ by random increments, or are scattered around
@@ -10,27 +10,31 @@ ratings.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
+from bai_gym.agents.training.contenders import of_rivals, rivals
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.tasks import BestArm, BestOfEach, Task, Thresholding, TopM
 
-__all__ = ["DEVIATIONS", "FAMILIES", "GAPS", "Group", "draw_group", "hardness"]
+__all__ = ["DEVIATIONS", "FAMILIES", "GAPS", "QUESTIONS", "Group", "draw_group", "hardness"]
 
 Kind = Literal["gaussian", "bernoulli"]
 
 FAMILIES = ("gaussian", "bernoulli", "bernoulli-prior")
 SHARES = {"gaussian": 0.5, "bernoulli": 0.3, "bernoulli-prior": 0.2}
 KIND: dict[str, Kind] = {"gaussian": "gaussian", "bernoulli": "bernoulli", "bernoulli-prior": "bernoulli"}
+QUESTIONS = {"best-arm": 0.4, "top-m": 0.2, "thresholding": 0.25, "best-of-each": 0.15}
 GAPS = ("power", "geometric", "groups", "few", "increments", "normal", "uniform", "beta")
 DRAWN = ("increments", "normal", "uniform", "beta")  # shapes that are random
 BERNOULLI_GAPS = ("increments", "normal", "scattered", "ranks")
 DEVIATIONS = ("equal", "lognormal", "subset", "trend", "best")
 FEWEST, MOST = 2, 64  # arms
+LEAST = 1e-6  # gap, of means that are equal
 SHORTEST, LONGEST = 2.0, 300.0  # pulls per arm
 
 
@@ -40,45 +44,102 @@ class Group:
 
     Attributes:
         kind: Distribution of the rewards.
-        means: ``(N, K)`` true means; the first arm is the best.
+        means: ``(N, K)`` true means; the first arm is the best, of several bandits that of each.
         deviations: ``(N, K)`` true standard deviations.
         budgets: ``(P,)`` pulls of an episode of each part, which has N / P instances in a row.
+        task: The question.
+        numbers: ``(N, ...)`` the numbers of the task in each instance.
     """
 
     kind: Kind
     means: FloatArray
     deviations: FloatArray
     budgets: IntArray
+    task: Task
+    numbers: FloatArray
 
 
 def draw_group(
-    rng: np.random.Generator, families: Sequence[str] = FAMILIES, *, size: int = 8000, most: int = 400, parts: int = 3
+    rng: np.random.Generator,
+    families: Sequence[str] = FAMILIES,
+    questions: Sequence[str] = tuple(QUESTIONS),
+    *,
+    size: int = 8000,
+    most: int = 400,
+    parts: int = 3,
 ) -> Group:
-    """Draw a kind of reward, a number of arms (2 to 64), and for each part a family, a budget and instances.
+    """Draw a kind of reward, a question, a number of arms (2 to 64), and for each part a family, budget and instances.
 
     Args:
         rng: Source of randomness.
         families: Families to draw from, some of :data:`FAMILIES`.
+        questions: Tasks to draw from, some of :data:`QUESTIONS`.
         size: Approximate number of instances times arms.
         most: Largest number of instances, up to rounding.
         parts: Number of parts.
 
     Raises:
-        ParameterError: If there is no such family.
+        ParameterError: If there is no such family, or no such question.
     """
-    check_families(families)
-    first = _choose(rng, families)
+    check_words("families", families, FAMILIES)
+    check_words("questions", questions, QUESTIONS)
+    first, question = _choose(rng, families, SHARES), _choose(rng, questions, QUESTIONS)
     same = [family for family in families if KIND[family] == KIND[first]]
-    num_arms = round(_log_uniform(rng, FEWEST, MOST))
-    batch = math.ceil(min(size / num_arms, most) / parts)
-    drawn = [_draw(rng, _choose(rng, same), batch, num_arms) for _ in range(parts)]
+    bandits = round(_log_uniform(rng, 2, 12)) if question == "best-of-each" else 1
+    num_arms = round(_log_uniform(rng, 3 if question == "top-m" else FEWEST, MOST / bandits))
+    batch = math.ceil(min(size / num_arms / bandits, most) / parts)
+    drawn = [_draw(rng, _choose(rng, same, SHARES), batch * bandits, num_arms) for _ in range(parts)]
     means, deviations, budgets = zip(*drawn, strict=True)
-    return Group(KIND[first], np.concatenate(means), np.concatenate(deviations), np.array(budgets))
+    shape = (batch * parts, num_arms * bandits)
+    task: Task = BestArm() if bandits == 1 else BestOfEach(bandits)
+    if question == "top-m":
+        task = TopM(int(rng.integers(2, max(num_arms // 2, 2) + 1)))
+    numbers = np.tile(task.numbers(shape[1]), (shape[0], 1))
+    group = Group(
+        KIND[first],
+        np.concatenate(means).reshape(shape),
+        np.concatenate(deviations).reshape(shape),
+        bandits * np.array(budgets),
+        task,
+        numbers,
+    )
+    if question == "thresholding":
+        group = replace(group, task=Thresholding(0.0), numbers=_thresholds(rng, group.means))
+    return group if question in ("best-arm", "best-of-each") else _as_hard(rng, group)
 
 
-def _choose(rng: np.random.Generator, families: Sequence[str]) -> str:
-    shares = np.array([SHARES[family] for family in families])
-    return families[rng.choice(len(families), p=shares / shares.sum())]
+def _thresholds(rng: np.random.Generator, means: FloatArray) -> FloatArray:
+    """Return ``(N, 2)`` thresholds between two arms that follow one another, or beyond all, and an accuracy of 0."""
+    batch, num_arms = means.shape
+    means = -np.sort(-means, axis=1)
+    step = means.std(axis=1, keepdims=True) * rng.uniform(0.1, 1.0, (batch, 2))
+    ends = np.concatenate([means[:, :1] + step[:, :1], means, means[:, -1:] - step[:, 1:]], axis=1)
+    above = rng.integers(0, num_arms + 1, (batch, 1))
+    high, low = (np.take_along_axis(ends, above + k, 1) for k in (0, 1))
+    return np.concatenate([high + (low - high) * rng.uniform(0.15, 0.85, (batch, 1)), np.zeros((batch, 1))], axis=1)
+
+
+def _as_hard(rng: np.random.Generator, group: Group) -> Group:
+    """Return the instances so noisy, or with 0 and 1 so many pulls, that z of the hardest comparison is as drawn."""
+    found = rivals(group.means, group.task, group.numbers)
+    gaps = found.side * (group.means - of_rivals(group.means, found, np)) - found.offset
+    gaps = np.maximum(gaps, 1e-3 * gaps.max(axis=1, keepdims=True) + LEAST)
+    squares = group.deviations**2
+    shares = squares / gaps**2
+    parts, batch = len(group.budgets), len(group.means) // len(group.budgets)
+    error = squares * shares.sum(axis=1, keepdims=True) / shares / np.repeat(group.budgets, batch)[:, None]
+    now = (gaps / np.sqrt(error + of_rivals(error, found, np))).min(axis=1)
+    factor = rng.uniform(0.8, 4.2, len(now)) * _noise(rng, 0.15, now.shape) / now
+    if group.kind == "gaussian":
+        return replace(group, deviations=group.deviations / factor[:, None])
+    num_arms = group.means.shape[1]
+    most = np.median(factor.reshape(parts, batch), axis=1) ** 2 * group.budgets
+    return replace(group, budgets=np.ceil(np.clip(most, SHORTEST * num_arms, LONGEST * num_arms)).astype(np.int64))
+
+
+def _choose(rng: np.random.Generator, words: Sequence[str], weights: Mapping[str, float]) -> str:
+    shares = np.array([weights[word] for word in words])
+    return words[rng.choice(len(words), p=shares / shares.sum())]
 
 
 def _draw(rng: np.random.Generator, family: str, batch: int, num_arms: int) -> tuple[FloatArray, FloatArray, int]:
@@ -110,10 +171,10 @@ def _draw(rng: np.random.Generator, family: str, batch: int, num_arms: int) -> t
     return -gaps, deviations / _factor(z, hardness(gaps, deviations, budget), drawn), budget
 
 
-def check_families(families: Sequence[str]) -> None:
-    """Raise :class:`ParameterError` unless these are families, and at least one."""
-    if not families or set(families) - set(FAMILIES):
-        raise ParameterError(f"families must be some of {', '.join(FAMILIES)}, not {', '.join(families) or 'none'}")
+def check_words(name: str, words: Sequence[str], allowed: Collection[str]) -> None:
+    """Raise :class:`ParameterError` unless these are some of the allowed ones, and at least one."""
+    if not words or set(words) - set(allowed):
+        raise ParameterError(f"{name} must be some of {', '.join(allowed)}, not {', '.join(words) or 'none'}")
 
 
 def hardness(gaps: FloatArray, deviations: FloatArray, budget: float) -> FloatArray:

@@ -6,7 +6,7 @@ import json
 import math
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -17,7 +17,15 @@ import numpy as np
 import torch
 from typing_extensions import override
 
-from bai_gym.agents.training.contenders import ARM_FEATURES, STATE_FEATURES, WEIGHT, binary_moments, moments, view
+from bai_gym.agents.training.contenders import (
+    ARM_FEATURES,
+    STATE_FEATURES,
+    WEIGHT,
+    Rivals,
+    estimates,
+    rivals,
+    view,
+)
 from bai_gym.agents.training.features import REWARDS
 from bai_gym.agents.training.network import load_weights, save_weights
 from bai_gym.agents.training.sb3 import check_device
@@ -26,10 +34,10 @@ from bai_gym.common.seeding import check_seed, generator
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.results.writer import ResultsWriter, write_atomically
 from bai_gym.training.arrays import Arms, State, pull, start
-from bai_gym.training.families import FAMILIES, KIND, Group, check_families, draw_group
+from bai_gym.training.families import FAMILIES, KIND, QUESTIONS, Group, check_words, draw_group
 from bai_gym.training.learning import claim, one_thread
 from bai_gym.training.tracking import OnValues
-from bai_gym.validation import choice, integer, real
+from bai_gym.validation import integer, real
 
 __all__ = ["Network", "Networks", "UniversalRecipe", "error_probability", "play", "train_universal"]
 
@@ -38,7 +46,8 @@ Log = Callable[[str, float, int], None]
 
 BATCHES = 2  # of each network in a step, each with its own number of arms
 LAST_RATE = 1e-4
-SHARPNESS = 1.5  # of the logits in the soft error probability
+SHARPNESS = 2.5  # of the standardised gaps in the soft error probability
+CHANCES = 1.7  # the same in the probability of the recommendation
 EASY = 0.002  # errors below this count little more
 RECOMMENDATION = 0.3  # weight of the cross-entropy of the recommendation
 AVERAGING = 0.005  # of the exponential average of the weights
@@ -60,12 +69,10 @@ class UniversalRecipe:
         stages: Fewest and most stages of an episode in training; the network learns to play with any number between.
         families: Families of instances, some of :data:`bai_gym.training.families.FAMILIES`, as a list, or as text with
             commas. Without Bernoulli arms, or without others, one of the two networks stays as it starts.
+        questions: Tasks, some of :data:`bai_gym.training.families.QUESTIONS`, likewise.
         size: Approximate number of arms in a batch (over all its episodes); a step has two for each network.
         width: Width of the layers.
         learning_rate: Its first value; it decreases to 0.0001.
-        without: Features that the networks do not see, some of
-            :data:`bai_gym.agents.training.contenders.ARM_FEATURES` and ``STATE_FEATURES``. The hand-made logits and
-            the pooling by weight stay as they are.
 
     Raises:
         ParameterError: If a value is outside its range.
@@ -75,10 +82,10 @@ class UniversalRecipe:
     seed: int = 0
     stages: tuple[int, int] = (6, 20)
     families: tuple[str, ...] = FAMILIES
+    questions: tuple[str, ...] = tuple(QUESTIONS)
     size: int = 8000
     width: int = 48
     learning_rate: float = 3e-3
-    without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -91,14 +98,12 @@ class UniversalRecipe:
         if fewest > most:
             raise ParameterError(f"stages must be the fewest and the most, not {fewest} and {most}")
         object.__setattr__(self, "stages", (fewest, most))
-        object.__setattr__(self, "families", _words(self.families, "families"))
-        check_families(self.families)
+        for name, allowed in (("families", FAMILIES), ("questions", QUESTIONS)):
+            object.__setattr__(self, name, _words(getattr(self, name), name))
+            check_words(name, getattr(self, name), allowed)
         integer(self.size, "size", least=64)
         integer(self.width, "width", least=1)
         real(self.learning_rate, "learning_rate", above=0)
-        object.__setattr__(self, "without", _words(self.without, "without"))
-        for feature in self.without:
-            choice(feature, (*ARM_FEATURES, *STATE_FEATURES), "without")
 
     def to_json(self, start: Mapping[str, Any] | None = None) -> str:
         """Return the recipe as JSON, sorted, with the provenance of the weights to start from, if any."""
@@ -137,33 +142,24 @@ class Network(torch.nn.Module):
         torch.nn.init.zeros_(self.out.weight)
         torch.nn.init.zeros_(self.out.bias)
 
-    def leave_out(self, features: Sequence[str]) -> None:
-        """Set the weights of some features to 0, and keep them there in training."""
-        for layer, names in ((self.arm, ARM_FEATURES), (self.state, STATE_FEATURES)):
-            mask = torch.tensor([float(name not in features) for name in names], device=layer.weight.device)
-            layer.weight.data *= mask
-            layer.weight.register_hook(mask.mul)  # type: ignore[no-untyped-call]
-
     @override
-    def forward(self, state: State, left: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return ``(N, K)`` logits of the next pulls, and of the recommendation.
+    def forward(self, state: State, left: torch.Tensor, group: Group) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return ``(N, K)`` logits of the next pulls, and the corrected means.
 
         Args:
             state: Statistics of episodes, with at least one pull of each arm.
             left: ``(N, 1)`` pulls that are left.
+            group: The instances; of these the question alone is looked at.
         """
-        if self.rewards == "binary":
-            moments_of_arms = binary_moments(state.pulls, state.means, torch)
-        else:
-            moments_of_arms = moments(state.pulls, state.means, state.variances, torch)
-        inputs = view(state.pulls, moments_of_arms, left, torch)
+        seen = estimates(self.rewards, state, torch)
+        inputs = view(state.pulls, seen, compared(seen.means, group), left, torch)
         hidden = torch.relu(self.arm(inputs.arms) + self.state(inputs.state).unsqueeze(-2))
         hidden = torch.relu(self.encoder(hidden))
         weight = inputs.arms[..., WEIGHT : WEIGHT + 1]
         among = (hidden * weight).sum(-2) / weight.sum(-2)
         pooled = self.mean(hidden.mean(-2)) + self.max(hidden.amax(-2)) + self.contenders(among)
         out = self.out(torch.relu(self.own(hidden) + pooled.unsqueeze(-2)))
-        return inputs.pulls + out[..., 0], inputs.recommendation + out[..., 1]
+        return inputs.pulls + out[..., 0], inputs.means + inputs.step * out[..., 1]
 
 
 class Networks(torch.nn.Module):
@@ -183,7 +179,14 @@ class Networks(torch.nn.Module):
         return self.binary if kind == "bernoulli" else self.any
 
 
-def play(network: Network, group: Group, stages: int, random: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+def compared(means: torch.Tensor, group: Group) -> Rivals:
+    """Return what each arm is compared with, given estimated or true means ``(N, K)``."""
+    found = rivals(means.detach().cpu().numpy(), group.task, group.numbers)
+    arm, *rest = (torch.as_tensor(array, device=means.device) for array in found)
+    return Rivals(arm, *(array.to(means.dtype) for array in rest))
+
+
+def play(network: Network, group: Group, stages: int, random: torch.Generator) -> torch.Tensor:
     """Play an episode of each instance; gradients flow through the counts of all stages.
 
     Args:
@@ -193,14 +196,16 @@ def play(network: Network, group: Group, stages: int, random: torch.Generator) -
         random: Source of randomness, on the same device.
 
     Returns:
-        ``(N, K)`` logits of the recommendation, and ``(N,)`` the positions of the best arms.
+        ``(N, K)`` by how many standard errors each arm is on its side by the corrected means, negative on the wrong
+        side; infinite for the better arm of a pair that are compared with each other, since the other one counts.
     """
     like = network.out.bias
     means = torch.as_tensor(group.means, dtype=like.dtype, device=like.device)
     deviations = torch.as_tensor(group.deviations, dtype=like.dtype, device=like.device)
-    order = torch.argsort(torch.rand(means.shape, generator=random, device=like.device), 1)
-    arms = Arms(group.kind, means.gather(1, order), deviations.gather(1, order))
     num_arms, binary = means.shape[1], group.kind == "bernoulli"
+    bandit = torch.arange(num_arms, device=like.device) // (num_arms // group.task.num_bandits)
+    order = torch.argsort(bandit + torch.rand(means.shape, generator=random, device=like.device), 1)
+    arms = Arms(group.kind, means.gather(1, order), deviations.gather(1, order))
     plan = np.stack([stage_sizes(budget, num_arms, stages) for budget in group.budgets.tolist()])
     sizes = torch.as_tensor(plan, dtype=like.dtype, device=like.device)
     sizes = sizes.repeat_interleave(len(means) // len(plan), 0)[..., None]  # (P, S) -> (N, S, 1)
@@ -211,13 +216,18 @@ def play(network: Network, group: Group, stages: int, random: torch.Generator) -
         if stage == 0 and not binary:  # before two pulls of an arm nothing is known about its variance
             state = pull(arms, state, (size / num_arms).expand_as(means), random)
         else:
-            logits, _ = network(state, left)
+            logits, _ = network(state, left, group)
             counts = size * (torch.softmax(logits, 1) * (1.0 - FLOOR) + FLOOR / num_arms)
             whole = _rounded(counts.detach(), size, random)
             state = pull(arms, state, whole, random, gradient=counts if counts.requires_grad else None)
         left = left - size
-    _, logits = network(state, left)
-    return logits, order.argmin(1)
+    _, corrected = network(state, left, group)
+    found = compared(corrected, group)
+    seen = estimates(network.rewards, state, torch)._replace(means=corrected)
+    shown = view(state.pulls, seen, found, left, torch)
+    z, leads = (shown.arms[..., ARM_FEATURES.index(name)] for name in ("z", "leader"))
+    is_right = found.side == compared(arms.means, group).side
+    return torch.where(leads > 0.0, torch.inf, 2.0 * torch.where(is_right, z, -z))
 
 
 def _rounded(counts: torch.Tensor, size: torch.Tensor, random: torch.Generator) -> torch.Tensor:
@@ -230,11 +240,10 @@ def _rounded(counts: torch.Tensor, size: torch.Tensor, random: torch.Generator) 
 
 def _loss(network: Network, group: Group, stages: int, random: torch.Generator) -> torch.Tensor:
     """Return the mean over the parts of the logarithm of the error probability, so that easy and hard ones count."""
-    logits, best = play(network, group, stages, random)
-    parts = len(group.budgets)
-    soft = torch.softmax(SHARPNESS * logits, 1).gather(1, best[:, None]).reshape(parts, -1)
-    recommended = torch.log_softmax(logits, 1).gather(1, best[:, None])
-    return torch.log(1.0 - soft.mean(1) + EASY).mean() - RECOMMENDATION * recommended.mean()
+    margins = play(network, group, stages, random)
+    soft, right = (1.0 / (1.0 + torch.exp(-sharpness * margins).sum(1)) for sharpness in (SHARPNESS, CHANCES))
+    easy = torch.log(1.0 - soft.reshape(len(group.budgets), -1).mean(1) + EASY)
+    return easy.mean() - RECOMMENDATION * torch.log(right).mean()
 
 
 def error_probability(networks: Networks, groups: list[Group], seed: int) -> np.ndarray:
@@ -244,8 +253,8 @@ def error_probability(networks: Networks, groups: list[Group], seed: int) -> np.
         network = networks.of(group.kind)
         random = _random(network.out.bias.device, seed, "validation", number)
         with torch.no_grad():
-            logits, best = play(network, group, STAGES_AT_PLAY, random)
-        errors.append((logits.argmax(1) != best).double().reshape(len(group.budgets), -1).mean(1).cpu().numpy())
+            margins = play(network, group, STAGES_AT_PLAY, random)
+        errors.append((margins < 0.0).any(1).double().reshape(len(group.budgets), -1).mean(1).cpu().numpy())
     return np.stack(errors)
 
 
@@ -300,6 +309,7 @@ def train_universal(
         draw_group(
             generator(1, "validation", number),
             recipe.families,
+            recipe.questions,
             size=VALIDATION_SIZE * recipe.size,
             most=VALIDATION_EPISODES,
         )
@@ -310,8 +320,6 @@ def train_universal(
         networks = Networks(recipe.width).to(place)
         if first is not None:
             networks.load_state_dict({name: torch.as_tensor(array) for name, array in first.items()})
-        for network in (networks.any, networks.binary):
-            network.leave_out(recipe.without)
         optimizer = torch.optim.Adam(networks.parameters(), lr=recipe.learning_rate)
         average = {name: value.clone() for name, value in networks.state_dict().items()}
         done = 0
@@ -363,7 +371,7 @@ def _step(networks: Networks, optimizer: torch.optim.Optimizer, recipe: Universa
         random = _random(network.out.bias.device, recipe.seed, "pulls", kind, number)
         families = [family for family in recipe.families if KIND[family] == kind]
         for _ in range(BATCHES):
-            group = draw_group(rng, families, size=recipe.size)
+            group = draw_group(rng, families, recipe.questions, size=recipe.size)
             loss = _loss(network, group, int(rng.integers(recipe.stages[0], recipe.stages[1] + 1)), random)
             (loss / BATCHES).backward()  # type: ignore[no-untyped-call]
             losses.append(float(loss.detach()))

@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from bai_gym import evaluate
 from bai_gym.cli.main import main
@@ -21,7 +22,7 @@ from bai_gym.duels import (
     verdicts_problem,
 )
 from bai_gym.duels.ranking import ranking
-from bai_gym.duels.strengths import chance, differences, fitted
+from bai_gym.duels.strengths import differences, fitted
 from bai_gym.duels.tasks import pair, pairs
 from bai_gym.errors import AgentError, BaiGymError, DataError, InstanceError, ParameterError, PullError
 
@@ -194,7 +195,7 @@ def test_a_ranking_says_who_is_the_strongest_and_how_sure_that_is(
         assert abs(item.strength - strength) < 2 * item.half < 0.9, item
     wins = np.array([[(won[(one == i) & (other == j)] == names[i]).mean() for i, j in zip(left, right, strict=True)]])
     strengths, covariance = fitted(np.full((1, 10), 60.0), wins)
-    slope = (60.0 * (wins - chance(strengths @ differences(5).T))) @ differences(5) - strengths / 1.5**2
+    slope = (60.0 * (wins - expit(strengths @ differences(5).T))) @ differences(5) - strengths / 1.5**2
     np.testing.assert_allclose(slope, 0.0, atol=1e-8)
     np.testing.assert_allclose(np.diff([item.strength for item in found.items]), np.diff(strengths[0]), atol=1e-12)
     cycle = {"model_a": [*"abc"] * 40, "model_b": [*"bca"] * 40, "winner": ["model_a"] * 120}

@@ -9,23 +9,16 @@ import pytest
 
 from bai_gym import agents, compare, evaluate
 from bai_gym.agents.tools.choosing import largest_remainders, systematic
-from bai_gym.agents.training.contenders import binary_moments, moments
-from bai_gym.agents.training.universal import SHIPPED, Universal, logits, stage_sizes, two_valued, within_room
+from bai_gym.agents.training.contenders import binary_moments, moments, rivals
+from bai_gym.agents.training.universal import SHIPPED, Universal, outputs, stage_sizes, within_room
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, Statistics
+from bai_gym.tasks import AllWithin, BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
 
 NETWORKS = Universal().networks
-
-
-def statistics_of(rewards: list[list[list[float]]]) -> Statistics:
-    """Statistics of episodes, each a list of arms, each a list of rewards."""
-    pulls = np.array([[len(arm) for arm in arms] for arms in rewards])
-    means = np.array([[np.mean(arm) for arm in arms] for arms in rewards])
-    variances = np.array([[np.var(arm, ddof=1) if len(arm) > 1 else 0.0 for arm in arms] for arms in rewards])
-    return Statistics(pulls, means, variances)
 
 
 def drawn(kind: str, num_arms: int, each: int = 5, batch: int = 20, seed: int = 0) -> Statistics:
@@ -67,45 +60,52 @@ def test_what_an_arm_has_no_room_for_goes_to_the_others() -> None:
     np.testing.assert_allclose(within_room(wanted, room), expected, rtol=1e-9)
 
 
-def test_two_values_are_recognised_wherever_they_lie() -> None:
-    rewards = [
-        [[0, 1, 1], [0.0], [1, 1]],
-        [[5, 7, 7], [5.0], [7, 7]],
-        [[0, 1, 2], [0.0], [1, 1]],
-        [[0.3, 1.4, 2], [0.1], [-1.2, 1]],
-        [[0, 0, 0], [0.0], [0, 0]],
-        [[1, 1, 1], [1.0], [1, 1]],
-    ]
-    binary, shares = two_valued(statistics_of(rewards))
-    assert binary.tolist() == [True, True, False, False, True, True]
-    assert shares[:2].tolist() == pytest.approx(np.array([[2 / 3, 0.0, 1.0]] * 2))
-    assert shares[4:].tolist() == [[0.0] * 3, [1.0] * 3]
-    # Two rewards are always two values: they count only if they are 0 and 1.
-    binary, _ = two_valued(statistics_of([[[0.0], [1.0]], [[0.2], [1.7]]]))
-    assert binary.tolist() == [True, False]
-
-
-@pytest.mark.each("kind", ["gaussian", "bernoulli"])
-def test_scale_and_shift_of_the_rewards_change_nothing(kind: str) -> None:
-    seen = drawn(kind, 12)
-    assert (two_valued(seen)[0] == (kind == "bernoulli")).all()
-    expected = logits(NETWORKS, seen, 40)
+def test_scale_and_shift_of_the_rewards_change_nothing() -> None:
+    seen, left = drawn("gaussian", 12), np.full((20, 1), 40.0)
     for scale, shift in ((1e-6, 0.0), (1e6, 0.0), (3.0, 100.0), (0.25, -7.0)):
         moved = Statistics(seen.pulls, scale * seen.means + shift, scale**2 * seen.variances)
-        for one, other in zip(logits(NETWORKS, moved, 40), expected, strict=True):
-            np.testing.assert_allclose(one, other, atol=1e-6)
+        for one, other in (
+            (BestArm(), BestArm()),
+            (TopM(3), TopM(3)),
+            (Thresholding(0.4), Thresholding(scale * 0.4 + shift)),
+            (AllWithin(0.2), AllWithin(scale * 0.2)),
+        ):
+            shares, means = outputs(NETWORKS["any"], "any", seen, left, one)
+            found, corrected = outputs(NETWORKS["any"], "any", moved, left, other)
+            np.testing.assert_allclose(found, shares, atol=1e-6, err_msg=f"{one}")
+            np.testing.assert_allclose(corrected, scale * means + shift, rtol=1e-6, err_msg=f"{one}")
+
+
+def test_what_arms_are_compared_with_by_hand() -> None:
+    means = np.array([[0.1, 0.7, 0.4, 0.8]])
+    cases: list[tuple[Task, list[int], list[int], list[float]]] = [
+        # The others with the best arm; that one with the second.
+        (BestArm(), [3, 3, 3, 1], [-1, -1, -1, 1], [0.0] * 4),
+        # The two best ones with the third, the others with the second.
+        (TopM(2), [1, 2, 1, 2], [-1, 1, -1, 1], [0.0] * 4),
+        (BestOfEach(2), [1, 0, 3, 2], [-1, 1, -1, 1], [0.0] * 4),
+        (Thresholding(0.5), [-1] * 4, [-1, 1, -1, 1], [-0.5, 0.5, -0.5, 0.5]),
+        # The only contrast is that of the best arm, with which the others are compared.
+        (GoodArm(0.5), [3, 3, 3, -1], [-1, -1, -1, 1], [0.0, 0.0, 0.0, 0.5]),
+        (GoodArm(0.9), [-1] * 4, [-1] * 4, [-0.9] * 4),
+        # Only arm 1 is at most 0.2 worse than the best one, but for 0.1 more; in that contrast the best one is second.
+        (AllWithin(0.2), [3, 3, 3, 1], [-1, 1, -1, -1], [0.2, -0.2, 0.2, -0.2]),
+    ]
+    for task, arm, side, offset in cases:
+        found = rivals(means, task, np.array([task.numbers(4)]))
+        assert [found.arm[0].tolist(), found.side[0].tolist(), found.offset[0].tolist()] == [arm, side, offset], task
 
 
 def test_estimates_by_hand() -> None:
     # 2 of 2 and 3 of 6 successes: the centre is (1.5 + 1) / 4 = 5 / 8, so with two pulls more the shares are 3.25 / 4 =
     # 0.8125 and 4.25 / 8 = 0.53125. Variances 0.15234 and 0.24902 of 2 and 6 pulls are 0.22485 on average.
-    means, variances, _ = binary_moments(np.array([2.0, 6.0]), np.array([1.0, 0.5]), np)
-    assert means[0] - means[1] == pytest.approx(0.28125 / np.sqrt(0.22485), abs=1e-5)
+    means, unit, variances, _ = binary_moments(np.array([2.0, 6.0]), np.array([1.0, 0.5]), np)
+    assert means == pytest.approx([0.8125, 0.53125]) and unit == pytest.approx(np.sqrt(0.22485), abs=1e-4)
     assert variances == pytest.approx([(2 * 0.15234 / 0.22485 + 1) / 3, (6 * 0.24902 / 0.22485 + 1) / 7], abs=1e-4)
     # Single pulls have no variance of their own: that of both arms counts for two pulls.
-    means, variances, freedom = moments(np.ones(2), np.array([0.0, 2.0]), np.zeros(2), np)
-    assert freedom.tolist() == [2.0, 2.0] and variances.tolist() == [1.0, 1.0]
-    assert means == pytest.approx([-np.sqrt(2.0), np.sqrt(2.0)], rel=1e-5)  # half of the variance of the means is 0.5
+    means, unit, variances, freedom = moments(np.ones(2), np.array([0.0, 2.0]), np.zeros(2), np)
+    assert means.tolist() == [0.0, 2.0] and freedom.tolist() == [2.0, 2.0] and variances.tolist() == [1.0, 1.0]
+    assert unit == pytest.approx(np.sqrt(0.5), rel=1e-5)  # half of the variance of the means is 0.5
 
 
 def test_every_arm_has_a_part_of_each_stage() -> None:
@@ -164,3 +164,14 @@ def test_mistakes_are_answered_in_one_line(tmp_path) -> None:  # type: ignore[no
     copy = tmp_path / "mine.npz"
     copy.write_bytes(SHIPPED.read_bytes())
     assert Universal(path=copy, stages=9).label == "Universal(stages=9, mine)"
+
+
+def test_it_plays_every_question() -> None:
+    means, runs = [0.9, 0.2, 0.6, 0.1, 0.75, 0.3], 400
+    for task in (TopM(2), Thresholding(0.5), GoodArm(0.5), BestOfEach(2), AllWithin(0.2)):
+        errors = {}
+        for agent in ("Universal", "Uniform"):
+            arms = {"means": means, "distribution": "bernoulli"}
+            errors[agent] = evaluate(agent, "BAI-Custom-v0", budget=240, runs=runs, env_kwargs={**arms, "task": task})
+        found, uniform = (errors[agent].error_probability for agent in ("Universal", "Uniform"))
+        assert found < max(uniform, 0.02) + 3.0 * np.sqrt(uniform / runs), (task, found, uniform)
