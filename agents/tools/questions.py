@@ -30,7 +30,7 @@ from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence
 from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, RewardFamily
 from bai_gym.sampling import TO_FIRST, Episode, PerArm, Scratch, TieRule
 from bai_gym.statistics import FloatArray
-from bai_gym.tasks import Task
+from bai_gym.tasks import Contrasts, Task
 
 __all__ = [
     "QuestionState",
@@ -88,7 +88,7 @@ def answer(mean: FloatArray, w: QuestionState, question: Any) -> int:
     return int(question(w.seen, w, w.given))
 
 
-def gap(mean: FloatArray, w: QuestionState, k: int) -> float:
+def gap(mean: FloatArray, w: QuestionState | Contrasts, k: int) -> float:
     """Return m_i - m_j - offset of a contrast."""
     i, j = int(w.first[k]), int(w.second[k])
     return (mean[i] if i >= 0 else 0.0) - (mean[j] if j >= 0 else 0.0) - w.offset[k]
