@@ -246,7 +246,7 @@ def test_names_of_a_text_are_those_of_its_arms() -> None:
     assert len(places) > 1
 
 
-def test_a_pilot_and_items_in_common_move_with_their_arms() -> None:
+def test_a_pilot_moves_with_its_arms() -> None:
     pytest.importorskip("bai_gym.planning")
     env: Any = gym.make("BAI-Pilot-v0").unwrapped
     earlier = env.problem.start
@@ -254,6 +254,10 @@ def test_a_pilot_and_items_in_common_move_with_their_arms() -> None:
         observation, _ = env.reset(seed=seed)
         assert (observation["means"] == earlier.means[0][env.order]).all()
         assert (observation["pulls"] == earlier.pulls[0][env.order]).all()
+
+
+def test_items_in_common_move_with_their_arms() -> None:
+    pytest.importorskip("bai_gym.paired")
     for seed in range(3):
         paired: Any = gym.make(
             "BAI-PairedCustom-v0", means=MEANS, variances=[0.1] * 4, correlation=1.0, pairs=True, budget=8

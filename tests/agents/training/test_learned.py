@@ -326,7 +326,7 @@ def test_it_is_better_than_uniform_for_other_numbers_of_arms_too(num_arms: int, 
 def test_tables_name_the_prior_and_say_where_it_is_another_one() -> None:
     for env, kind, elsewhere in (
         ("BAI-Gaussian8-v0", "BAI-Gaussian8-v0", False),
-        ("BAI-GP16-v0", "BAI-Gaussian8-v0", True),
+        ("BAI-Gaussian32-v0", "BAI-Gaussian8-v0", True),
         ("BAI-Bernoulli10-v0", "BAI-Bernoulli10-v0", False),
         ("BAI-Bernoulli4-v0", "BAI-Bernoulli10-v0", True),
     ):
