@@ -207,14 +207,14 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
         self._stepper: Stepper | None = None
         self.begin(info)
 
-    def plays(self, task: Task) -> bool:
+    def plays(self, task: Task | type[Task]) -> bool:
         """Return whether the agent plays a task: one of :attr:`tasks` or, if it is :attr:`general`, with contrasts."""
         return task.name in self.tasks or (self.general and task.contrasts is not None)
 
     @property
     def known_tasks(self) -> list[str]:
         """The names of all tasks that the agent plays, those of other distributions included."""
-        return sorted({*self.tasks, *(name for name, task in TASKS.items() if self.general and task.contrasts)})
+        return sorted({*self.tasks, *(name for name, task in TASKS.items() if self.plays(task))})
 
     def _check_kinds(self) -> None:
         """Raise :class:`ParameterError` unless each number is a number and each switch a bool.

@@ -38,7 +38,7 @@ from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Task
 from bai_gym.validation import integer
 
-__all__ = ["FLOOR", "FORMAT", "SHAPES", "Networks", "Universal", "outputs", "shares_of", "shipped", "stage_sizes"]
+__all__ = ["FLOOR", "FORMAT", "SHAPES", "Networks", "Universal", "outputs", "stage_sizes"]
 
 SHIPPED = Path(__file__).parent / "universal.npz"
 FORMAT = "bai-gym universal networks 3"
@@ -72,8 +72,8 @@ SHAPES: Shapes = {f"{kind}.{name}": shape for kind in REWARDS for name, shape in
 class Universal(Agent):
     """Divides the budget into about twenty stages; a trained network allots the pulls of each, and corrects the means.
 
-    It plays every question that states its contrasts, and recommends the answer for the corrected means. What it sees
-    of a question is with which other arm, or fixed number, each arm is compared.
+    It plays every question that states its contrasts, unless these come in groups, and recommends the answer for the
+    corrected means. What it sees of a question is with which other arm, or fixed number, each arm is compared.
 
     There are two networks of the same form: one for rewards 0 and 1, and one for all others. They were trained on a
     broad mixture of instances and questions, which contains no registered environment, see the page of the agent. They
@@ -106,7 +106,7 @@ class Universal(Agent):
 
     def __post_init__(self) -> None:
         """Read the weights."""
-        self.networks, self._facts = shipped() if self.path is None else _read(Path(self.path))
+        self.networks, self._facts = _shipped() if self.path is None else _read(Path(self.path))
 
     @override
     def begin(self, info: ProblemInfo) -> None:
@@ -114,6 +114,11 @@ class Universal(Agent):
         integer(self.stages, f"stages of {self.name}", least=1)
         self.most = pulls_of_an_arm(self.cap, info, self.name)
         self.kind = "binary" if self.rewards == BINARY else "any"
+
+    @override
+    def plays(self, task: Task | type[Task]) -> bool:
+        """Return whether the task states its contrasts, each by itself: of groups too little would be seen."""
+        return super().plays(task) and not task.grouped
 
     @property
     @override
@@ -153,17 +158,14 @@ class Universal(Agent):
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arms that the network prefers once the budget is spent."""
         statistics = Statistics.of(observation)
-        if not statistics.pulls.all():  # a budget below the minimum
-            return best_recommendation(statistics, self.task, self.tie, self.rng)
-        if not self.task.exact:  # corrections are trained where one answer alone is right
-            return best_recommendation(statistics, self.task, self.tie, self.rng)
-        order = self._order()
-        nothing, network = np.zeros((len(order), 1)), self.networks[self.kind]
-        _, means = outputs(network, self.kind, statistics.take(order), nothing, self.task)
-        corrected = np.empty(means.shape)
-        np.put_along_axis(corrected, order, means, 1)
-        seen = Statistics(statistics.pulls, corrected, statistics.variances)
-        return best_recommendation(seen, self.task, self.tie, self.rng)
+        # Corrections are trained where one answer alone is right. Arms without a pull: a budget below the minimum.
+        if self.task.exact and statistics.pulls.all():
+            order = self._order()
+            _, means = self._outputs(statistics.take(order), 0)
+            corrected = np.empty(means.shape)
+            np.put_along_axis(corrected, order, means, 1)
+            statistics = Statistics(statistics.pulls, corrected, statistics.variances)
+        return best_recommendation(statistics, self.task, self.tie, self.rng)
 
     def _order(self) -> IntArray:
         """Return ``(N, K)`` arms shuffled as the task allows: of several equal ones the answer names the first."""
@@ -171,12 +173,18 @@ class Universal(Agent):
             return np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
         return self.task.draw_orders(self.batch, self.num_arms, self.rng)[0]
 
+    def _outputs(self, statistics: Statistics, left: int) -> tuple[FloatArray, FloatArray]:
+        remaining = np.full((len(statistics.pulls), 1), float(left))
+        return outputs(self.networks[self.kind], self.kind, statistics, remaining, self.task)
+
     def _shares(self, statistics: Statistics, stage: int, left: int) -> FloatArray:
         """Return the ``(N, K)`` shares of the pulls of a stage."""
         if stage == 0 and self.kind != "binary":  # before two pulls of an arm nothing is known about its variance
             return np.full(statistics.pulls.shape, 1.0 / self.num_arms)
-        scores, _ = outputs(self.networks[self.kind], self.kind, statistics, np.full((self.batch, 1), left), self.task)
-        return shares_of(scores)
+        scores, _ = self._outputs(statistics, left)
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares *= (1.0 - FLOOR) / shares.sum(axis=1, keepdims=True)
+        return np.asarray(shares + FLOOR / self.num_arms)
 
     def _whole(self, wanted: FloatArray, size: int) -> IntArray:
         """Return ``(N, K)`` whole counts of the sum ``size``."""
@@ -192,12 +200,6 @@ class Universal(Agent):
         more = counts - whole > (0.5 if self.tie == "first" else self.rng.random(counts.shape))
         spent = (whole * costs).sum(axis=1, keepdims=True) + np.cumsum(more * costs, axis=1)
         return np.asarray(whole + (more & (spent <= left)), np.int64)
-
-
-def shares_of(scores: FloatArray) -> FloatArray:
-    """Return the ``(N, K)`` shares of pulls by their logits, of which a part is the same for all arms."""
-    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(shares * ((1.0 - FLOOR) / shares.sum(axis=1, keepdims=True)) + FLOOR / shares.shape[1])
 
 
 def within_room(wanted: FloatArray, room: FloatArray | IntArray) -> FloatArray:
@@ -277,6 +279,5 @@ def _read(path: Path) -> tuple[Networks, Mapping[str, Any]]:
 
 
 @lru_cache(maxsize=1)
-def shipped() -> tuple[Networks, Mapping[str, Any]]:
-    """Return the weights of the library, and their provenance."""
+def _shipped() -> tuple[Networks, Mapping[str, Any]]:
     return _read(SHIPPED)

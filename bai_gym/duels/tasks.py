@@ -58,6 +58,7 @@ class Condorcet(Task):
     one_number = True
     answer = "item"
     entry = "item"
+    grouped = True
 
     @staticmethod
     @override

@@ -38,6 +38,7 @@ class MetricTask(Task):
     """
 
     entry = None
+    grouped = True
     sought: ClassVar[str]
 
     def __init__(self, goals: Sequence[str] = ()) -> None:

@@ -39,6 +39,7 @@ class Task(ABC):
             if the true means overturn one of these. ``c.group[k]`` is k beforehand; contrasts of one group, which
             follow one another, are overturned together only. ``x`` holds :meth:`numbers`. None: nobody has stated
             them, and agents that need nothing else of a task do not play it.
+        grouped: Whether contrasts come in such groups.
         exact: Whether, with epsilon 0, one recommendation alone is right, and any overturned contrast makes it wrong.
     """
 
@@ -50,6 +51,7 @@ class Task(ABC):
     num_bandits: int = 1
     metrics: int = 1
     contrasts: ClassVar[Any] = None
+    grouped: ClassVar[bool] = False
     exact: ClassVar[bool] = False
 
     def __init__(self, epsilon: float = 0.0) -> None:

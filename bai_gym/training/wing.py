@@ -7,7 +7,6 @@ WING = Wing(
     agents={
         "Learned": Entry(".training.agent:Learned", own=True),
         "Universal": Entry(".training.universal:Universal", own=True),
-        "Universal-GLR": Entry(".training.universal_glr:UniversalGLR", own=True),
     },
     commands={
         "train": Command("bai_gym.training.commands:app", "Train an agent, then compare it with analytic ones."),
