@@ -89,7 +89,7 @@ class SHAdaVar(HalvingAgent):
         return super().minimum_budget(num_arms) * (1 if self.ucb else 2)
 
     @override
-    def plays(self, task: Task) -> bool:
+    def plays(self, task: Task | type[Task]) -> bool:
         """Return whether it plays a task; not with several metrics, where a pull of one cell is one of others, too."""
         return super().plays(task) and task.metrics == 1
 

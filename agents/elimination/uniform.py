@@ -53,7 +53,7 @@ class Uniform(Agent):
         return self.mode == "cycle"
 
     @override
-    def plays(self, task: Task) -> bool:
+    def plays(self, task: Task | type[Task]) -> bool:
         """Return True: it recommends what would be correct if the sample means were the true ones."""
         return True
 
