@@ -176,21 +176,16 @@ def estimates(rewards: str, state: Any, xp: Any) -> Moments:
 def set_rivals(
     mean: FloatArray, n: int, c: Contrasts, closest: FloatArray, arm: IntArray, side: FloatArray, offset: FloatArray
 ) -> None:
-    """Find what each arm of an episode is compared with, by its n contrasts: of a group that of the largest gap."""
-    weakest, least, widest = 0, np.inf, 0
+    """Find what each arm of an episode is compared with, by its n contrasts."""
+    weakest = 0
     closest[:] = np.inf
     for k in range(n):
-        if k == 0 or c.group[k] != c.group[k - 1] or gap(mean, c, k) > gap(mean, c, widest):
-            widest = k
-        if k < n - 1 and c.group[k + 1] == c.group[k]:
-            continue
-        i, j, distance = int(c.first[widest]), int(c.second[widest]), gap(mean, c, widest)
-        if distance < least:
-            weakest, least = widest, distance
+        i, j, distance = int(c.first[k]), int(c.second[k]), gap(mean, c, k)
+        weakest = k if distance < gap(mean, c, weakest) else weakest
         if i >= 0 and distance < closest[i]:
-            closest[i], arm[i], side[i], offset[i] = distance, j, 1.0, c.offset[widest]
+            closest[i], arm[i], side[i], offset[i] = distance, j, 1.0, c.offset[k]
         if j >= 0 and distance < closest[j]:
-            closest[j], arm[j], side[j], offset[j] = distance, i, -1.0, c.offset[widest]
+            closest[j], arm[j], side[j], offset[j] = distance, i, -1.0, c.offset[k]
     for other in range(mean.size):
         if closest[other] == np.inf:
             arm[other], side[other], offset[other] = max(int(c.first[weakest]), int(c.second[weakest])), -1.0, 0.0
@@ -201,7 +196,7 @@ def rivals(means: FloatArray, task: Task, numbers: FloatArray) -> Rivals:
 
     Args:
         means: ``(N, K)`` estimated means.
-        task: A task that states its contrasts.
+        task: A task that states its contrasts, none of them in groups.
         numbers: ``(N, ...)`` its numbers in each episode, see :meth:`bai_gym.tasks.Task.numbers`.
     """
     functions = {"question": task.contrasts, "set_rivals": set_rivals}

@@ -32,7 +32,7 @@ QUESTIONS = {"best-arm": 0.4, "top-m": 0.2, "thresholding": 0.25, "best-of-each"
 GAPS = ("power", "geometric", "groups", "few", "increments", "normal", "uniform", "beta")
 DRAWN = ("increments", "normal", "uniform", "beta")  # shapes that are random
 BERNOULLI_GAPS = ("increments", "normal", "scattered", "ranks")
-DEVIATIONS = ("equal", "lognormal", "subset", "trend", "best")
+DEVIATIONS = ("equal", "lognormal", "subset", "sparse", "trend", "best")
 FEWEST, MOST = 2, 64  # arms
 LEAST = 1e-6  # gap, of means that are equal
 SHORTEST, LONGEST = 2.0, 300.0  # pulls per arm
@@ -246,6 +246,9 @@ def _deviations(pattern: str, gaps: FloatArray, rng: np.random.Generator) -> Flo
         noisy = rng.random(gaps.shape) < rng.uniform(0.1, 0.9, (batch, 1))
         deviations = np.where(noisy, rng.uniform(1.5, 4.0, (batch, 1)), 1.0)
         deviations *= np.exp(rng.uniform(-1.0, 1.0, (batch, 1)) * quality * noisy)
+    elif pattern == "sparse":
+        noisy = rng.random(gaps.shape) < rng.uniform(0.1, 0.4, (batch, 1))
+        deviations = np.where(noisy, np.exp(rng.uniform(1.0, 3.2, (batch, 1))), 1.0)
     elif pattern == "trend":
         deviations = np.exp(rng.uniform(-1.3, 1.3, (batch, 1)) * quality)
     elif pattern == "best":
