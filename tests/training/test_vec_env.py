@@ -196,6 +196,8 @@ def test_maskable_policies_find_out_which_actions_are_allowed() -> None:
         ("BAI-Custom-v0", prices, [2, 0], "11111111, 11001111, 10001111"),  # 5, 2 and 1 left
         ("BAI-CustomLinear-v0", question, [0, 1], "110, 110, 111"),
     ):
+        if name not in gym.registry:  # it is of a wing
+            continue
         envs, single = SB3VecEnv(name, num_envs=2, **keywords), gym.make(name, **keywords)
         envs.reset(), single.reset()
         size = int(np.sum(getattr(envs.action_space, "nvec", getattr(envs.action_space, "n", 0))))
