@@ -151,7 +151,7 @@ def _show_error(message: str) -> None:
     line = f"error: {message}"
     try:
         ERR.print(line, style="red", soft_wrap=True)
-    except MemoryError:  # where none is left, not even for a colour
+    except (MemoryError, SystemError):  # where none is left, not even for a colour
         os.write(2, f"{line}\n".encode())
 
 
