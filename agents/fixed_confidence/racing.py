@@ -47,7 +47,7 @@ def eliminate(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generat
     for arm in range(e.num_arms):
         w.score[arm] = 1.0  # whether it is kept: it has an open contrast, or none
         if e.active[arm] == 1:
-            upper_end(e, s, w, arm)  # the other ends stay as they are
+            w.upper[arm] = upper_end(e, s, w, arm)  # the other ends stay as they are
     for k in range(n):
         w.strength[k], both = 0.0, 0.0  # whether the group of this number is settled
         for arm in (int(w.first[k]), int(w.second[k])):
