@@ -13,7 +13,7 @@ import numpy as np
 
 from bai_gym.agents.tools.questions import gap
 from bai_gym.analysis.posterior import OWN, prior_freedom
-from bai_gym.sampling.compiler import can_compile, compile_loops
+from bai_gym.sampling.compiler import NotCompiledError, can_compile, compile_loops
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks import Contrasts, Task
 
@@ -62,6 +62,7 @@ FARTHEST = 9.0  # standard errors beyond which more makes no difference
 LONGEST = 400.0  # pulls per arm beyond which a longer budget looks the same
 MANY = 1e4  # degrees of freedom of a variance that is a function of the mean
 STEP = 0.8  # standard errors
+COMPILED_FROM = 1000  # contrasts; below, plain Python has ended before compiled code is loaded
 NOTHING = 1e-30  # whose logarithm is finite
 RIVALS = """
 @compiled
@@ -199,11 +200,16 @@ def rivals(means: FloatArray, task: Task, numbers: FloatArray) -> Rivals:
         task: A task that states its contrasts, none of them in groups.
         numbers: ``(N, ...)`` its numbers in each episode, see :meth:`bai_gym.tasks.Task.numbers`.
     """
-    functions = {"question": task.contrasts, "set_rivals": set_rivals}
-    loops = compile_loops(RIVALS, functions, f"the contrasts of {task.name}", plain=not can_compile())
+    functions, name = {"question": task.contrasts, "set_rivals": set_rivals}, f"the contrasts of {task.name}"
     found = Rivals(np.zeros(means.shape, np.int64), np.zeros(means.shape), np.zeros(means.shape))
-    room = Contrasts.room(task.most_contrasts(means.shape[1]))
-    loops.call("rivals", np.ascontiguousarray(means, np.float64), numbers, room, np.zeros(means.shape[1]), *found)
+    most = task.most_contrasts(means.shape[1])
+    room = Contrasts.room(most)
+    arguments = (np.ascontiguousarray(means, np.float64), numbers, room, np.zeros(means.shape[1]), *found)
+    try:
+        plain = len(means) * most < COMPILED_FROM or not can_compile()
+        compile_loops(RIVALS, functions, name, plain=plain).call("rivals", *arguments)
+    except NotCompiledError:  # the task is somebody's own
+        compile_loops(RIVALS, functions, name, plain=True).call("rivals", *arguments)
     return found
 
 

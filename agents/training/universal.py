@@ -18,6 +18,7 @@ from bai_gym.agents.tools.choosing import (
     best_recommendation,
     largest_remainders,
     pulls_of_an_arm,
+    shuffled_arms,
     whole_counts,
 )
 from bai_gym.agents.training.contenders import (
@@ -138,7 +139,7 @@ class Universal(Agent):
         budget = int(min(budget, self.num_arms * self.most))
         yield first_block(self, min(self.num_arms, budget))
         if budget > self.num_arms:
-            order = self._order()
+            order = self._order(self.batch)
             left = budget - self.num_arms
             for stage, size in enumerate(stage_sizes(budget, self.num_arms, self.stages).tolist()):
                 if size:
@@ -160,18 +161,18 @@ class Universal(Agent):
         statistics = Statistics.of(observation)
         # Corrections are trained where one answer alone is right. Arms without a pull: a budget below the minimum.
         if self.task.exact and statistics.pulls.all():
-            order = self._order()
+            order = self._order(len(statistics.pulls))
             _, means = self._outputs(statistics.take(order), 0)
             corrected = np.empty(means.shape)
             np.put_along_axis(corrected, order, means, 1)
             statistics = Statistics(statistics.pulls, corrected, statistics.variances)
         return best_recommendation(statistics, self.task, self.tie, self.rng)
 
-    def _order(self) -> IntArray:
+    def _order(self, batch: int) -> IntArray:
         """Return ``(N, K)`` arms shuffled as the task allows: of several equal ones the answer names the first."""
         if self.tie == "first":
-            return np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
-        return self.task.draw_orders(self.batch, self.num_arms, self.rng)[0]
+            return shuffled_arms(batch, self.num_arms, self.tie, self.rng)
+        return self.task.draw_orders(batch, self.num_arms, self.rng)[0]
 
     def _outputs(self, statistics: Statistics, left: int) -> tuple[FloatArray, FloatArray]:
         remaining = np.full((len(statistics.pulls), 1), float(left))

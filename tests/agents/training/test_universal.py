@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -175,3 +176,19 @@ def test_it_plays_every_question() -> None:
             errors[agent] = evaluate(agent, "BAI-Custom-v0", budget=240, runs=runs, env_kwargs={**arms, "task": task})
         found, uniform = (errors[agent].error_probability for agent in ("Universal", "Uniform"))
         assert found < max(uniform, 0.02) + 3.0 * np.sqrt(uniform / runs), (task, found, uniform)
+
+
+def test_contrasts_that_cannot_be_compiled_are_played_uncompiled() -> None:
+    class Own(BestArm):
+        name = "own"
+
+        @staticmethod
+        def contrasts(mean: FloatArray, c: Any, x: FloatArray) -> int:
+            return BestArm.contrasts(mean, c, np.array([float(f"{x[0]:g}")]))  # no compiled code formats numbers so
+
+    means = np.random.default_rng(0).random((300, 6))
+    numbers = np.zeros((300, 1))
+    for found, expected in zip(rivals(means, Own(), numbers), rivals(means, BestArm(), numbers), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    for few, many in zip(rivals(means[:2], BestArm(), numbers[:2]), rivals(means, BestArm(), numbers), strict=True):
+        np.testing.assert_array_equal(few, many[:2])
