@@ -21,6 +21,7 @@ from generate.api import MODULES, api_index, api_page, api_text, whole_package
 from generate.environments import environment_index, environment_text, group_of
 from generate.formulas import typeset
 from generate.instances import Environment, environments
+from generate.lite import FOLDER, build_lite, plays_in_browser
 from generate.markdown import agent_page, environment_page
 from generate.notebooks import notebook_page, with_modules
 from generate.pictures import picture
@@ -76,6 +77,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return without_dead_links(markdown, lambda path: posixpath.normpath(posixpath.join(folder, path)) in files.src_uris)
 
 
+def on_post_build(config: MkDocsConfig) -> None:
+    """Add the notebooks that can be played in the browser."""
+    notebooks = {file.relative_to(ROOT): with_modules(file) for file in example_files(ROOT) if file.suffix == ".ipynb"}
+    playable = {place: content for place, content in notebooks.items() if plays_in_browser(place)}
+    build_lite(ROOT, playable, Path(config.site_dir) / FOLDER)
+
+
 def on_shutdown() -> None:
     """Remove the temporary files of the build."""
     if _package is not None:
@@ -108,7 +116,7 @@ def _pages(everything: tuple[Environment, ...], written: dict[str, Written]) -> 
     yield f"{LESSONS}/index.md", outside_page(ROOT / LESSONS / "README.md")
     for file in (file for file in example_files(ROOT) if file.suffix == ".ipynb"):
         place = file.relative_to(ROOT)
-        text, figures = notebook_page(file)
+        text, figures = notebook_page(file, place)
         yield place.as_posix(), with_modules(file)
         yield place.with_suffix(".md").as_posix(), text
         for name, figure in figures.items():

@@ -10,6 +10,7 @@ from typing import Any
 
 from generate.colab import CELLS
 from generate.formulas import typeset
+from generate.lite import lite_address, plays_in_browser
 from generate.project import LINK, inside_docs
 
 __all__ = ["imported_files", "notebook_page", "with_modules"]
@@ -17,8 +18,12 @@ __all__ = ["imported_files", "notebook_page", "with_modules"]
 FIGURES = {"image/svg+xml": ".svg", "image/gif": ".gif", "image/png": ".png"}
 
 
-def notebook_page(file: Path) -> tuple[str, dict[str, bytes]]:
+def notebook_page(file: Path, place: Path) -> tuple[str, dict[str, bytes]]:
     """Return a notebook as Markdown, and its figures by their names; both belong in the folder of the notebook.
+
+    Args:
+        file: The notebook.
+        place: Its place in the documentation.
 
     Links to other notebooks and to pages lead to pages; of links to other files the text stays. The badge becomes a
     link in words, since pages load nothing from elsewhere.
@@ -47,8 +52,11 @@ def notebook_page(file: Path) -> tuple[str, dict[str, bytes]]:
                 parts.append(f"```text\n{text}\n```")
     title, *rest = "\n\n".join(parts).partition("\n")
     modules = "".join(f" It brings `{module.name}`, which it writes beside itself." for module in imported_files(file))
-    download = f"Download [{file.name}]({file.name}){{ download }}, to run it and to do the exercises.{modules}{colab}"
-    return "".join((title, "\n\n", download, "\n", *rest, "\n")), figures
+    # Written as HTML: MkDocs does not know what JupyterLite adds to the site.
+    lite = f' Or <a href="{lite_address(place)}">open it in your browser</a>, with nothing to install.'
+    lite = lite if plays_in_browser(place) else " It needs PyTorch, which no browser has."
+    download = f"Download [{file.name}]({file.name}){{ download }}, to run it and to do the exercises."
+    return "".join((title, "\n\n", download, modules, lite, colab, "\n", *rest, "\n")), figures
 
 
 def imported_files(file: Path) -> list[Path]:

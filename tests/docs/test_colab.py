@@ -50,6 +50,6 @@ def test_with_an_address_every_notebook_begins_with_badge_and_installation(tmp_p
         copy.write_text(made, encoding="utf-8")
         for module in imported_files(file):
             shutil.copy(module, tmp_path / module.parent.relative_to(ROOT))
-        page, _ = notebook_page(copy)
+        page, _ = notebook_page(copy, Path(place))
         assert f"Or [open it in Colab]({opened})." in page and "google.colab" not in page and "badge.svg" not in page
-        assert page.replace(f" Or [open it in Colab]({opened}).", "") == notebook_page(file)[0]
+        assert page.replace(f" Or [open it in Colab]({opened}).", "") == notebook_page(file, Path(place))[0]

@@ -250,7 +250,7 @@ def test_a_notebook_becomes_a_page(tmp_path: Path) -> None:
         },
     ]
     file.write_text(json.dumps({"cells": cells}), encoding="utf-8")
-    text, figures = notebook_page(file)
+    text, figures = notebook_page(file, Path("examples", "one.ipynb"))
     assert figures == {"one-1.png": b"png", "one-2.svg": b"<svg></svg>"}
     assert text.startswith("# Title\n\nDownload [one.ipynb](one.ipynb){ download }, ")
     assert f"\n\nSee [two](two.md) and code: {drawing('x')}.\n\n```python\n1 + 1\n```\n\n```text\nprinted\n```" in text

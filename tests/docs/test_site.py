@@ -23,6 +23,7 @@ pytest.importorskip("mkdocs")
 pytest.importorskip("mkdocstrings")
 from filelock import FileLock  # noqa: E402 (comes with virtualenv, and so with pre-commit)
 
+from generate.lite import FOLDER, lite_address, plays_in_browser  # noqa: E402
 from generate.notebooks import imported_files, with_modules  # noqa: E402
 from generate.project import example_files  # noqa: E402
 
@@ -138,11 +139,16 @@ def site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     return folder
 
 
+def own(site: Path, pattern: str) -> list[Path]:
+    """The files of the site, but for those of JupyterLite."""
+    return sorted(file for file in site.rglob(pattern) if not file.is_relative_to(site / FOLDER))
+
+
 @pytest.fixture(scope="session")
 def pages(site: Path) -> dict[str, Page]:
     """What stands on every page, by path."""
     found = {}
-    for file in sorted(site.rglob("*.html")):
+    for file in own(site, "*.html"):
         reader = Reader()
         reader.feed(file.read_text(encoding="utf-8"))
         found[file.relative_to(site).as_posix()] = reader.page
@@ -212,10 +218,10 @@ def test_links_within_the_site_lead_somewhere(site: Path, pages: dict[str, Page]
 def test_nothing_is_loaded_from_outside(site: Path, pages: dict[str, Page]) -> None:
     outside = re.compile(r"^(?:[a-z]+:)?//")
     assert [(name, link) for name, page in pages.items() for link in page.loaded if outside.match(link)] == []
-    for sheet in site.rglob("*.css"):
+    for sheet in own(site, "*.css"):
         text = sheet.read_text(encoding="utf-8")
         assert not re.search(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//", text), sheet.name
-    for image in site.rglob("*.svg"):
+    for image in own(site, "*.svg"):
         assert not re.search(r"(?:href|src)=\"https?://", image.read_text(encoding="utf-8")), image.name
 
 
@@ -244,6 +250,8 @@ def test_lessons_are_pages_from_which_the_notebooks_are_downloaded(site: Path, p
         cells = json.loads(with_modules(notebook))["cells"][1 : 1 + len(modules)]
         assert ["".join(cell["source"]) for cell in cells] == modules
         assert page.code and page.images, place
+        played = lite_address(place) in page.links, (site / FOLDER / "files" / place).exists()
+        assert played == (plays_in_browser(place),) * 2, place
         if "lessons" in place.parts:
             link = place.relative_to("examples/lessons").with_suffix(".html").as_posix()
             assert link in pages["examples/lessons/index.html"].links
