@@ -53,7 +53,13 @@ def for_browser(notebook: bytes) -> bytes:
     content = json.loads(notebook)
     for slow in (cell for cell in content["cells"] if SLOW in cell["metadata"].get("tags", ())):
         slow["source"] = [re.sub(r"\bruns=(\d+)", _fewer, line) for line in slow["source"]]
-    cell = {"cell_type": "code", "id": "install", "metadata": {}, "execution_count": None, "outputs": []}
+    cell: dict[str, object] = {
+        "cell_type": "code",
+        "id": "install",
+        "metadata": {},
+        "execution_count": None,
+        "outputs": [],
+    }
     content["cells"].insert(1, {**cell, "source": INSTALL.splitlines(keepends=True)})
     return json.dumps(content, ensure_ascii=False).encode()
 
