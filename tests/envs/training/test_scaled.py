@@ -106,11 +106,14 @@ def test_progress_adds_up_to_the_reward_of_the_end() -> None:
         rng = np.random.default_rng(1)
         one = gym.make(env_id, **keywords, reward="progress")
         modes = [
-            gym.make_vec(env_id, 1, **keywords, reward="progress", autoreset_mode=m) for m in ("SameStep", "NextStep")
+            gym.make_vec(env_id, 1, **keywords, reward="progress", observation=kind, autoreset_mode=m)
+            for kind in ("scaled", "statistics")
+            for m in ("SameStep", "NextStep")
         ]
         first = Progress(gym.make(env_id, **keywords).unwrapped)
         first.reset(seed=0)
-        for env in (one, *modes):
+        scaled = gym.make(env_id, **keywords, reward="progress", observation="scaled")
+        for env in (one, scaled, *modes):
             env.reset(seed=0)
         begun, total = first._before, 0.0
         assert 0.0 < begun < 0.6, env_id
@@ -118,6 +121,7 @@ def test_progress_adds_up_to_the_reward_of_the_end() -> None:
             action = chosen(one, rng)
             _, reward, terminated, truncated, info = one.step(action[0])
             total += float(reward)
+            assert scaled.step(action[0])[1] == pytest.approx(float(reward), abs=1e-6), env_id
             for batch in modes:
                 assert batch.step(action)[1][0] == pytest.approx(float(reward), abs=1e-6), env_id
             if terminated or truncated:
