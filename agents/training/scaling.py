@@ -81,7 +81,13 @@ class Scaling:
         return vectors
 
     def flat(self, observation: Mapping[str, Any], xp: Any, out: Any = None) -> Any:
-        """Return the same as floats of the observation's type; ``xp`` is ``numpy`` or ``torch``, whose arrays it is."""
+        """Return the same as floats of the observation's type, or write it into ``out``.
+
+        Args:
+            observation: Floats.
+            xp: ``numpy`` or ``torch``, whose arrays it holds.
+            out: ``(N, D)``; None: a new array.
+        """
         left, costs = observation["remaining"], observation.get("costs")
         if costs is not None:  # pulls that are left, at most: those of the cheapest arm
             left = left / xp.amin(costs, axis=-1, keepdims=True)

@@ -70,6 +70,20 @@ def test_a_batch_is_its_episodes_and_the_statistics_say_the_same() -> None:
                 break
 
 
+def test_a_batch_in_parts_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    for env_id, keywords in CASES:
+        batch = gym.make_vec(env_id, 5, **keywords, observation="scaled")
+        raw = gym.make_vec(env_id, 5, **keywords)
+        scaling = Scaling(raw.single_observation_space, raw.unwrapped.problem.rewards, raw.unwrapped.episode_spec.task)
+        expected, statistics = batch.reset(seed=0)[0], raw.reset(seed=0)[0]
+        for _ in range(5):
+            monkeypatch.setattr("bai_gym.agents.training.scaling.CELLS", 2 * scaling.num_arms)
+            np.testing.assert_array_equal(scaling(statistics), expected, env_id)
+            monkeypatch.undo()
+            action = chosen(raw, np.random.default_rng(0))
+            expected, statistics = batch.step(action)[0], raw.step(action)[0]
+
+
 @pytest.mark.slow
 def test_every_id_passes_the_checkers_without_a_warning() -> None:
     sb3 = pytest.importorskip("stable_baselines3.common.env_checker")
