@@ -78,7 +78,7 @@ def features(observation: Mapping[str, Any], rewards: Rewards, xp: Any, task: Ta
         centre, scale = (0.5 if threshold is None else threshold) + 0.0 * total, 0.5 + 0.0 * total
         noise = xp.sqrt(spread)
     else:
-        degrees = xp.clip(pulls - 1.0, 0.0, None)
+        degrees = count - 1.0
         squares = degrees * observation["variances"]
         pooled = squares.sum(axis=-1, keepdims=True) / xp.clip(degrees.sum(axis=-1, keepdims=True), 1.0, None)
         # An arm's own variance, drawn towards that of all arms as if by two further pulls.
@@ -92,21 +92,21 @@ def features(observation: Mapping[str, Any], rewards: Rewards, xp: Any, task: Ta
         if threshold is not None:
             centre = threshold + 0.0 * total
         means = xp.where(unpulled, centre, means)
-    best = _border(xp.where(unpulled, -xp.inf + 0.0 * means, means), task, xp) if threshold is None else centre
+    best = _border(xp.where(unpulled, -xp.inf, means), task, xp) if threshold is None else centre
     best = xp.where(xp.isfinite(best), best, centre)
     leads = 1.0 * (means >= best)
-    gap = xp.clip((best - means) / scale, -FARTHEST, FARTHEST)
+    gap = best - means
     # The error of the distance to the leader; the leader's own is that of its mean.
     best_error = xp.amax(leads * errors, axis=-1, keepdims=True)
     error = xp.sqrt(errors**2 + (1.0 - leads) * best_error**2) if threshold is None else errors
     arms = xp.stack(
         (
-            xp.log((pulls + 1.0) * num_arms / (total + num_arms)),
+            xp.log((pulls + 1.0) / (total / num_arms + 1.0)),
             xp.log(count) / 4.0,
             xp.clip((means - centre) / scale, -FARTHEST, FARTHEST),
-            gap,
+            xp.clip(gap / scale, -FARTHEST, FARTHEST),
             xp.clip(errors / scale, 0.0, FARTHEST),
-            xp.clip((best - means) / (error + SMALLEST), -FARTHEST, FARTHEST) / 2.0,
+            xp.clip(gap / (error + SMALLEST), -FARTHEST, FARTHEST) / 2.0,
             xp.log(xp.clip(noise / scale, 1e-3, 1e3)),
             leads,
         ),

@@ -157,7 +157,7 @@ class Progress(ScalarWrapper):
     Source: Ng, Harada and Russell (1999), "Policy invariance under reward transformations".
 
     Args:
-        env: An environment that shows statistics.
+        env: An environment that shows statistics, or scaled vectors, which need not be computed again then.
     """
 
     _before: float
@@ -165,7 +165,7 @@ class Progress(ScalarWrapper):
     def __init__(self, env: Any) -> None:
         """Prepare the estimate."""
         super().__init__(env, {})
-        self._scaling = scaling_of(env, env.observation_space)
+        self._scaling = scaling_of(env, env.unwrapped.observation_space)
 
     @override
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -191,14 +191,15 @@ class ProgressBatch(BatchWrapper):
     def __init__(self, env: Any) -> None:
         """Prepare the estimate."""
         super().__init__(env, {})
-        self._scaling = scaling_of(env, env.single_observation_space)
+        env.copy = self.copy  # observations stay as they are
+        self._scaling = scaling_of(env, env.unwrapped.single_observation_space)
 
     @override
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start new episodes, see :meth:`BestArmVectorEnv.reset`."""
         observation, info = self.env.reset(seed=seed, options=options)
         self._before = potential(observation, self._scaling)
-        return self._with(observation, {}), info
+        return observation, info
 
     @override
     def step(self, actions: Any) -> Step:
@@ -212,7 +213,7 @@ class ProgressBatch(BatchWrapper):
         began = info.get("_rewards", np.zeros_like(terminated)) & ~(terminated | truncated)  # instead of a step
         changed = np.where(began, 0.0, reached - self._before)
         self._before = now
-        return self._with(observation, {}), rewards + changed, terminated, truncated, info
+        return observation, rewards + changed, terminated, truncated, info
 
 
 SCALED = Scaled, ScaledBatch
@@ -224,9 +225,10 @@ def scaling_of(env: Any, space: Any) -> Scaling:
     return Scaling(space, env.problem.rewards, env.episode_spec.task)
 
 
-def potential(observation: Observation, scaling: Scaling) -> npt.NDArray[Any]:
+def potential(observation: Any, scaling: Scaling) -> npt.NDArray[Any]:
     """Return ``(N,)`` the estimated probability that the best guess is right, see :class:`Progress`."""
-    distances = scaling(observation)[:, ARM_FEATURES - 3 : scaling.num_arms * ARM_FEATURES : ARM_FEATURES]
+    vectors = observation if isinstance(observation, np.ndarray) else scaling(observation)
+    distances = vectors[:, ARM_FEATURES - 3 : scaling.num_arms * ARM_FEATURES : ARM_FEATURES]
     free = getattr(scaling.task, "threshold", None) is None  # the border is the mean of an arm, which counts a half
     sides = ndtr(2.0 * np.abs(distances).astype(np.float64)).prod(axis=1)
     return np.asarray(sides * 2.0 ** (scaling.task.num_bandits * free))

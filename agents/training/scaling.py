@@ -26,6 +26,7 @@ __all__ = ["STATISTICS", "Scaling"]
 
 STATISTICS = ("pulls", "means", "variances", "remaining")
 MOST = 65_536  # pulls up to which arms that begin with pulls are told apart from others
+CELLS = 8192  # arms times episodes at once: temporary arrays then stay in the cache, and the heap keeps its size
 NOISIEST = math.log(1e3)  # of the noise of an arm, relative to all
 MARGIN = 1.0 + 1e-6  # of the bounds, for rounding to float32
 
@@ -71,11 +72,22 @@ class Scaling:
 
     def __call__(self, observation: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.float32]:
         """Return the ``(N, D)`` vectors of N observations."""
-        floats = {name: np.asarray(array, np.float64) for name, array in observation.items()}
-        return np.asarray(self.flat(floats, np), np.float32)
+        vectors = np.empty((len(observation["pulls"]), self.space.shape[0]), np.float32)
+        size = max(CELLS // self.num_arms, 1)
+        for first in range(0, len(vectors), size):
+            rows = slice(first, first + size)
+            floats = {name: np.asarray(array[rows], np.float64) for name, array in observation.items()}
+            self.flat(floats, np, vectors[rows])
+        return vectors
 
-    def flat(self, observation: Mapping[str, Any], xp: Any) -> Any:
-        """Return the same as floats of the observation's type; ``xp`` is ``numpy`` or ``torch``, whose arrays it is."""
+    def flat(self, observation: Mapping[str, Any], xp: Any, out: Any = None) -> Any:
+        """Return the same as floats of the observation's type, or write it into ``out``.
+
+        Args:
+            observation: Floats.
+            xp: ``numpy`` or ``torch``, whose arrays it holds.
+            out: ``(N, D)``; None: a new array.
+        """
         left, costs = observation["remaining"], observation.get("costs")
         if costs is not None:  # pulls that are left, at most: those of the cheapest arm
             left = left / xp.amin(costs, axis=-1, keepdims=True)
@@ -86,4 +98,4 @@ class Scaling:
             most = float(space.high.max())
             largest = most if math.isfinite(most) else xp.amax(abs(values), axis=-1, keepdims=True)
             parts.append(values / (largest + SMALLEST))
-        return xp.concatenate(parts, axis=1)
+        return xp.concatenate(parts, axis=1, out=out)

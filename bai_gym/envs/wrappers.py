@@ -61,8 +61,8 @@ def wrapped(env: BestArmEnv | BestArmVectorEnv) -> Any:
         *([(LateRewards, LateRewardsBatch)] if spec.rounds.late else []),
         *([hook("differences")] if spec.pairs else []),
         *([hook("measured")] if spec.task.metrics > 1 else []),
-        *([hook("progress")] if spec.progress else []),
         *([hook("scaled")] if spec.observation == "scaled" else []),
+        *([hook("progress")] if spec.progress else []),  # last, for it reads scaled vectors where there are any
     ]
     shown: Any = env
     for one, batch in wrappers:

@@ -70,6 +70,20 @@ def test_a_batch_is_its_episodes_and_the_statistics_say_the_same() -> None:
                 break
 
 
+def test_a_batch_in_parts_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    for env_id, keywords in CASES:
+        batch = gym.make_vec(env_id, 5, **keywords, observation="scaled")
+        raw = gym.make_vec(env_id, 5, **keywords)
+        scaling = Scaling(raw.single_observation_space, raw.unwrapped.problem.rewards, raw.unwrapped.episode_spec.task)
+        expected, statistics = batch.reset(seed=0)[0], raw.reset(seed=0)[0]
+        for _ in range(5):
+            monkeypatch.setattr("bai_gym.agents.training.scaling.CELLS", 2 * scaling.num_arms)
+            np.testing.assert_array_equal(scaling(statistics), expected, env_id)
+            monkeypatch.undo()
+            action = chosen(raw, np.random.default_rng(0))
+            expected, statistics = batch.step(action)[0], raw.step(action)[0]
+
+
 @pytest.mark.slow
 def test_every_id_passes_the_checkers_without_a_warning() -> None:
     sb3 = pytest.importorskip("stable_baselines3.common.env_checker")
@@ -106,11 +120,14 @@ def test_progress_adds_up_to_the_reward_of_the_end() -> None:
         rng = np.random.default_rng(1)
         one = gym.make(env_id, **keywords, reward="progress")
         modes = [
-            gym.make_vec(env_id, 1, **keywords, reward="progress", autoreset_mode=m) for m in ("SameStep", "NextStep")
+            gym.make_vec(env_id, 1, **keywords, reward="progress", observation=kind, autoreset_mode=m)
+            for kind in ("scaled", "statistics")
+            for m in ("SameStep", "NextStep")
         ]
         first = Progress(gym.make(env_id, **keywords).unwrapped)
         first.reset(seed=0)
-        for env in (one, *modes):
+        scaled = gym.make(env_id, **keywords, reward="progress", observation="scaled")
+        for env in (one, scaled, *modes):
             env.reset(seed=0)
         begun, total = first._before, 0.0
         assert 0.0 < begun < 0.6, env_id
@@ -118,6 +135,7 @@ def test_progress_adds_up_to_the_reward_of_the_end() -> None:
             action = chosen(one, rng)
             _, reward, terminated, truncated, info = one.step(action[0])
             total += float(reward)
+            assert scaled.step(action[0])[1] == pytest.approx(float(reward), abs=1e-6), env_id
             for batch in modes:
                 assert batch.step(action)[1][0] == pytest.approx(float(reward), abs=1e-6), env_id
             if terminated or truncated:
