@@ -32,7 +32,8 @@ def code_of(notebook: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def printed(cell: dict[str, Any]) -> str:
-    return "".join("".join(output["text"]) for output in cell["outputs"] if output["output_type"] == "stream")
+    said = "".join("".join(output["text"]) for output in cell["outputs"] if output["output_type"] == "stream")
+    return re.sub(r"^bai-gym compiles .*\n", "", said, flags=re.MULTILINE)  # said where compiling takes long
 
 
 def kinds(cell: dict[str, Any]) -> set[str]:
