@@ -58,6 +58,7 @@ WING = Wing(
     ),
     groups={"duels": "Duels"},
     agents={
+        "Knockout": Entry(".duels.knockout:Knockout"),
         "SAVAGE": Entry(".duels.savage:SAVAGE"),
         "BT-EB": Entry(".duels.bradley_terry:BradleyTerryChallenger", own=True),
     },

@@ -137,14 +137,47 @@ def savage(preferences: np.ndarray, delta: float, rng: np.random.Generator) -> t
     return int(pulls.sum()), int(Condorcet().correct_recommendation(wins / pulls))
 
 
-def test_savage_has_the_law_of_a_simulation() -> None:
-    keywords = {"preferences": CLEAR.tolist(), "fixed_confidence": True, "budget": 100_000}
-    result = evaluate("SAVAGE", ID, runs=400, seed=1, env_kwargs=keywords)
-    rng = np.random.default_rng(0)
-    played = np.array([savage(CLEAR, 0.1, rng) for _ in range(200)])
-    assert result.error_probability <= 0.01 and (played[:, 1] == 0).mean() >= 0.99
-    apart = float(np.sum(result.mean_pulls)) - played[:, 0].mean()
-    assert abs(apart) < 4 * played[:, 0].std() * np.sqrt(1 / 400 + 1 / 200), apart
+def knockout(preferences: np.ndarray, delta: float, rng: np.random.Generator) -> tuple[int, int]:
+    """Return the number of duels of Knockout, and its answer: Algorithms 1 to 3 of the paper, with epsilon = .2."""
+    items, duels = [*range(len(preferences))], 0
+    for i in range(1, len(items)):
+        if len(items) == 1:
+            break
+        epsilon, level = (2 ** (1 / 3) - 1) * 0.2 / 2 ** (i / 3), delta / 2**i
+        rng.shuffle(items)
+        winners = items[len(items) // 2 * 2 :]
+        for one, other in zip(items[::2], items[1::2], strict=False):
+            r, wins, mean, width = 0, 0, 0.5, 0.5
+            while abs(mean - 0.5) <= width - epsilon and r <= np.log(2 / level) / (2 * epsilon**2):
+                r, wins = r + 1, wins + int(rng.random() < preferences[one, other])
+                mean, width = wins / r, np.sqrt(np.log(4 * r**2 / level) / (2 * r))
+            duels, winners = duels + r, [*winners, other if mean <= 0.5 else one]
+        items = winners
+    return duels, items[0]
+
+
+def test_published_agents_have_the_law_of_a_simulation() -> None:
+    for name, rule in (("SAVAGE", savage), ("Knockout(epsilon=0.2)", knockout)):
+        keywords = {"preferences": CLEAR.tolist(), "fixed_confidence": True, "budget": 100_000}
+        result = evaluate(name, ID, runs=400, seed=1, env_kwargs=keywords)
+        rng = np.random.default_rng(0)
+        played = np.array([rule(CLEAR, 0.1, rng) for _ in range(200)])
+        assert result.error_probability <= 0.01 and (played[:, 1] == 0).mean() >= 0.99, name
+        apart = float(np.sum(result.mean_pulls)) - played[:, 0].mean()
+        assert abs(apart) < 4 * played[:, 0].std() * np.sqrt(1 / 400 + 1 / 200), (name, apart)
+
+
+def test_knockout_says_where_it_may_be_wrong() -> None:
+    transitive, triangle = "transitivity", "less than epsilon=0.05"
+    for preferences, said in (
+        (CLEAR, ""),
+        (np.array([[0.5, 0.9, 0.6], [0.1, 0.5, 0.9], [0.4, 0.1, 0.5]]), transitive),  # .6 is less than .9 and .9
+        (np.array([[0.5, 0.6, 0.9], [0.4, 0.5, 0.6], [0.1, 0.4, 0.5]]), transitive),  # .4 is more than .1 + .1
+        (np.array([[0.5, 0.54, 0.6], [0.46, 0.5, 0.56], [0.4, 0.44, 0.5]]), triangle),
+    ):
+        keywords = {"preferences": preferences.tolist(), "fixed_confidence": True, "budget": 100}
+        (note,) = evaluate("Knockout", ID, runs=2, env_kwargs=keywords).notes or ("",)
+        assert (said in note) if said else (note == ""), (preferences, note)
 
 
 def test_general_agents_stop_with_the_winner() -> None:
