@@ -7,6 +7,7 @@ import pytest
 
 import bai_gym
 from bai_gym.agents import make, names
+from bai_gym.agents.metrics.ape import mixture_level
 from bai_gym.metrics import ParetoSet
 
 PARETO = ((0.0, 1.0), (0.6, 0.6), (1.0, 0.0), (0.3, 0.3), (0.4, -0.3))
@@ -57,3 +58,65 @@ def test_errors_are_below_delta_where_metrics_are_correlated() -> None:
         for name in ("EB-TCI", "LUCB"):
             result = bai_gym.evaluate(name, "BAI-CustomMetrics-v0", runs=200, env_kwargs=env)
             assert result.error_probability <= 0.1, (name, means)  # far below: mixtures are cautious
+
+
+ARMS = np.array([[0.0, 3.0], [3.0, 0.0], [-1.5, 1.2], [2.4, 2.4], [0.6, -3.0]])  # arms 0, 1 and 3
+
+
+def bounds(total: np.ndarray, n: np.ndarray, pairs: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return M(i, j) - beta_ij and M(i, j) + beta_ij; inf for i = j."""
+    mean, log = total / n[:, None], np.log(4 + np.log(n))
+    level = mixture_level(np.log(pairs / 0.1) / 2)
+    beta = 2 * np.sqrt((level + log[:, None] + log) * (1 / n[:, None] + 1 / n))
+    lead = (mean[:, None] - mean).max(axis=-1) + np.where(np.eye(len(n), dtype=bool), np.inf, 0)
+    return lead - beta, lead + beta
+
+
+def ape(rng: np.random.Generator) -> tuple[float, set[int]]:
+    """Return the pulls and the answer of APE, by arrays."""
+    total, n = rng.normal(ARMS), np.ones(5)
+    while True:
+        low, high = bounds(total, n, 20.0)
+        undecided = low.min(axis=1) <= 0
+        promise = np.where(undecided, high.min(axis=1), -np.inf)
+        if promise.max() < 0:
+            return n.sum(), {*np.flatnonzero(~undecided).tolist()}
+        b = promise.argmax()
+        pulled = min(b, low[b].argmin(), key=lambda arm: n[arm])
+        total[pulled] += rng.normal(ARMS[pulled])
+        n[pulled] += 1
+
+
+def elimination(rng: np.random.Generator) -> tuple[float, set[int]]:
+    """Return the pulls and the answer of PSI-Elimination, by sets of arms."""
+    arms, found, total, n = [*range(5)], set(), np.zeros((5, 2)), np.zeros(5)
+    while arms:
+        total[arms] += rng.normal(ARMS[arms])
+        n[arms] += 1
+        low, high = bounds(total[arms], n[arms], 20.0)
+        keep = np.flatnonzero(high.min(axis=1) >= 0)
+        low = low[np.ix_(keep, keep)]
+        sure = low.min(axis=1) >= 0
+        taken = {arms[keep[j]] for j in range(len(keep)) if sure[j] and (low[~sure][:, j] > 0).all()}
+        arms, found = [arms[i] for i in keep if arms[i] not in taken], found | taken
+    return n.sum(), found
+
+
+def test_agents_of_fixed_confidence_have_the_law_of_a_simulation() -> None:
+    assert abs(mixture_level(3.0) - 4.648) < 1e-3  # by a grid over the rates
+    env = {"means": ARMS.tolist(), "fixed_confidence": True, "budget": 100_000}
+    for name, simulate in (("APE", ape), ("PSI-Elimination", elimination)):
+        result = bai_gym.evaluate(name, "BAI-CustomMetrics-v0", runs=100, seed=1, env_kwargs=env)
+        rng = np.random.default_rng(0)
+        played = [simulate(rng) for _ in range(60)]
+        pulls = np.array([pulls for pulls, _ in played])
+        assert result.errors == 0 and all(answer == {0, 1, 3} for _, answer in played), name
+        apart = float(np.sum(result.mean_pulls)) - pulls.mean()
+        assert abs(apart) < 4 * pulls.std() * np.sqrt(1 / 100 + 1 / 60), (name, apart, pulls.mean())
+
+
+def test_a_note_says_that_noise_is_larger_than_assumed() -> None:
+    env = {"means": ARMS.tolist(), "variances": np.full((5, 2), 4.0).tolist(), "fixed_confidence": True, "budget": 50}
+    for name, said in (("APE", True), ("PSI-Elimination(sigma=2)", False)):
+        notes = bai_gym.evaluate(name, "BAI-CustomMetrics-v0", runs=2, env_kwargs=env).notes
+        assert any("standard deviations" in note for note in notes) == said, name

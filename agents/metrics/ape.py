@@ -1,0 +1,196 @@
+"""APE and PSI-Elimination: the arms that no other dominates, with fixed confidence, by bounds of pairs of arms."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import zeta
+from typing_extensions import override
+
+from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.agents.tools.scanning import pull_in_turn
+from bai_gym.bandits import Bandit
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Episode, Outcome, Rule, State, Vector
+from bai_gym.statistics import IntArray
+from bai_gym.validation import probability, real
+
+__all__ = ["APE", "PSIElimination"]
+
+
+class ParetoState(State):
+    """What the rules of APE and PSI-Elimination use."""
+
+    sigma: float
+    level: float  # C^g(log(K (K - 1) D / (2 delta)) / 2)
+    signs: Vector  # of each metric: 1 where means are to be large, -1 where small
+    accepted: Vector  # 1: the arm is in the set
+
+
+def lead(e: Episode, w: ParetoState, i: int, j: int) -> float:
+    """Return M(i, j), by how much arm i is better than arm j in its best metric."""
+    d, most = w.signs.size, -np.inf
+    for metric in range(d):
+        most = max(most, w.signs[metric] * (e.mean[i * d + metric] - e.mean[j * d + metric]))
+    return most
+
+
+def width(e: Episode, s: ParetoState, w: ParetoState, i: int, j: int) -> float:
+    """Return beta_ij, which differences of arms i and j differ by from those of their true means, at most."""
+    one, other = e.pulls[i * w.signs.size], e.pulls[j * w.signs.size]
+    log = math.log(4.0 + math.log(one)) + math.log(4.0 + math.log(other))
+    return 2.0 * s.sigma * math.sqrt((s.level + log) * (1.0 / one + 1.0 / other))
+
+
+def least_lead(e: Episode, s: ParetoState, w: ParetoState, i: int, sign: float) -> tuple[float, int]:
+    """Return the least M(i, j) + sign * beta_ij over all other arms j that are not dropped, and that arm."""
+    least, rival = np.inf, -1
+    for j in range(w.accepted.size):
+        if j != i and e.active[j * w.signs.size] == 1:
+            bound = lead(e, w, i, j) + sign * width(e, s, w, i, j)
+            if bound < least:
+                least, rival = bound, j
+    return least, rival
+
+
+def most_promising(e: Episode, s: ParetoState, w: ParetoState) -> tuple[float, int]:
+    """Return the largest upper bound of the arms that are not surely in the set, and the arm (-1: there is none)."""
+    most, arm = -np.inf, -1
+    for i in range(w.accepted.size):
+        if least_lead(e, s, w, i, -1.0)[0] <= 0.0:
+            upper = least_lead(e, s, w, i, 1.0)[0]
+            if arm < 0 or upper > most:
+                most, arm = upper, i
+    return most, arm
+
+
+def arm_or_rival(e: Episode, s: ParetoState, w: ParetoState, rng: np.random.Generator) -> int:
+    """Return the arm that may well be in the set, or the one that is closest to dominating it: the less pulled one."""
+    arm = most_promising(e, s, w)[1]
+    rival = least_lead(e, s, w, arm, -1.0)[1]
+    first, second = arm * w.signs.size, rival * w.signs.size
+    return first if e.pulls[first] <= e.pulls[second] else second
+
+
+def all_are_decided(e: Episode, s: ParetoState, w: ParetoState) -> bool:
+    """Return whether each arm is surely in the set, or surely dominated."""
+    return most_promising(e, s, w)[0] < 0.0
+
+
+def accept_and_drop(e: Episode, s: ParetoState, w: ParetoState, rng: np.random.Generator) -> int:
+    """Drop arms that are surely dominated, take those surely in the set that need not dominate another any more."""
+    d, arms = w.signs.size, w.accepted.size
+    for cell in range(e.num_arms):  # pulls of the first metric are pulls of all
+        e.active[cell] = int(cell % d == 0 and e.active[cell] == 1)
+    lower, upper = np.full(arms, np.inf), np.full(arms, np.inf)
+    for i in range(arms):
+        upper[i] = least_lead(e, s, w, i, 1.0)[0]
+    for i in range(arms):
+        e.active[i * d] = int(e.active[i * d] == 1 and upper[i] >= 0.0)
+    for i in range(arms):
+        lower[i] = least_lead(e, s, w, i, -1.0)[0]
+    for j in range(arms):
+        needed = lower[j] < 0.0
+        for i in range(arms):
+            if e.active[i * d] == 1 and lower[i] < 0.0:
+                needed = needed or lead(e, w, i, j) <= width(e, s, w, i, j)
+        if e.active[j * d] == 1 and not needed:
+            w.accepted[j] = 1.0
+    for i in range(arms):
+        e.active[i * d] = int(e.active[i * d] == 1 and w.accepted[i] == 0.0)
+    return e.made + max(e.active.sum(), 1) * d
+
+
+def none_is_left(e: Episode, s: ParetoState, w: ParetoState) -> bool:
+    """Return whether all arms are decided."""
+    return e.active.sum() == 0
+
+
+@cache
+def mixture_level(x: float) -> float:
+    """Return C^g(x) of Kaufmann and Koolen (2021), "Mixture Martingales Revisited", nearly x + log(x)."""
+
+    def bound(rate: float) -> float:
+        own = 2 * rate - 2 * rate * math.log(4 * rate) + math.log(zeta(2 * rate)) - 0.5 * math.log(1 - rate)
+        return (own + x) / rate
+
+    return float(minimize_scalar(bound, bounds=(0.5 + 1e-9, 1 - 1e-9), method="bounded").fun)
+
+
+@dataclass(kw_only=True)
+class APE(SequentialAgent):
+    """Pulls an arm that may well be in the set, or the arm that is closest to dominating it.
+
+    M(i, j) is by how much arm i is better than arm j in its best metric; where it is negative, j dominates i. An arm is
+    surely in the set if M(i, j) - beta_ij > 0 for all j. Of the others, b has the largest least M(b, j) + beta_bj, and
+    c the least M(b, c) - beta_bc. The less pulled of the two is pulled, until each arm is surely in the set or surely
+    dominated.
+
+    Paper: Kone, Kaufmann and Richert (2023), "Adaptive Algorithms for Relaxed Pareto Set Identification" (arXiv
+    2307.00424), Algorithm 1 for the whole set, epsilon_1 = 0, and its bonus beta_ij.
+
+    Args:
+        delta: Allowed error probability, in (0, 1). Default 0.1.
+        sigma: Rewards of all metrics are assumed to be sigma-sub-Gaussian. Default 1.
+
+    Requires no oracle knowledge.
+    """
+
+    delta: float = 0.1
+    sigma: float = 1.0
+
+    name: ClassVar[str] = "APE"
+    tasks: ClassVar[frozenset[str]] = frozenset({"pareto"})
+    stops: ClassVar[bool] = True
+    uses_variances: ClassVar[bool] = False
+    rule: ClassVar[Rule] = Rule(choose=arm_or_rival, stops=all_are_decided, state=ParetoState)
+
+    @override
+    def begin(self, info: ProblemInfo) -> None:
+        task: Any = self.task  # a ParetoSet
+        arms, pairs = self.num_arms // task.metrics, task.overturned(self.num_arms)
+        delta = probability(self.delta, f"delta of {self.name}")
+        self.values = {
+            "sigma": real(self.sigma, f"sigma of {self.name}", above=0.0),
+            "level": mixture_level(math.log(pairs / delta) / 2.0),
+            "signs": np.array(task.numbers(self.num_arms)[1 : 1 + task.metrics]),
+            "accepted": np.zeros(arms),
+        }
+
+    def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
+        """Return a note if the standard deviation of a metric is above sigma."""
+        if (bandit.variances <= self.sigma**2 * (1 + 1e-9)).all():
+            return ()
+        return (f"{self.name}: it assumes standard deviations of at most sigma={self.sigma:g}",)
+
+
+@dataclass(kw_only=True)
+class PSIElimination(APE):
+    """Pulls all arms in turn but for those that are decided: surely dominated, or surely in the set and needed no more.
+
+    An arm in the set is needed as long as it may dominate another one that is not decided.
+
+    Paper: Auer, Chiang, Ortner and Drugan (2016), "Pareto Front Identification from Stochastic Bandit Feedback",
+    Algorithm 1, with the bonus of :class:`APE`.
+
+    Args:
+        delta: Allowed error probability, in (0, 1). Default 0.1.
+        sigma: Rewards of all metrics are assumed to be sigma-sub-Gaussian. Default 1.
+
+    Requires no oracle knowledge.
+    """
+
+    name: ClassVar[str] = "PSI-Elimination"
+    anytime: ClassVar[bool] = False  # what has been decided is not part of the observation
+    rule: ClassVar[Rule] = Rule(choose=pull_in_turn, refresh=accept_and_drop, stops=none_is_left, state=ParetoState)
+
+    @override
+    def conclude(self, outcome: Outcome) -> IntArray:
+        """Return the set; where the budget ended before, that of the sample means."""
+        found = outcome.states["accepted"].astype(np.int64)
+        return np.where(outcome.stopped[:, None], found, super().conclude(outcome))
