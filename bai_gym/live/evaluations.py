@@ -77,7 +77,7 @@ def read_evaluations(*paths: str | os.PathLike[str], metric: str | None = None) 
         )
     if metric is None and len(table) == 1:
         (metric,) = table
-    cells = table[choice(metric, table, "metric")]
+    cells = table[choice(metric, table, f"metric of {source}")]
     questions = dict.fromkeys(question for _, question in cells)
     matrix = np.array([[fmean(cells.get((name, one), (np.nan,))) for one in questions] for name in names])
     return ScoreMatrix(names, matrix, Rewards.read(matrix[~np.isnan(matrix)]), source=source)

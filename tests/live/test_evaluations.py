@@ -191,7 +191,7 @@ def test_a_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("metric", "said"), [(None, "not None"), ("acc", "not 'acc'")])
 def test_a_metric_has_to_be_named(metric: str | None, said: str) -> None:
-    with pytest.raises(ParameterError, match=f"metric must be 'match' or 'includes', {said}"):
+    with pytest.raises(ParameterError, match=f"metric of .*inspect must be 'match' or 'includes', {said}"):
         read_evaluations(INSPECT, metric=metric)
 
 

@@ -81,8 +81,8 @@ def decide(
         arm, reward, item = "model", "score", "question"
     elif evaluations or len(log) > 1 or metric or not arm or not reward:
         raise ParameterError(
-            "a table is a single file, with --arm and --reward, and may have --item and --guardrail; folders and logs "
-            "of evaluation tools (.jsonl, .eval, .json) have --metric in place of these"
+            f"{log[0]}: a table is a single file, with --arm and --reward, and may have --item and --guardrail; "
+            "folders and logs of evaluation tools (.jsonl, .eval, .json) have --metric in place of these"
         )
     page = log_page(
         table,
