@@ -29,6 +29,7 @@ def log_page(
     rewards: Rewards | str | None = None,
     missing: str = "error",
     guardrails: Mapping[str, str] | None = None,
+    more_items: bool = False,
 ) -> Page:
     """Return what a page says of a log with one row per observation, see :func:`bai_gym.data.read_table`.
 
@@ -42,6 +43,7 @@ def log_page(
         missing: ``"error"``, or ``"drop"`` to leave out rows without an alternative, a reward or a guarded metric.
         guardrails: Limits of other columns, such as ``{"latency": "<= 300"}``: wanted is the best alternative of those
             whose averages keep them, or none.
+        more_items: Whether there are more items than those in the log, on which observations can be collected.
 
     Raises:
         ParameterError: There is no such control or kind of rewards.
@@ -91,6 +93,6 @@ def log_page(
         control=None if control is None else names.index(control),
         before=None,
         ended=None,
-        items=None if samples.items is None else int(samples.items.max()) + 1,
+        items=None if samples.items is None or more_items else int(samples.items.max()) + 1,
         details=details,
     )

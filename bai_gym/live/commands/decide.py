@@ -1,15 +1,17 @@
-"""``bai-gym decide``: the evidence of a log that exists."""
+"""``bai-gym decide``: the evidence of a log that exists, or of logs of evaluation tools."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from bai_gym.cli.console import OUT
 from bai_gym.errors import ParameterError
+from bai_gym.live.evaluations import common_questions, read_evaluations
 from bai_gym.live.evidence import printable
 from bai_gym.live.logged import log_page
 from bai_gym.live.page import PageRow, write_page
@@ -19,9 +21,25 @@ __all__ = ["decide"]
 
 
 def decide(
-    log: Annotated[Path, typer.Argument(help="A CSV or Parquet file with one row per observation, in order of time.")],
-    arm: Annotated[str, typer.Option(help="The column that names the alternative.")],
-    reward: Annotated[str, typer.Option(help="The column with the reward: numbers, or true, false, yes and no.")],
+    log: Annotated[
+        list[Path],
+        typer.Argument(
+            help="A CSV or Parquet file with one row per observation, in order of time; or files or folders of samples "
+            "of lm-evaluation-harness (.jsonl) or logs of Inspect (.eval, .json)."
+        ),
+    ],
+    arm: Annotated[str | None, typer.Option(help="The column that names the alternative.", show_default=False)] = None,
+    reward: Annotated[
+        str | None,
+        typer.Option(help="The column with the reward: numbers, or true, false, yes and no.", show_default=False),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="Of evaluation tools: the metric or scorer, if there are several; larger is better.",
+            show_default=False,
+        ),
+    ] = None,
     control: Annotated[
         str | None, typer.Option(help="The alternative with which the others are compared.", show_default=False)
     ] = None,
@@ -55,8 +73,19 @@ def decide(
     limits = dict(re.findall(r"\s*(.*?)\s*([<>]=.*|$)", text)[0] for text in guardrail or ())
     if len(limits) < len(guardrail or ()):
         raise ParameterError("a column has two guardrails, and one is allowed: leave out the other")
+    table: Any = log[0]
+    said: list[str] = []
+    evaluations = all(path.is_dir() or path.suffix in (".jsonl", ".eval", ".json") for path in log)
+    if evaluations and not (arm or reward or item or guardrail):
+        table, *said = common_questions(read_evaluations(*log, metric=metric))
+        arm, reward, item = "model", "score", "question"
+    elif evaluations or len(log) > 1 or metric or not arm or not reward:
+        raise ParameterError(
+            f"{log[0]}: a table is a single file, with --arm and --reward, and may have --item and --guardrail; "
+            "folders and logs of evaluation tools (.jsonl, .eval, .json) have --metric in place of these"
+        )
     page = log_page(
-        log,
+        table,
         arm_column=arm,
         reward_column=reward,
         control=control,
@@ -64,7 +93,9 @@ def decide(
         rewards=rewards,
         missing=missing,
         guardrails=limits or None,
+        more_items=evaluations,
     )
+    page = replace(page, sentences=(*said, *page.sentences))
     columns = [Column[PageRow]("alternative", lambda row: printable(row.name), False)]
     columns += [
         Column(heading, lambda row, place=place: row.cells[place])  # type: ignore[misc]

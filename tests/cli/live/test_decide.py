@@ -13,6 +13,7 @@ from bai_gym.live.logged import log_page
 
 Command = Callable[..., tuple[str, str]]
 
+LOGS = Path(__file__).parents[2] / "live" / "evaluations"  # its README.md says what wrote them
 ONES = {"present": 20, "large": 60, "video": 22}  # of 200
 
 
@@ -66,3 +67,40 @@ def test_a_log_that_cannot_be_used() -> None:
     ):
         with pytest.raises(BaiGymError, match=said):
             log_page(frame, **{"arm_column": "arm", "reward_column": "reward", **keywords})  # type: ignore[arg-type]
+
+
+def test_logs_of_evaluation_tools_say_which_model_and_whether_to_stop(command: Command, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    words = ("--metric", "match", "--control", "mockllm/small", "--out", str(page))
+    out, _ = command("decide", str(LOGS / "inspect"), *words)
+    for text in (" ".join(out.split()), page.read_text(encoding="utf-8")):
+        for said in (
+            "mockllm/large is ahead so far",
+            "Collect more, if a loss of",
+            "The 3 models are compared on the 6 questions for which all of them have a score; 2 others are left out.",
+            "on the 6 items that both were tried on (95 % interval",
+            "Compared with mockllm/small",
+        ):
+            assert said in text, said
+    files = sorted(map(str, (LOGS / "lm-eval").rglob("*.jsonl")))[:2]
+    out, _ = command("decide", *files, "--metric", "exact_match,flexible-extract")
+    assert "The 2 models are compared on the 8 questions" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("log.csv",),
+        ("log.csv", "--arm", "page"),
+        ("log.csv", "log.csv", "--arm", "page", "--reward", "bought"),
+        ("log.csv", "--arm", "page", "--reward", "bought", "--metric", "acc"),
+        (str(LOGS), "--arm", "page", "--reward", "bought"),
+        (str(LOGS), "--metric", "match", "--item", "question"),
+    ],
+)
+def test_options_belong_to_tables_or_to_logs_of_evaluation_tools(
+    command: Command, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    write_log(tmp_path / "log.csv")
+    with pytest.raises(BaiGymError, match="a table is a single file, with --arm and --reward"):
+        command("decide", *words)
