@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Self
+from copy import copy
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -28,10 +29,12 @@ class Bandit(Items, ABC):
         variances: ``(N, K)`` true reward variances (squared units of the reward).
         known: Whether these are known. In real experiments they are unknown, and NaN.
         state_size: Floats per arm and instance that pulls change.
+        by_instance: Names of the arrays, beside means and variances, that have a row for each instance.
     """
 
     known: bool = True
     state_size: int = 0
+    by_instance: ClassVar[tuple[str, ...]] = ()
 
     means: FloatArray
     variances: FloatArray
@@ -149,13 +152,17 @@ class Bandit(Items, ABC):
         """Return how the loops of sequential agents draw from the arms; None: they pull, which takes longer."""
         return None
 
-    @abstractmethod
     def select(self, rows: IntArray) -> Self:
         """Return the bandit made of the given instances, in that order; repetitions are allowed."""
+        chosen = copy(self)
+        for name in ("means", "variances", *self.by_instance):
+            setattr(chosen, name, getattr(self, name)[rows])
+        return chosen
 
-    @abstractmethod
     def replace(self, rows: IntArray, other: Self) -> None:
         """Replace the given instances by those of ``other``, in order."""
+        for name in ("means", "variances", *self.by_instance):
+            getattr(self, name)[rows] = getattr(other, name)
 
 
 def check_num_arms(num_arms: int) -> None:

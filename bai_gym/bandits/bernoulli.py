@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from typing_extensions import override
@@ -70,12 +70,3 @@ class BernoulliBandit(Bandit):
     def draws(self) -> Draws:
         """Return the probabilities."""
         return Draws(draw_bernoulli, BernoulliArms(self.means))
-
-    @override
-    def select(self, rows: IntArray) -> Self:
-        return type(self)(self.means[rows])
-
-    @override
-    def replace(self, rows: IntArray, other: Self) -> None:
-        self.means[rows] = other.means
-        self.variances[rows] = other.variances

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from typing_extensions import override
@@ -88,6 +88,8 @@ class EmpiricalBandit(Bandit):
         InstanceError: Fewer than two arms, or a candidate that does not exist.
     """
 
+    by_instance = ("candidates", "_first", "_size")
+
     def __init__(self, table: SampleTable, candidates: IntArray) -> None:
         """Look up the moments of the chosen candidates."""
         candidates = np.atleast_2d(np.asarray(candidates, np.int64))
@@ -156,15 +158,6 @@ class EmpiricalBandit(Bandit):
         samples = np.ascontiguousarray(self.samples.rewards).view()
         samples.flags.writeable = False  # as where they are a file, so that both have the same loop
         return Draws(draw_empirical, EmpiricalArms(self._first, self._size, samples))
-
-    @override
-    def select(self, rows: IntArray) -> Self:
-        return type(self)(self.samples, self.candidates[rows])
-
-    @override
-    def replace(self, rows: IntArray, other: Self) -> None:
-        for name in ("candidates", "means", "variances", "_first", "_size"):
-            getattr(self, name)[rows] = getattr(other, name)
 
 
 def centred_moments(

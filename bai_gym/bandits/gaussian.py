@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from typing_extensions import override
@@ -39,6 +38,8 @@ class GaussianBandit(Bandit):
     Raises:
         InstanceError: NaN or infinite values, negative variances, different shapes, fewer than two arms.
     """
+
+    by_instance = ("_deviations",)
 
     def __init__(self, means: object, variances: object = 1.0) -> None:
         """Check and copy the parameters."""
@@ -86,16 +87,3 @@ class GaussianBandit(Bandit):
     @override
     def draws(self) -> Draws:
         return Draws(draw_gaussian, GaussianArms(self.means, self._deviations))
-
-    @override
-    def select(self, rows: IntArray) -> Self:
-        chosen = copy(self)  # its numbers have been checked
-        chosen.means, chosen.variances = self.means[rows], self.variances[rows]
-        chosen._deviations = self._deviations[rows]
-        return chosen
-
-    @override
-    def replace(self, rows: IntArray, other: Self) -> None:
-        self.means[rows] = other.means
-        self.variances[rows] = other.variances
-        self._deviations[rows] = other._deviations

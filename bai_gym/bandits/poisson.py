@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammainc, gammaln, xlogy
@@ -75,15 +75,6 @@ class PoissonBandit(Bandit):
     @override
     def draws(self) -> Draws:
         return Draws(draw_poisson, PoissonArms(self.means))
-
-    @override
-    def select(self, rows: IntArray) -> Self:
-        return type(self)(self.means[rows])
-
-    @override
-    def replace(self, rows: IntArray, other: Self) -> None:
-        self.means[rows] = other.means
-        self.variances[rows] = other.variances
 
 
 def _histograms(expected: FloatArray, counts: IntArray, rng: np.random.Generator) -> Statistics:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from typing_extensions import override
@@ -78,6 +78,8 @@ class PairedFiniteBandit(PairedBandit):
     Raises:
         InstanceError: Fewer than two arms, a candidate that does not exist, or scores that are not finite numbers.
     """
+
+    by_instance = ("candidates", *PairedBandit.by_instance)
 
     def __init__(
         self, matrix: FloatArray, candidates: IntArray, *, replace: bool = False, kind: Rewards | None = None
@@ -215,13 +217,3 @@ class PairedFiniteBandit(PairedBandit):
     def draws(self) -> Draws:
         arms = PairedFiniteArms(self._rows, self.candidates, self.matrix, int(self.replacing))
         return Draws(draw_paired_finite, arms)
-
-    @override
-    def _fresh(self, rows: IntArray) -> Self:
-        return type(self)(self.matrix, self.candidates[rows], replace=self.replacing, kind=self._kind)
-
-    @override
-    def replace(self, rows: IntArray, other: Self) -> None:
-        super().replace(rows, other)
-        for name in ("candidates", "means", "variances"):
-            getattr(self, name)[rows] = getattr(other, name)
