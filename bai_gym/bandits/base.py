@@ -18,7 +18,7 @@ from bai_gym.statistics import FloatArray, IntArray, Statistics
 if TYPE_CHECKING:
     from bai_gym.bandits.gaussian_prior import GaussianPrior
 
-__all__ = ["Bandit", "check_means", "check_num_arms"]
+__all__ = ["Bandit", "check_candidates", "check_means", "check_num_arms", "check_range"]
 
 
 class Bandit(Items, ABC):
@@ -169,6 +169,23 @@ def check_num_arms(num_arms: int) -> None:
     """Raise :class:`InstanceError` below two arms."""
     if num_arms < 2:
         raise InstanceError(f"a bandit needs at least 2 arms, not {num_arms}: one arm leaves nothing to identify")
+
+
+def check_candidates(candidates: IntArray, number: int) -> IntArray:
+    """Return the ``(N, K)`` candidates that are the arms of each instance, of so many; raise otherwise."""
+    chosen = np.atleast_2d(np.asarray(candidates, np.int64))
+    check_num_arms(chosen.shape[-1])
+    if chosen.min() < 0 or chosen.max() >= number:
+        raise InstanceError(f"candidate arms are numbered 0 to {number - 1}")
+    return chosen
+
+
+def check_range(values: FloatArray, low: float, high: float, name: str, rule: str) -> None:
+    """Raise :class:`InstanceError` unless ``(N, K)`` values of arms lie in a range."""
+    outside = (values < low) | (values > high)
+    if outside.any():
+        arm = int(np.argwhere(outside)[0, 1])
+        raise InstanceError(f"{name}: arm {arm} has {values[outside][0]}; {rule}")
 
 
 def check_means(means: object, name: str = "means", *, most: float = validation.LARGEST) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.bandits.base import Bandit, check_num_arms
+from bai_gym.bandits.base import Bandit, check_candidates
 from bai_gym.bandits.draws import Draws
 from bai_gym.errors import InstanceError
 from bai_gym.rewards import REAL, Rewards
@@ -92,10 +92,7 @@ class EmpiricalBandit(Bandit):
 
     def __init__(self, table: SampleTable, candidates: IntArray) -> None:
         """Look up the moments of the chosen candidates."""
-        candidates = np.atleast_2d(np.asarray(candidates, np.int64))
-        check_num_arms(candidates.shape[-1])
-        if candidates.min() < 0 or candidates.max() >= table.means.size:
-            raise InstanceError(f"candidate arms are numbered 0 to {table.means.size - 1}")
+        candidates = check_candidates(candidates, table.means.size)
         self.samples = table
         self.candidates = candidates
         self.means = table.means[candidates]

@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.bandits.base import Bandit, check_num_arms
+from bai_gym.bandits.base import Bandit, check_candidates
 from bai_gym.bandits.draws import Draws
 from bai_gym.bandits.empirical import SampleTable, centred_moments
-from bai_gym.errors import InstanceError
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
@@ -99,11 +98,8 @@ class FiniteBandit(Bandit):
 
     def __init__(self, populations: FinitePopulations, candidates: IntArray) -> None:
         """Look up the moments of the chosen candidates; all their rewards are left."""
-        candidates = np.atleast_2d(np.asarray(candidates, np.int64))
         table = populations.samples
-        check_num_arms(candidates.shape[-1])
-        if candidates.min() < 0 or candidates.max() >= table.means.size:
-            raise InstanceError(f"candidate arms are numbered 0 to {table.means.size - 1}")
+        candidates = check_candidates(candidates, table.means.size)
         self.populations = populations
         self.candidates = candidates
         self.means = table.means[candidates]

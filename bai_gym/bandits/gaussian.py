@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.bandits.base import Bandit, check_means
+from bai_gym.bandits.base import Bandit, check_means, check_range
 from bai_gym.bandits.draws import Draws
 from bai_gym.errors import InstanceError
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
@@ -52,10 +52,7 @@ class GaussianBandit(Bandit):
             if len(self.means) == len(self.variances):
                 shapes = f"{self.means.shape[1]} means and {self.variances.shape[1]} variances are given"
             raise InstanceError(f"{shapes}: give one variance for each mean, or a single one for all arms")
-        if self.variances.min() < 0:
-            arm = int(np.argwhere(self.variances < 0)[0, 1])
-            value = self.variances[self.variances < 0][0]
-            raise InstanceError(f"variances: arm {arm} has {value}; a variance cannot be negative")
+        check_range(self.variances, 0.0, np.inf, "variances", "a variance cannot be negative")
         self._deviations = np.sqrt(self.variances)
 
     @override

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.bandits.base import check_num_arms
+from bai_gym.bandits.base import check_candidates
 from bai_gym.bandits.draws import Draws
 from bai_gym.bandits.empirical import PULLS_AT_ONCE
 from bai_gym.bandits.streams import address, part_of, uniform
@@ -85,13 +85,10 @@ class PairedFiniteBandit(PairedBandit):
         self, matrix: FloatArray, candidates: IntArray, *, replace: bool = False, kind: Rewards | None = None
     ) -> None:
         """Look up the moments of the chosen candidates."""
-        candidates = np.atleast_2d(np.asarray(candidates, np.int64))
         self.matrix = np.ascontiguousarray(matrix, np.float64)
         if self.matrix.ndim != 2 or not self.matrix.size:
             raise InstanceError(f"a matrix of scores has shape (items, candidates), not {self.matrix.shape}")
-        check_num_arms(candidates.shape[-1])
-        if candidates.min() < 0 or candidates.max() >= self.matrix.shape[1]:
-            raise InstanceError(f"candidate arms are numbered 0 to {self.matrix.shape[1] - 1}")
+        candidates = check_candidates(candidates, self.matrix.shape[1])
         if not float(np.abs(self.matrix).max()) <= LARGEST:
             raise InstanceError(f"every score must be {REWARD}")
         means = self.matrix.mean(axis=0)
