@@ -53,9 +53,7 @@ def successive_rejects_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
     """
     mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
-    with np.errstate(under="ignore"):
-        bound = size * (size - 1) / 2.0 * np.exp(-(n - size) / (log_bar(size) * best_arm_h2(mu)))
-    return np.where(n > size, bound, np.nan)
+    return exponential_bound(size * (size - 1) / 2.0, (n - size) / (log_bar(size) * best_arm_h2(mu)), n > size)
 
 
 def ucb_e_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
@@ -79,7 +77,7 @@ def ucb_e_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
     mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
     most = 25.0 / 36.0 * (n - size) / best_arm_h1(mu)
-    return _exploration_bound(2.0 * size * n, 2.0 / 25.0 * most, n >= size)
+    return exponential_bound(2.0 * size * n, 2.0 / 25.0 * most, n >= size)
 
 
 def gape_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
@@ -102,7 +100,7 @@ def gape_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
     mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
     most = 4.0 / 9.0 * (n - size) / gape_complexity(mu, np.ones(()))
-    return _exploration_bound(2.0 * size * n, 1.0 / 64.0 * most, n >= size)
+    return exponential_bound(2.0 * size * n, 1.0 / 64.0 * most, n >= size)
 
 
 def gape_v_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike) -> FloatArray:
@@ -126,7 +124,7 @@ def gape_v_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike) -> F
     mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
     most = 8.0 / 9.0 * (n - 2 * size) / gape_v_complexity(mu, spreads(variances, mu), np.ones(()))
-    return _exploration_bound(6.0 * size * n, 9.0 / 4096.0 * most, n >= 2 * size)
+    return exponential_bound(6.0 * size * n, 9.0 / 4096.0 * most, n >= 2 * size)
 
 
 def ugapeb_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
@@ -150,7 +148,7 @@ def ugapeb_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
     mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
     most = (n - size) / (4.0 * ugape_complexity(mu))
-    return _exploration_bound(2.0 * size * n, 2.0 * most, n >= size)
+    return exponential_bound(2.0 * size * n, 2.0 * most, n >= size)
 
 
 def ugapec_sample_complexity(
@@ -215,7 +213,7 @@ def ugapec_bound(
     return np.where(enough, confidence(delta), np.nan)
 
 
-def _exploration_bound(factor: FloatArray, exponent: FloatArray, enough: BoolArray) -> FloatArray:
+def exponential_bound(factor: FloatArray | float, exponent: FloatArray, enough: BoolArray) -> FloatArray:
     """Return factor x exp(-exponent) where the budget is large enough, else NaN."""
     with np.errstate(under="ignore", over="ignore"):
         return np.where(enough, factor * np.exp(-exponent), np.nan)

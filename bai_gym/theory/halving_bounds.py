@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from bai_gym.statistics import FloatArray
 from bai_gym.theory.complexity import best_arm_h2, gaps
+from bai_gym.theory.gap_bounds import exponential_bound
 from bai_gym.theory.inputs import arms, budgets, confidence, spreads
 
 __all__ = ["sequential_halving_bound", "shadavar_bound", "shvar_bound"]
@@ -40,9 +41,7 @@ def sequential_halving_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
     """
     mu, n = arms(means), budgets(budget)
     stages = _stages(mu)
-    with np.errstate(under="ignore"):
-        bound = 3.0 * stages * np.exp(-n / (8.0 * stages * best_arm_h2(mu)))
-    return np.where(n >= stages * mu.shape[-1], bound, np.nan)
+    return exponential_bound(3.0 * stages, n / (8.0 * stages * best_arm_h2(mu)), n >= stages * mu.shape[-1])
 
 
 def shvar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike) -> FloatArray:
@@ -68,8 +67,7 @@ def shvar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike) -> Fl
     variance = spreads(variances, mu)
     stages, size = _stages(mu), mu.shape[-1]
     exponent = _ratio((n // stages / size - 1.0) * gaps(mu).min(axis=-1) ** 2, 4.0 * variance.max(axis=-1))
-    with np.errstate(under="ignore"):
-        return np.where(n >= stages * size, 2.0 * stages * np.exp(-np.maximum(exponent, 0.0)), np.nan)
+    return exponential_bound(2.0 * stages, np.maximum(exponent, 0.0), n >= stages * size)
 
 
 def shadavar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, delta: ArrayLike = 0.05) -> FloatArray:
@@ -110,9 +108,7 @@ def shadavar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, de
     ratio = log_term / np.where(inside, pulls - 2.0, np.inf)
     alpha = (1.0 - 2.0 * np.sqrt(ratio)) / (1.0 + 2.0 * np.sqrt(ratio) + 2.0 * ratio)
     exponent = _ratio(alpha * (pulls - 1.0) * gaps(mu).min(axis=-1) ** 2, 4.0 * variance.max(axis=-1))
-    with np.errstate(under="ignore"):
-        bound = 2.0 * stages * np.exp(-np.maximum(exponent, 0.0)) + 2.0 * size * n * level
-    return np.where(inside, bound, np.nan)
+    return np.asarray(exponential_bound(2.0 * stages, np.maximum(exponent, 0.0), inside) + 2.0 * size * n * level)
 
 
 def _stages(means: FloatArray) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bai_gym.statistics import FloatArray
+from bai_gym.theory.gap_bounds import exponential_bound
 from bai_gym.theory.inputs import arms, budgets
 from bai_gym.theory.thresholding import threshold_h1, threshold_h2, threshold_sigma_h1, threshold_sigma_h2
 
@@ -40,9 +41,7 @@ def augucb_bound(means: ArrayLike, variances: ArrayLike, threshold: ArrayLike, b
     complexity = threshold_sigma_h2(mu, variances, threshold)
     # For K < 4 the outer logarithm may be negative; the result is not used.
     scale = 4096.0 * np.log(max(size, 4) * np.log(max(size, 4)))
-    with np.errstate(under="ignore"):
-        bound = 4.0 * size * n * np.exp(-n / (scale * complexity))
-    return np.where((n >= size) & (size >= 4), bound, np.nan)
+    return exponential_bound(4.0 * size * n, n / (scale * complexity), (n >= size) & (size >= 4))
 
 
 def ucbev_bound(means: ArrayLike, variances: ArrayLike, threshold: ArrayLike, budget: ArrayLike) -> FloatArray:
@@ -68,9 +67,7 @@ def ucbev_bound(means: ArrayLike, variances: ArrayLike, threshold: ArrayLike, bu
     mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
     complexity = threshold_sigma_h1(mu, variances, threshold)
-    with np.errstate(under="ignore", over="ignore"):
-        bound = 6.0 * size * n * np.exp(-(n - 2 * size) / (512.0 * complexity))
-    return np.where(n >= 2 * size, bound, np.nan)
+    return exponential_bound(6.0 * size * n, (n - 2 * size) / (512.0 * complexity), n >= 2 * size)
 
 
 def apt_bound(means: ArrayLike, threshold: ArrayLike, budget: ArrayLike) -> FloatArray:
@@ -93,9 +90,8 @@ def apt_bound(means: ArrayLike, threshold: ArrayLike, budget: ArrayLike) -> Floa
     """
     mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
-    with np.errstate(under="ignore"):
-        bound = (size * (np.log(n) + 1.0)) ** 2 * np.exp(-n / (64.0 * threshold_h1(mu, threshold)))
-    return np.where(n >= 2 * size, bound, np.nan)
+    factor = (size * (np.log(n) + 1.0)) ** 2
+    return exponential_bound(factor, n / (64.0 * threshold_h1(mu, threshold)), n >= 2 * size)
 
 
 def csar_bound(means: ArrayLike, threshold: ArrayLike, budget: ArrayLike) -> FloatArray:
@@ -120,6 +116,5 @@ def csar_bound(means: ArrayLike, threshold: ArrayLike, budget: ArrayLike) -> Flo
     """
     mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
-    with np.errstate(under="ignore", over="ignore"):
-        bound = size**2 * np.exp(-(n - size) / (72.0 * np.log(size) * threshold_h2(mu, threshold)))
-    return np.where(n > size, bound, np.nan)
+    exponent = (n - size) / (72.0 * np.log(size) * threshold_h2(mu, threshold))
+    return exponential_bound(size**2, exponent, n > size)
