@@ -8,12 +8,12 @@ from typing import ClassVar
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.sequential import first_block
-from bai_gym.agents.tools.choosing import best_mean, keep_best, shuffled_arms, spread_evenly
+from bai_gym.agents.sequential import first_block, recommend_best
+from bai_gym.agents.tools.choosing import keep_best, shuffled_arms, spread_evenly
 from bai_gym.agents.tools.halving import num_stages
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
-from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.statistics import Statistics
 from bai_gym.validation import choice
 
 __all__ = ["DoublingHalving"]
@@ -87,7 +87,4 @@ class DoublingHalving(Agent):
             each *= 2
         return winner if winner is not None and self.output == "last" else self.recommend(self._seen)
 
-    @override
-    def recommend(self, observation: Observation) -> IntArray:
-        """Return the arm of largest mean over all samples."""
-        return best_mean(Statistics.of(observation), self.tie, self.rng)
+    recommend = recommend_best
