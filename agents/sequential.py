@@ -9,13 +9,23 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, spread_evenly
+from bai_gym.agents.tools.choosing import best_recommendation, most_pulled, shuffled_arms, spread_evenly
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Outcome, Rule, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
-__all__ = ["SequentialAgent", "few_pulls", "first_block", "in_random_order"]
+__all__ = ["SequentialAgent", "few_pulls", "first_block", "in_random_order", "recommend_best", "recommend_most_pulled"]
+
+
+def recommend_best(agent: Agent, observation: Observation) -> IntArray:
+    """Return the recommendation of largest means."""
+    return best_recommendation(Statistics.of(observation), agent.task, agent.tie, agent.rng)
+
+
+def recommend_most_pulled(agent: Agent, observation: Observation) -> IntArray:
+    """Return the arm pulled most often."""
+    return most_pulled(Statistics.of(observation), agent.tie, agent.rng)
 
 
 @dataclass(kw_only=True)
@@ -94,10 +104,7 @@ class SequentialAgent(Agent):
         observation = {"pulls": statistics.pulls, "means": statistics.means, "variances": statistics.variances}
         return self.recommend({**self._seen, **observation, "remaining": remaining})
 
-    @override
-    def recommend(self, observation: Observation) -> IntArray:
-        """Return the recommendation of largest means."""
-        return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)
+    recommend = recommend_best
 
 
 def first_block(agent: Agent, pulls: int) -> Block:

@@ -102,12 +102,6 @@ class UniformBandit(Bandit):
     def draws(self):
         return Draws(draw, Uniforms(self.means))
 
-    def select(self, rows):
-        return type(self)(self.means[rows])
-
-    def replace(self, rows, other):
-        self.means[rows] = other.means
-
 
 def two_arms(*, gap=1.0):
     return FixedProblem(UniformBandit(np.array([[gap, 0.0]])))

@@ -9,8 +9,8 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.bayesian.draws import ScreenedPosteriors, another_winner, screening, update_posteriors, winner
-from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.tools.choosing import best_mean, best_recommendation, most_pulled
+from bai_gym.agents.sequential import SequentialAgent, recommend_most_pulled
+from bai_gym.agents.tools.choosing import best_mean, best_recommendation
 from bai_gym.agents.tools.posteriors import (
     BERNOULLI,
     STUDENT,
@@ -235,10 +235,7 @@ class TS(SequentialAgent):
                 )
         return SequentialAgent.conclude(self, outcome)
 
-    @override
-    def recommend(self, observation: Observation) -> IntArray:
-        """Return the arm pulled most often."""
-        return most_pulled(Statistics.of(observation), self.tie, self.rng)
+    recommend = recommend_most_pulled
 
 
 @dataclass(kw_only=True)

@@ -84,20 +84,21 @@ def rescaling(constant: float, num_arms: int, rescaled: bool) -> float:
     return constant / (4.0 * math.log2(num_arms)) if rescaled else 1.0
 
 
-def initial_values(agent: GapE | GapEV | AGapE | AGapEV, a: FloatArray | float) -> dict[str, FloatArray | float]:
+def initial_values(agent: GapE | AGapE, a: FloatArray | float) -> dict[str, FloatArray | float]:
     """Return the values of the state at the start."""
     return {"a": a, "b": agent.bound, "aware": agent.uses_variances, "bandits": agent.task.num_bandits}
 
 
-def checked_bound(agent: GapE | GapEV | AGapE | AGapEV, info: ProblemInfo) -> FloatArray:
+def checked_bound(agent: GapE | AGapE, info: ProblemInfo) -> FloatArray:
     """Check the parameters, and return the ``(N,)`` bounds of the rewards."""
     real(agent.scale, f"scale of {agent.name}", least=0)
     return reward_bounds(agent, info)
 
 
-def complexity_bound(agent: GapE | GapEV) -> FloatArray:
-    """Return the ``(N,)`` bounds b of the complexity H."""
-    return agent.bound if agent.b_in_complexity else np.ones(agent.batch)
+def exploration_rate(agent: GapE | AGapE) -> float:
+    """Return a H: the scale times (4/9) (n - K), or (8/9) (n - 2K) with variances."""
+    share = 8.0 / 9.0 if agent.uses_variances else 4.0 / 9.0
+    return agent.scale * share * max(agent.budget - agent.first_pulls * agent.num_arms, 0)
 
 
 @dataclass(kw_only=True)
@@ -111,14 +112,15 @@ class GapE(SequentialAgent):
     the changes of Lalitha et al. (2023), section 5.
 
     Args:
-        rescaled: True (default): H is divided by 36 / log2 K, as in Lalitha et al., so that the error bound is
-            comparable to that of SHVar. False: the original constant.
+        rescaled: True (default): H is divided by 36 / log2 K, that of GapE-V by 128 / log2 K, as in Lalitha et al., so
+            that the error bound is comparable to that of SHVar. False: the original constant.
         scale: Multiplies a; at least 0, default 1.
         b: Length of an interval that contains the rewards. ``"oracle"``: max over arms of mean + sigma sqrt(log n), as
             in Lalitha et al. (2023), section 5, which takes knowledge of the range. None (default): the length of the
             interval of bounded rewards; for others ``"oracle"``.
-        b_in_complexity: True (default): H as in Theorem 1 of Gabillon et al., so that b cancels in the width. False:
-            H is the sum of 1 / gap^2, which makes the width b times as large.
+        b_in_complexity: True (default): H as in Theorem 1 of Gabillon et al., so that b cancels in the width; that of
+            GapE-V as in Theorem 2. False: H as for b = 1, for GapE the sum of 1 / gap^2, which makes the width b times
+            as large.
 
     Knows the complexity H, and the range of the rewards if ``b`` is the oracle's.
     """
@@ -143,14 +145,18 @@ class GapE(SequentialAgent):
     @override
     def begin(self, info: ProblemInfo) -> None:
         self.bound: FloatArray = checked_bound(self, info)
-        complexity = gape_complexity(info.means, complexity_bound(self), self.task.num_bandits)
-        complexity /= rescaling(144.0, self.num_arms, self.rescaled)
-        self.exploration: FloatArray = self.scale * (4.0 / 9.0) * max(self.budget - self.num_arms, 0) / complexity
+        b, bandits = self.bound if self.b_in_complexity else np.ones(self.batch), self.task.num_bandits
+        if self.uses_variances:
+            complexity, constant = gape_v_complexity(info.means, info.variances, b, bandits), 512.0
+        else:
+            complexity, constant = gape_complexity(info.means, b, bandits), 144.0
+        complexity /= rescaling(constant, self.num_arms, self.rescaled)
+        self.exploration: FloatArray = exploration_rate(self) / complexity
         self.values = initial_values(self, self.exploration)
 
 
 @dataclass(kw_only=True)
-class GapEV(SequentialAgent):
+class GapEV(GapE):
     """GapE with empirical Bernstein widths: B = -gap + sqrt(2 a v / T) + 7 a b / (3 (T - 1)), v the sample variance.
 
     The exploration a = (8/9) (n - 2K) / H uses the variance-aware complexity H, the sum of
@@ -158,35 +164,12 @@ class GapEV(SequentialAgent):
 
     Paper: Gabillon et al. (2011); for one bandit with the changes of Lalitha et al. (2023), section 5.
 
-    Args:
-        rescaled: True (default): H is divided by 128 / log2 K, as in Lalitha et al. False: the original constant.
-        scale: Multiplies a; at least 0, default 1.
-        b: Range of the rewards, as for GapE.
-        b_in_complexity: True (default): H as in Theorem 2 of Gabillon et al. False: H as for b = 1.
-
-    Knows the complexity H, and the range of the rewards if ``b`` is the oracle's.
+    Knows the complexity H, and the range of the rewards if ``b`` is the oracle's. See :class:`GapE` for the parameters.
     """
-
-    b: float | str | None = None
-    scale: float = 1.0
-    rescaled: bool = True
-    b_in_complexity: bool = True
 
     name: ClassVar[str] = "GapE-V"
     first_pulls: ClassVar[int] = 2
-    tasks: ClassVar[frozenset[str]] = TASKS
-    choices = bound_or_oracle
-    knows = GapE.knows
-    rule = GapE.rule
-    fast = GapE.fast
-
-    @override
-    def begin(self, info: ProblemInfo) -> None:
-        self.bound: FloatArray = checked_bound(self, info)
-        complexity = gape_v_complexity(info.means, info.variances, complexity_bound(self), self.task.num_bandits)
-        complexity /= rescaling(512.0, self.num_arms, self.rescaled)
-        self.exploration: FloatArray = self.scale * (8.0 / 9.0) * max(self.budget - 2 * self.num_arms, 0) / complexity
-        self.values = initial_values(self, self.exploration)
+    uses_variances: ClassVar[bool] = True
 
 
 @dataclass(kw_only=True)
@@ -228,11 +211,11 @@ class AGapE(SequentialAgent):
     @override
     def begin(self, info: ProblemInfo) -> None:
         self.bound: FloatArray = checked_bound(self, info)
-        self.values = initial_values(self, self.scale * (4.0 / 9.0) * (self.budget - self.num_arms))
+        self.values = initial_values(self, exploration_rate(self))
 
 
 @dataclass(kw_only=True)
-class AGapEV(SequentialAgent):
+class AGapEV(AGapE):
     """GapE-V that estimates the variance-aware complexity before each pull.
 
     With the estimated gaps increased by b sqrt(1 / (2 T)) and the standard deviations decreased by b sqrt(2 / (T - 1)),
@@ -240,25 +223,9 @@ class AGapEV(SequentialAgent):
 
     Paper: Gabillon et al. (2011), adaptive version. Differences: as for A-GapE.
 
-    Args:
-        scale: Multiplies a; at least 0, default 1.
-        b: Range of the rewards, as for GapE.
-
-    Knows the range of the rewards if ``b`` is the oracle's.
+    Knows the range of the rewards if ``b`` is the oracle's. See :class:`AGapE` for the parameters.
     """
-
-    b: float | str | None = None
-    scale: float = 1.0
 
     name: ClassVar[str] = "A-GapE-V"
     first_pulls: ClassVar[int] = 2
-    tasks: ClassVar[frozenset[str]] = TASKS
-    choices = bound_or_oracle
-    rule = AGapE.rule
-    fast = AGapE.fast
-    knows = AGapE.knows
-
-    @override
-    def begin(self, info: ProblemInfo) -> None:
-        self.bound: FloatArray = checked_bound(self, info)
-        self.values = initial_values(self, self.scale * (8.0 / 9.0) * (self.budget - 2 * self.num_arms))
+    uses_variances: ClassVar[bool] = True

@@ -8,13 +8,11 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.tools.choosing import most_pulled
+from bai_gym.agents.sequential import SequentialAgent, recommend_most_pulled
 from bai_gym.agents.tools.ranges import range_choice, range_of
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, State
-from bai_gym.statistics import IntArray, Observation, Statistics
 
 __all__ = ["UCB1"]
 
@@ -61,7 +59,4 @@ class UCB1(SequentialAgent):
     def begin(self, info: ProblemInfo) -> None:
         self.values = {"b": range_of(self)}
 
-    @override
-    def recommend(self, observation: Observation) -> IntArray:
-        """Return the arm pulled most often."""
-        return most_pulled(Statistics.of(observation), self.tie, self.rng)
+    recommend = recommend_most_pulled

@@ -122,7 +122,7 @@ def shared_values(agent: SetAgent, b: FloatArray | float) -> dict[str, FloatArra
     return {**agent.task_values(), "b": b, "aware": agent.uses_variances, "order": order}
 
 
-def begin_with_complexity(agent: UGapEb | UGapEbV, info: ProblemInfo) -> None:
+def begin_with_complexity(agent: UGapEb, info: ProblemInfo) -> None:
     """Check the parameters, and compute the exploration from the true complexity."""
     b, rate = reward_bounds(agent, info), exploration_rate(agent)
     choice(agent.output, ("best", "last"), f"output of {agent.name}")
@@ -132,7 +132,7 @@ def begin_with_complexity(agent: UGapEb | UGapEbV, info: ProblemInfo) -> None:
     agent.values = {**shared_values(agent, b), "a": rate / complexity, "last": agent.output == "last"}
 
 
-def begin_adaptive(agent: AUGapEb | AUGapEbV, info: ProblemInfo) -> None:
+def begin_adaptive(agent: AUGapEb, info: ProblemInfo) -> None:
     """Check the parameters; the complexity is estimated as the episode goes on."""
     b, rate = range_of(agent), exploration_rate(agent)
     every = agent.num_arms * 2 if agent.refresh is None else agent.refresh
@@ -152,14 +152,14 @@ def begin_with_confidence(agent: UGapEc | UGapEcV, info: ProblemInfo) -> None:
     agent.values = {**shared_values(agent, 0.0), **agent.stopping_values(), **values}
 
 
-def exploration_rate(agent: UGapEb | UGapEbV | AUGapEb | AUGapEbV) -> float:
+def exploration_rate(agent: UGapEb | AUGapEb) -> float:
     """Return a H: the largest for which the error bound holds, times the scale."""
     real(agent.scale, f"scale of {agent.name}", least=0)
     pulls = max(agent.budget - agent.first_pulls * agent.num_arms, 0)
     return agent.scale * pulls / (2.0 if agent.uses_variances else 4.0)
 
 
-def conservative(agent: UGapEb | UGapEbV) -> tuple[str, ...]:
+def conservative(agent: UGapEb) -> tuple[str, ...]:
     """A sentence for tables where the exploration is that of the theorem, or less."""
     if agent.scale > 1.0:
         return ()
@@ -215,24 +215,16 @@ class UGapEb(SetAgent):
 
 
 @dataclass(kw_only=True)
-class UGapEbV(SetAgent):
+class UGapEbV(UGapEb):
     """UGapEb with empirical Bernstein widths: sqrt(2 a v / T) + 7 a b / (3 (T - 1)), v the sample variance.
 
     a = (n - 2K) / (2 H), H the sum of (sigma + sqrt(sigma^2 + (7/3) b g))^2 / g^2 with g = max((gap + epsilon) / 2,
     epsilon): what equal widths of g / 2 take. Derived here: the report HAL 00747005 could not be consulted.
     """
 
-    scale: float = 1.0
-    b: float | str = ORACLE
-    output: str = "best"
-
     name: ClassVar[str] = "UGapEb-V"
     first_pulls: ClassVar[int] = 2
-    knows = property(complexity_and_range)
-    notes = property(conservative)
-    rule: ClassVar[Rule] = GIVEN
-    fast = FAST
-    begin = begin_with_complexity
+    uses_variances: ClassVar[bool] = True
 
 
 @dataclass(kw_only=True)
@@ -255,19 +247,12 @@ class AUGapEb(SetAgent):
 
 
 @dataclass(kw_only=True)
-class AUGapEbV(SetAgent):
+class AUGapEbV(AUGapEb):
     """UGapEb-V with the complexity estimated online, as in A-GapE-V; it recommends the set at the end."""
-
-    scale: float = 1.0
-    b: float | None = None
-    refresh: int | None = None
 
     name: ClassVar[str] = "A-UGapEb-V"
     first_pulls: ClassVar[int] = 2
-    rule: ClassVar[Rule] = ADAPTIVE
-    choices = range_choice
-    fast = FAST_ADAPTIVE
-    begin = begin_adaptive
+    uses_variances: ClassVar[bool] = True
 
 
 @dataclass(kw_only=True)

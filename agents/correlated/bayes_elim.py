@@ -11,7 +11,7 @@ from typing_extensions import override
 from bai_gym.agents.base import Plan
 from bai_gym.agents.correlated.normal_prior import PriorAgent, shrunk_means
 from bai_gym.agents.elimination.shvar import greedy_counts
-from bai_gym.agents.tools.halving import FORGETS, all_samples, every_arm, num_stages, survivors
+from bai_gym.agents.tools.halving import FORGETS, all_samples, budget_of_stages, every_arm, num_stages, survivors
 from bai_gym.agents.tools.spending import shares
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
@@ -44,17 +44,13 @@ class BayesElim(PriorAgent):
     samples: str = "stage"
 
     name: ClassVar[str] = "BayesElim"
+    minimum_budget = budget_of_stages
 
     @property
     @override
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """A sentence for tables if stages forget samples."""
         return () if self.samples == "all" else (f"{self.name}: {FORGETS}; samples=all keeps them",)
-
-    @override
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return one pull per arm in the first stage."""
-        return num_arms * num_stages(num_arms)
 
     @override
     def begin(self, info: ProblemInfo) -> None:

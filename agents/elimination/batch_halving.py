@@ -12,7 +12,7 @@ from typing_extensions import override
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import few_pulls
 from bai_gym.agents.tools.choosing import best_remaining, largest
-from bai_gym.agents.tools.halving import all_samples, num_stages
+from bai_gym.agents.tools.halving import all_samples, budget_of_stages, num_stages
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Statistics
@@ -43,11 +43,7 @@ class BatchHalving(Agent):
     name: ClassVar[str] = "BatchSH"
     uses_variances: ClassVar[bool] = False
     advance_first: ClassVar[bool] = False
-
-    @override
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return one pull per arm in the first stage."""
-        return num_arms * num_stages(num_arms)
+    minimum_budget = budget_of_stages
 
     @override
     def begin(self, info: ProblemInfo) -> None:

@@ -8,12 +8,12 @@ from typing import ClassVar
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.sequential import first_block
-from bai_gym.agents.tools.choosing import best_mean, keep_best, shuffled_arms, spread_evenly
-from bai_gym.agents.tools.halving import num_stages
+from bai_gym.agents.sequential import first_block, recommend_best
+from bai_gym.agents.tools.choosing import keep_best, shuffled_arms, spread_evenly
+from bai_gym.agents.tools.halving import budget_of_stages
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
-from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.statistics import Statistics
 from bai_gym.validation import choice
 
 __all__ = ["DoublingHalving"]
@@ -41,6 +41,7 @@ class DoublingHalving(Agent):
     name: ClassVar[str] = "DSH"
     uses_variances: ClassVar[bool] = False
     quick: ClassVar[bool] = True
+    minimum_budget = budget_of_stages
 
     @property
     @override
@@ -54,11 +55,6 @@ class DoublingHalving(Agent):
         """A sentence for tables, unless all samples are used."""
         used = "decides by its last complete run alone, about a quarter to a half of the budget; output=mean uses all"
         return () if self.output == "mean" else (f"{self.name}: {used} samples",)
-
-    @override
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return the pulls of the first run."""
-        return num_arms * num_stages(num_arms)
 
     @override
     def begin(self, info: ProblemInfo) -> None:
@@ -87,7 +83,4 @@ class DoublingHalving(Agent):
             each *= 2
         return winner if winner is not None and self.output == "last" else self.recommend(self._seen)
 
-    @override
-    def recommend(self, observation: Observation) -> IntArray:
-        """Return the arm of largest mean over all samples."""
-        return best_mean(Statistics.of(observation), self.tie, self.rng)
+    recommend = recommend_best

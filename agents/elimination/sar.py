@@ -10,8 +10,9 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, spread_evenly
-from bai_gym.agents.tools.rejects import phase_lengths
+from bai_gym.agents.sequential import few_pulls
+from bai_gym.agents.tools.choosing import shuffled_arms, spread_evenly
+from bai_gym.agents.tools.rejects import budget_of_phases, phase_lengths
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Statistics
 from bai_gym.tasks import BestArm, TopM
@@ -36,17 +37,12 @@ class SAR(Agent):
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, TopM.name})
     uses_variances: ClassVar[bool] = False
     quick: ClassVar[bool] = True
-
-    @override
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return one more than the number of arms."""
-        return num_arms + 1
+    minimum_budget = budget_of_phases
 
     @override
     def plan(self) -> Plan:
         if self.budget <= self.num_arms:
-            made = yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
-            return best_recommendation(made, self.task, self.tie, self.rng)
+            return (yield from few_pulls(self))
         active = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         accepted = np.zeros(active.shape, np.int64)
         wanted = np.full(self.batch, self.task.m)

@@ -12,7 +12,7 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import few_pulls
 from bai_gym.agents.tools.choosing import keep_best, pulls_of_an_arm
 from bai_gym.agents.tools.halving import candidates, every_arm, gaps_of_arms, last_answer
-from bai_gym.agents.tools.rejects import Schedule
+from bai_gym.agents.tools.rejects import Schedule, budget_of_phases
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, exact_sums
@@ -57,11 +57,7 @@ class SuccessiveRejects(Agent):
     uses_costs: ClassVar[bool] = True
     quick: ClassVar[bool] = True
     general: ClassVar[bool] = True
-
-    @override
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return the smallest budget with a pull in the first phase."""
-        return num_arms + 1
+    minimum_budget = budget_of_phases
 
     @override
     def begin(self, info: ProblemInfo) -> None:

@@ -49,7 +49,6 @@ from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.batches import BatchState, batch_size_of, is_look
-from bai_gym.agents.tools.choosing import best_recommendation
 from bai_gym.agents.tools.divergences import TINY, variance_of
 from bai_gym.agents.tools.mixtures import (
     EDGE,
@@ -72,7 +71,7 @@ from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
 from bai_gym.sampling import Episode, Outcome
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
+from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 from bai_gym.tasks import BestArm, Task
 from bai_gym.theory.deviations import exponential_family_c, gaussian_c
 from bai_gym.validation import choice, probability, real
@@ -543,8 +542,3 @@ class ConfidenceAgent(SequentialAgent):
                 "family='gaussian' with sigma=, or family='student'"
             )
         return super().conclude(outcome)
-
-    @override
-    def recommend(self, observation: Observation) -> IntArray:
-        """Return the answer for the sample means."""
-        return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)

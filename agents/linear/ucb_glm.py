@@ -14,14 +14,13 @@ from bai_gym.agents.linear.likelihood import LikelihoodState, farthest, maximize
 from bai_gym.agents.linear.linear_models import check_rewards, shared_features
 from bai_gym.agents.linear.ridge import RegressionState, update_regression
 from bai_gym.agents.linear.ridge_fit import Ridge
-from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.tools.choosing import most_pulled
+from bai_gym.agents.sequential import SequentialAgent, recommend_most_pulled
 from bai_gym.agents.tools.scanning import arm_of_nearly_largest
 from bai_gym.linear.regression import LINK_NAMES, generalized_linear
 from bai_gym.linear.regression.links import LINKS
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import WAIT, Episode, PerArm, Rule, Sequential, States
-from bai_gym.statistics import ROUNDING, IntArray, Observation, Statistics
+from bai_gym.statistics import ROUNDING, IntArray, Statistics
 from bai_gym.validation import choice, integer, real
 
 __all__ = ["UCBGLM"]
@@ -133,7 +132,4 @@ class UCBGLM(SequentialAgent):
             states["z"][first] = (x @ fit.theta[..., None])[..., 0]
         self._ridge.fit(rows, states, statistics)
 
-    @override
-    def recommend(self, observation: Observation) -> IntArray:
-        """Return the arm pulled most often."""
-        return most_pulled(Statistics.of(observation), self.tie, self.rng)
+    recommend = recommend_most_pulled

@@ -11,8 +11,8 @@ from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import first_block
-from bai_gym.agents.tools.halving import num_stages
-from bai_gym.agents.tools.rejects import phase_lengths
+from bai_gym.agents.tools.halving import budget_of_stages, num_stages
+from bai_gym.agents.tools.rejects import budget_of_phases, phase_lengths
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, exact_sums
 
@@ -28,11 +28,7 @@ class EmpiricalGapElimination(Agent):
 
     uses_variances: ClassVar[bool] = False
     tasks: ClassVar[frozenset[str]] = frozenset({"pareto"})
-
-    @override
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return a pull of each arm and metric, and one more."""
-        return num_arms + 1
+    minimum_budget = budget_of_phases
 
     @abstractmethod
     def phases(self, num_arms: int) -> list[tuple[int, int]]:
@@ -120,11 +116,7 @@ class EGESH(EmpiricalGapElimination):
     """
 
     name: ClassVar[str] = "EGE-SH"
-
-    @override
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return enough for a pull of each arm in the first phase."""
-        return num_arms * num_stages(num_arms)
+    minimum_budget = budget_of_stages
 
     @override
     def phases(self, num_arms: int) -> list[tuple[int, int]]:

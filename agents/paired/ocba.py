@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.agents.bounds.ocba import OCBA
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.agents.tools.variances import (
@@ -23,7 +24,7 @@ from bai_gym.agents.tools.variances import (
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, Sequential, Vector, larger
 from bai_gym.statistics import FloatArray
-from bai_gym.validation import integer, real
+from bai_gym.validation import real
 
 __all__ = ["PairedOCBA"]
 
@@ -167,7 +168,7 @@ class PairedOCBA(SequentialAgent):
     name: ClassVar[str] = "PairedOCBA"
     uses_pairs: ClassVar[bool] = True
     rule: ClassVar[Rule] = Rule(choose=pull_where_the_bound_falls_most, state=PairedOCBAState)
-    choices = variance_choice
+    choices, minimum_budget = variance_choice, OCBA.minimum_budget
     unmet_assumptions = normal_assumption
 
     @property
@@ -175,11 +176,6 @@ class PairedOCBA(SequentialAgent):
     def first_pulls(self) -> int:  # type: ignore[override]
         share = self.budget // self.num_arms
         return max(2, share // 3, min(10, share // 2)) if self.n0 is None else self.n0
-
-    @override
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return two pulls per arm, or the given number."""
-        return (2 if self.n0 is None else integer(self.n0, f"n0 of {self.name}", least=2)) * num_arms
 
     @override
     def begin(self, info: ProblemInfo) -> None:

@@ -11,7 +11,7 @@ from typing_extensions import override
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import few_pulls
 from bai_gym.agents.tools.choosing import best_mean, keep_best, pulls_of_an_arm
-from bai_gym.agents.tools.rejects import phase_lengths
+from bai_gym.agents.tools.rejects import budget_of_phases, phase_lengths
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray
@@ -39,11 +39,7 @@ class PairedSR(Agent):
     name: ClassVar[str] = "PairedSR"
     uses_variances: ClassVar[bool] = False
     uses_pairs: ClassVar[bool] = True
-
-    @override
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return the smallest budget with a pull in the first phase."""
-        return num_arms + 1
+    minimum_budget = budget_of_phases
 
     @override
     def begin(self, info: ProblemInfo) -> None:

@@ -74,7 +74,7 @@ def lsa_index(pulls: float, mean: float, variance: float, s: LSAState) -> float:
 
 
 @dataclass(kw_only=True)
-class LSA(SequentialAgent):
+class LSA(APT):
     """Logarithmic-sample algorithm: pulls the arm of smallest alpha T (|mean - threshold| + epsilon)^2 + log(T) / 2.
 
     It recommends the means above the threshold.
@@ -94,8 +94,6 @@ class LSA(SequentialAgent):
     epsilon: float = 0.0
 
     name: ClassVar[str] = "LSA"
-    tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
-    uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(index=lsa_index, state=LSAState)
 
     @override
@@ -105,10 +103,8 @@ class LSA(SequentialAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        alpha = real(self.setting("alpha"), f"alpha of {self.name}", above=0)
-        real(self.epsilon, f"epsilon of {self.name}", least=0)
-        assert isinstance(self.task, Thresholding)  # as tasks says
-        self.values = {"threshold": self.task.threshold, "epsilon": self.epsilon, "alpha": alpha}
+        super().begin(info)
+        self.values["alpha"] = real(self.setting("alpha"), f"alpha of {self.name}", above=0)
 
 
 class UCBEState(State):

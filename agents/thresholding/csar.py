@@ -9,13 +9,13 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.sequential import first_block
+from bai_gym.agents.sequential import first_block, recommend_best
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, spread_evenly
-from bai_gym.agents.tools.rejects import phase_lengths
+from bai_gym.agents.tools.rejects import budget_of_phases, phase_lengths
 from bai_gym.agents.tools.scanning import pull_in_turn
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, STOP, Block, Episode, Rule, Sequential, State, Vector
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
+from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 from bai_gym.tasks import Thresholding
 from bai_gym.validation import choice
 
@@ -90,11 +90,7 @@ class CSAR(Agent):
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
     uses_variances: ClassVar[bool] = False
     anytime: ClassVar[bool] = True
-
-    @override
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return the smallest budget with a pull in the first phase."""
-        return num_arms + 1
+    minimum_budget = budget_of_phases
 
     @override
     def begin(self, info: ProblemInfo) -> None:
@@ -124,10 +120,7 @@ class CSAR(Agent):
             active = active[is_good].reshape(self.batch, -1)
         return self.recommend(self._seen)
 
-    @override
-    def recommend(self, observation: Observation) -> IntArray:
-        """Return the arms above the threshold: the means of classified arms no longer change."""
-        return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)
+    recommend = recommend_best
 
 
 def code_lengths(num_arms: int, budget: int) -> IntArray:

@@ -148,13 +148,8 @@ def most_pulled(statistics: Statistics, tie: TieRule, rng: np.random.Generator) 
         ``(N,)`` arms.
     """
     pulls = statistics.pulls
-    most = pulls == pulls.max(axis=-1, keepdims=True)
-    arms = most.argmax(axis=-1)
-    tied = np.flatnonzero(np.count_nonzero(most, axis=-1) > 1)
-    if tied.size:
-        among = np.where(most[tied], pulls[tied], 0)
-        arms[tied] = best_mean(Statistics(among, statistics.means[tied], statistics.variances[tied]), tie, rng)
-    return np.asarray(arms)
+    most = np.where(pulls == pulls.max(axis=-1, keepdims=True), pulls, 0)
+    return best_mean(Statistics(most, statistics.means, statistics.variances), tie, rng)
 
 
 def largest(

@@ -19,6 +19,7 @@ __all__ = [
     "FORGETS",
     "HalvingAgent",
     "all_samples",
+    "budget_of_stages",
     "candidates",
     "every_arm",
     "gaps_of_arms",
@@ -41,6 +42,11 @@ def num_stages(num_arms: int, rate: int = 2) -> int:
         num_arms = -(-num_arms // rate)
         stages += 1
     return stages
+
+
+def budget_of_stages(agent: Agent, num_arms: int) -> int:
+    """Return one pull per arm in the first of equal stages."""
+    return num_arms * num_stages(num_arms)
 
 
 @dataclass(kw_only=True)
@@ -69,17 +75,13 @@ class HalvingAgent(Agent):
     quick: ClassVar[bool] = True
     general: ClassVar[bool] = True
     keeps_samples: ClassVar[bool] = False
+    minimum_budget = budget_of_stages
 
     @property
     @override
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """A sentence for tables if stages forget samples."""
         return () if self.keeps_samples else (f"{self.name}: {FORGETS}; {self.name}-Reuse keeps them",)
-
-    @override
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return one pull per arm in the first stage."""
-        return num_arms * num_stages(num_arms)
 
     @override
     def begin(self, info: ProblemInfo) -> None:

@@ -11,7 +11,12 @@ from bai_gym.agents.tools.choosing import spread_evenly
 from bai_gym.statistics import ROUNDING, IntArray
 from bai_gym.theory.complexity import log_bar
 
-__all__ = ["Schedule", "phase_ends", "phase_lengths", "rejection_times"]
+__all__ = ["Schedule", "budget_of_phases", "phase_ends", "phase_lengths", "rejection_times"]
+
+
+def budget_of_phases(agent: Agent, num_arms: int) -> int:
+    """Return the smallest budget with a pull of each arm in the first phase."""
+    return num_arms + 1
 
 
 class Schedule:

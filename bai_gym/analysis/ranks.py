@@ -16,13 +16,16 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import combinations
+
 import numpy as np
 import numpy.typing as npt
 
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["holm", "rank_intervals", "random_signs", "unpaired"]
+__all__ = ["holm", "rank_intervals", "random_signs", "surely_better", "unpaired"]
 
 
 def holm(p_values: npt.ArrayLike) -> FloatArray:
@@ -110,6 +113,22 @@ def unpaired(errors_a: int, runs_a: int, errors_b: int, runs_b: int) -> float:
     less = errors_a * runs_b < errors_b * runs_a
     table = [[errors_a, runs_a - errors_a], [errors_b, runs_b - errors_b]]
     return min(1.0, 2 * float(fisher_exact(table, alternative="less" if less else "greater").pvalue))
+
+
+def surely_better(size: int, differences: Iterable[float], adjusted: FloatArray, level: float) -> npt.NDArray[np.bool_]:
+    """Return ``(n, n)`` whether agent i is significantly better than agent j, by tests of all pairs.
+
+    Args:
+        size: n, the number of agents.
+        differences: Errors of agent i less those of agent j, for all pairs in the order of ``combinations``.
+        adjusted: The p-values of these pairs, adjusted for their number, see :func:`holm`.
+        level: Confidence level.
+    """
+    better = np.zeros((size, size), dtype=bool)
+    for (i, j), difference, p_value in zip(combinations(range(size), 2), differences, adjusted, strict=True):
+        if p_value <= 1 - level and difference:
+            better[(i, j) if difference < 0 else (j, i)] = True
+    return better
 
 
 def rank_intervals(better: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:

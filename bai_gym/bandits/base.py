@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Self
+from copy import copy
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from bai_gym.statistics import FloatArray, IntArray, Statistics
 if TYPE_CHECKING:
     from bai_gym.bandits.gaussian_prior import GaussianPrior
 
-__all__ = ["Bandit", "check_means", "check_num_arms"]
+__all__ = ["Bandit", "check_candidates", "check_means", "check_num_arms", "check_range"]
 
 
 class Bandit(Items, ABC):
@@ -28,10 +29,12 @@ class Bandit(Items, ABC):
         variances: ``(N, K)`` true reward variances (squared units of the reward).
         known: Whether these are known. In real experiments they are unknown, and NaN.
         state_size: Floats per arm and instance that pulls change.
+        by_instance: Names of the arrays, beside means and variances, that have a row for each instance.
     """
 
     known: bool = True
     state_size: int = 0
+    by_instance: ClassVar[tuple[str, ...]] = ()
 
     means: FloatArray
     variances: FloatArray
@@ -149,19 +152,40 @@ class Bandit(Items, ABC):
         """Return how the loops of sequential agents draw from the arms; None: they pull, which takes longer."""
         return None
 
-    @abstractmethod
     def select(self, rows: IntArray) -> Self:
         """Return the bandit made of the given instances, in that order; repetitions are allowed."""
+        chosen = copy(self)
+        for name in ("means", "variances", *self.by_instance):
+            setattr(chosen, name, getattr(self, name)[rows])
+        return chosen
 
-    @abstractmethod
     def replace(self, rows: IntArray, other: Self) -> None:
         """Replace the given instances by those of ``other``, in order."""
+        for name in ("means", "variances", *self.by_instance):
+            getattr(self, name)[rows] = getattr(other, name)
 
 
 def check_num_arms(num_arms: int) -> None:
     """Raise :class:`InstanceError` below two arms."""
     if num_arms < 2:
         raise InstanceError(f"a bandit needs at least 2 arms, not {num_arms}: one arm leaves nothing to identify")
+
+
+def check_candidates(candidates: IntArray, number: int) -> IntArray:
+    """Return the ``(N, K)`` candidates that are the arms of each instance, of so many; raise otherwise."""
+    chosen = np.atleast_2d(np.asarray(candidates, np.int64))
+    check_num_arms(chosen.shape[-1])
+    if chosen.min() < 0 or chosen.max() >= number:
+        raise InstanceError(f"candidate arms are numbered 0 to {number - 1}")
+    return chosen
+
+
+def check_range(values: FloatArray, low: float, high: float, name: str, rule: str) -> None:
+    """Raise :class:`InstanceError` unless ``(N, K)`` values of arms lie in a range."""
+    outside = (values < low) | (values > high)
+    if outside.any():
+        arm = int(np.argwhere(outside)[0, 1])
+        raise InstanceError(f"{name}: arm {arm} has {values[outside][0]}; {rule}")
 
 
 def check_means(means: object, name: str = "means", *, most: float = validation.LARGEST) -> FloatArray:

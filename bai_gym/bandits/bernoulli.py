@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.bandits.base import Bandit, check_means
+from bai_gym.bandits.base import Bandit, check_means, check_range
 from bai_gym.bandits.draws import Draws
-from bai_gym.errors import InstanceError
 from bai_gym.rewards import BINARY, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
@@ -40,10 +39,7 @@ class BernoulliBandit(Bandit):
     def __init__(self, means: object) -> None:
         """Check and copy the probabilities."""
         self.means = check_means(means)
-        if self.means.min() < 0 or self.means.max() > 1:
-            outside = (self.means < 0) | (self.means > 1)
-            arm = int(np.argwhere(outside)[0, 1])
-            raise InstanceError(f"means: arm {arm} has {self.means[outside][0]}; a Bernoulli mean lies in [0, 1]")
+        check_range(self.means, 0.0, 1.0, "means", "a Bernoulli mean lies in [0, 1]")
         self.variances = self.means * (1.0 - self.means)
 
     @override
@@ -70,12 +66,3 @@ class BernoulliBandit(Bandit):
     def draws(self) -> Draws:
         """Return the probabilities."""
         return Draws(draw_bernoulli, BernoulliArms(self.means))
-
-    @override
-    def select(self, rows: IntArray) -> Self:
-        return type(self)(self.means[rows])
-
-    @override
-    def replace(self, rows: IntArray, other: Self) -> None:
-        self.means[rows] = other.means
-        self.variances[rows] = other.variances

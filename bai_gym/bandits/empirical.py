@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.bandits.base import Bandit, check_num_arms
+from bai_gym.bandits.base import Bandit, check_candidates
 from bai_gym.bandits.draws import Draws
 from bai_gym.errors import InstanceError
 from bai_gym.rewards import REAL, Rewards
@@ -88,12 +88,11 @@ class EmpiricalBandit(Bandit):
         InstanceError: Fewer than two arms, or a candidate that does not exist.
     """
 
+    by_instance = ("candidates", "_first", "_size")
+
     def __init__(self, table: SampleTable, candidates: IntArray) -> None:
         """Look up the moments of the chosen candidates."""
-        candidates = np.atleast_2d(np.asarray(candidates, np.int64))
-        check_num_arms(candidates.shape[-1])
-        if candidates.min() < 0 or candidates.max() >= table.means.size:
-            raise InstanceError(f"candidate arms are numbered 0 to {table.means.size - 1}")
+        candidates = check_candidates(candidates, table.means.size)
         self.samples = table
         self.candidates = candidates
         self.means = table.means[candidates]
@@ -156,15 +155,6 @@ class EmpiricalBandit(Bandit):
         samples = np.ascontiguousarray(self.samples.rewards).view()
         samples.flags.writeable = False  # as where they are a file, so that both have the same loop
         return Draws(draw_empirical, EmpiricalArms(self._first, self._size, samples))
-
-    @override
-    def select(self, rows: IntArray) -> Self:
-        return type(self)(self.samples, self.candidates[rows])
-
-    @override
-    def replace(self, rows: IntArray, other: Self) -> None:
-        for name in ("candidates", "means", "variances", "_first", "_size"):
-            getattr(self, name)[rows] = getattr(other, name)
 
 
 def centred_moments(

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.bandits.base import Bandit, check_num_arms
+from bai_gym.bandits.base import Bandit, check_candidates
 from bai_gym.bandits.draws import Draws
 from bai_gym.bandits.empirical import SampleTable, centred_moments
-from bai_gym.errors import InstanceError
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
@@ -95,20 +94,24 @@ class FiniteBandit(Bandit):
         InstanceError: Fewer than two arms, or a candidate that does not exist.
     """
 
+    by_instance = ("candidates", "_counts")
+
     def __init__(self, populations: FinitePopulations, candidates: IntArray) -> None:
         """Look up the moments of the chosen candidates; all their rewards are left."""
-        candidates = np.atleast_2d(np.asarray(candidates, np.int64))
         table = populations.samples
-        check_num_arms(candidates.shape[-1])
-        if candidates.min() < 0 or candidates.max() >= table.means.size:
-            raise InstanceError(f"candidate arms are numbered 0 to {table.means.size - 1}")
+        candidates = check_candidates(candidates, table.means.size)
         self.populations = populations
         self.candidates = candidates
         self.means = table.means[candidates]
         self.variances = table.variances[candidates]
         self.state_size = populations.values.shape[1]
-        # (N * K, V) how many rewards of each value are left of each arm
-        self._left = populations.counts[candidates].reshape(-1, self.state_size).astype(np.float64)
+        # (N, K, V) how many rewards of each value are left of each arm
+        self._counts = populations.counts[candidates].astype(np.float64)
+
+    @property
+    def _left(self) -> FloatArray:
+        """``(N K, V)`` the rewards that are left, of arms one after another; a view."""
+        return self._counts.reshape(-1, self.state_size)
 
     @property
     @override
@@ -184,19 +187,6 @@ class FiniteBandit(Bandit):
     def draws(self) -> Draws:
         values, counts = (np.ascontiguousarray(x) for x in (self.populations.values, self.populations.counts))
         return Draws(draw_finite, FiniteArms(self.candidates, values, counts, self._left))
-
-    @override
-    def select(self, rows: IntArray) -> Self:
-        chosen = type(self)(self.populations, self.candidates[rows])
-        chosen._left[:] = self._left.reshape(*self.candidates.shape, -1)[rows].reshape(chosen._left.shape)
-        return chosen
-
-    @override
-    def replace(self, rows: IntArray, other: Self) -> None:
-        for name in ("candidates", "means", "variances"):
-            getattr(self, name)[rows] = getattr(other, name)
-        shape = (*self.candidates.shape, -1)
-        self._left.reshape(shape)[rows] = other._left.reshape(*other.candidates.shape, -1)
 
 
 def _hypergeometric(pool: IntArray, draws: IntArray, rng: np.random.Generator) -> IntArray:

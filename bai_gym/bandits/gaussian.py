@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from copy import copy
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.bandits.base import Bandit, check_means
+from bai_gym.bandits.base import Bandit, check_means, check_range
 from bai_gym.bandits.draws import Draws
 from bai_gym.errors import InstanceError
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
@@ -40,6 +39,8 @@ class GaussianBandit(Bandit):
         InstanceError: NaN or infinite values, negative variances, different shapes, fewer than two arms.
     """
 
+    by_instance = ("_deviations",)
+
     def __init__(self, means: object, variances: object = 1.0) -> None:
         """Check and copy the parameters."""
         self.means = check_means(means)
@@ -51,10 +52,7 @@ class GaussianBandit(Bandit):
             if len(self.means) == len(self.variances):
                 shapes = f"{self.means.shape[1]} means and {self.variances.shape[1]} variances are given"
             raise InstanceError(f"{shapes}: give one variance for each mean, or a single one for all arms")
-        if self.variances.min() < 0:
-            arm = int(np.argwhere(self.variances < 0)[0, 1])
-            value = self.variances[self.variances < 0][0]
-            raise InstanceError(f"variances: arm {arm} has {value}; a variance cannot be negative")
+        check_range(self.variances, 0.0, np.inf, "variances", "a variance cannot be negative")
         self._deviations = np.sqrt(self.variances)
 
     @override
@@ -86,16 +84,3 @@ class GaussianBandit(Bandit):
     @override
     def draws(self) -> Draws:
         return Draws(draw_gaussian, GaussianArms(self.means, self._deviations))
-
-    @override
-    def select(self, rows: IntArray) -> Self:
-        chosen = copy(self)  # its numbers have been checked
-        chosen.means, chosen.variances = self.means[rows], self.variances[rows]
-        chosen._deviations = self._deviations[rows]
-        return chosen
-
-    @override
-    def replace(self, rows: IntArray, other: Self) -> None:
-        self.means[rows] = other.means
-        self.variances[rows] = other.variances
-        self._deviations[rows] = other._deviations

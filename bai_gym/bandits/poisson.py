@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammainc, gammaln, xlogy
 from typing_extensions import override
 
-from bai_gym.bandits.base import Bandit, check_means
+from bai_gym.bandits.base import Bandit, check_means, check_range
 from bai_gym.bandits.draws import Draws
-from bai_gym.errors import InstanceError
 from bai_gym.rewards import COUNTS, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
@@ -44,11 +43,7 @@ class PoissonBandit(Bandit):
     def __init__(self, means: object) -> None:
         """Check and copy the means."""
         self.means = check_means(means)
-        outside = (self.means < 0) | (self.means > LARGEST_MEAN)
-        if outside.any():
-            arm = int(np.argwhere(outside)[0, 1])
-            value = self.means[outside][0]
-            raise InstanceError(f"means: arm {arm} has {value}; a Poisson mean lies in [0, {LARGEST_MEAN:.0f}]")
+        check_range(self.means, 0.0, LARGEST_MEAN, "means", f"a Poisson mean lies in [0, {LARGEST_MEAN:.0f}]")
         self.variances = self.means.copy()
 
     @override
@@ -75,15 +70,6 @@ class PoissonBandit(Bandit):
     @override
     def draws(self) -> Draws:
         return Draws(draw_poisson, PoissonArms(self.means))
-
-    @override
-    def select(self, rows: IntArray) -> Self:
-        return type(self)(self.means[rows])
-
-    @override
-    def replace(self, rows: IntArray, other: Self) -> None:
-        self.means[rows] = other.means
-        self.variances[rows] = other.variances
 
 
 def _histograms(expected: FloatArray, counts: IntArray, rng: np.random.Generator) -> Statistics:

@@ -25,7 +25,7 @@ from typing_extensions import override
 
 from bai_gym import api
 from bai_gym.analysis.intervals import Estimate
-from bai_gym.analysis.ranks import holm, random_signs, rank_intervals
+from bai_gym.analysis.ranks import holm, random_signs, rank_intervals, surely_better
 from bai_gym.benchmark.sources import EnvSource
 from bai_gym.common.seeding import check_seed
 from bai_gym.errors import BaiGymError, DataError
@@ -384,11 +384,6 @@ def _errors(played: Played) -> IntArray:
 
 def _rank_intervals(wrong: Sequence[IntArray]) -> list[tuple[int, int]]:
     """Return the least and largest rank of each submission, over all tasks."""
-    pairs = list(combinations(range(len(wrong)), 2))
-    adjusted = holm([random_signs(wrong[i] - wrong[j]) for i, j in pairs])
-    better = np.zeros((len(wrong), len(wrong)), dtype=bool)
-    for (i, j), p_value in zip(pairs, adjusted.tolist(), strict=True):
-        difference = wrong[i].sum() - wrong[j].sum()
-        if p_value <= 1 - LEVEL and difference:
-            better[(i, j) if difference < 0 else (j, i)] = True
-    return [(int(least), int(largest)) for least, largest in rank_intervals(better)]
+    differences = [first - second for first, second in combinations(wrong, 2)]
+    adjusted = holm([random_signs(difference) for difference in differences])
+    return rank_intervals(surely_better(len(wrong), [each.sum() for each in differences], adjusted, LEVEL))

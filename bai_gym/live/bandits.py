@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 import numpy as np
 from typing_extensions import override
 
@@ -75,12 +73,3 @@ class FunctionBandit(Bandit):
             if variances and count > 1:
                 block.variances[place] = rewards.var(ddof=1)
         return block
-
-    @override
-    def select(self, rows: IntArray) -> Self:
-        """Return copies of the experiment, one for each given instance."""
-        return type(self)(self.executor, len(rows))
-
-    @override
-    def replace(self, rows: IntArray, other: Self) -> None:
-        """Do nothing: all instances are the same experiment."""

@@ -16,7 +16,7 @@ Where pulls have costs, budgets are money, in three significant digits.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context
 from pathlib import Path
@@ -203,11 +203,6 @@ class Plans(Sequence[BudgetPlan]):
     def __len__(self) -> int:
         """Return the number of plans."""
         return len(self.plans)
-
-    @override
-    def __iter__(self) -> Iterator[BudgetPlan]:
-        """Go through the plans."""
-        return iter(self.plans)
 
     @override
     def __str__(self) -> str:

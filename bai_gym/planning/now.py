@@ -9,9 +9,9 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent
-from bai_gym.agents.tools.choosing import best_recommendation
+from bai_gym.agents.sequential import recommend_best
 from bai_gym.problems import Problem
-from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.statistics import Observation
 from bai_gym.tasks import TASKS
 
 __all__ = ["BASELINE", "NOW", "DecideNow", "favourite", "row_name"]
@@ -39,10 +39,7 @@ class DecideNow(Agent):
     def allocate(self, observation: Observation) -> None:
         """Stop."""
 
-    @override
-    def recommend(self, observation: Observation) -> IntArray:
-        """Return the recommendation of largest means."""
-        return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)
+    recommend = recommend_best
 
 
 def favourite(problem: Problem) -> str | None:

@@ -23,7 +23,7 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -142,11 +142,6 @@ class Aggregate(Sequence[AgentScore]):
     def __len__(self) -> int:
         """Return the number of agents."""
         return len(self.rows)
-
-    @override
-    def __iter__(self) -> Iterator[AgentScore]:
-        """Go through the agents."""
-        return iter(self.rows)
 
     @override
     def __str__(self) -> str:

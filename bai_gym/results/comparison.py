@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -87,11 +87,6 @@ class Comparison(Sequence[Result]):
     def __len__(self) -> int:
         """Return the number of results."""
         return len(self.results)
-
-    @override
-    def __iter__(self) -> Iterator[Result]:
-        """Go through the results."""
-        return iter(self.results)
 
     @override
     def __str__(self) -> str:

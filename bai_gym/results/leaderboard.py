@@ -25,7 +25,7 @@ from bai_gym.analysis.bootstrap import check_samples, resample
 from bai_gym.analysis.intervals import Estimate, check_level, percentile, wilson
 from bai_gym.analysis.metrics import excess_error
 from bai_gym.analysis.paired import mcnemar_exact
-from bai_gym.analysis.ranks import holm, random_signs, rank_intervals, unpaired
+from bai_gym.analysis.ranks import holm, random_signs, rank_intervals, surely_better, unpaired
 from bai_gym.common.seeding import check_seed
 from bai_gym.results.evaluations import Evaluation, Source, collect, declared
 from bai_gym.results.result import Optima
@@ -279,14 +279,13 @@ def _board(
         left_out: Agents that are not in it.
     """
     adjusted = holm([p_value for _, p_value, _ in tests])
-    better = np.zeros((len(lines), len(lines)), dtype=bool)
-    pairs = []
-    for (i, j), (difference, p_value, paired), corrected in zip(
-        combinations(range(len(lines)), 2), tests, adjusted.tolist(), strict=True
-    ):
-        if corrected <= 1 - level and difference != 0:
-            better[(i, j) if difference < 0 else (j, i)] = True
-        pairs.append(Pair(lines[i][0], lines[j][0], difference, p_value, corrected, paired))
+    better = surely_better(len(lines), [difference for difference, _, _ in tests], adjusted, level)
+    pairs = [
+        Pair(first[0], second[0], difference, p_value, corrected, paired)
+        for (first, second), (difference, p_value, paired), corrected in zip(
+            combinations(lines, 2), tests, adjusted.tolist(), strict=True
+        )
+    ]
     shares = [share for _, _, share, *_ in lines]
     standings = [
         Standing(agent, 1 + sum(other < share for other in shares), ranks, runs, share, bounds, excess, knows, notes)

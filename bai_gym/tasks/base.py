@@ -240,6 +240,25 @@ class Task(ABC):
         return f"{type(self).__name__}({parameters})"
 
 
+class ThresholdTask(Task):
+    """Base of tasks about a threshold, with an accuracy.
+
+    Args:
+        threshold: The border, finite, in the unit of the reward.
+        epsilon: Accuracy, at least 0.
+    """
+
+    def __init__(self, threshold: float, epsilon: float = 0.0) -> None:
+        """Check both."""
+        super().__init__(epsilon)
+        self.threshold = real(threshold, "threshold")
+
+    @override
+    def numbers(self, num_arms: int) -> tuple[float, ...]:
+        """Return the threshold and epsilon."""
+        return (self.threshold, self.epsilon)
+
+
 def shortfall(means: FloatArray, chosen: IntArray) -> FloatArray:
     """Return the largest mean minus that of the chosen one, ``(..., k)`` and ``(...)`` -> ``(...)``."""
     mean = np.take_along_axis(means, np.asarray(chosen)[..., None], -1)[..., 0]

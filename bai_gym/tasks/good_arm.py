@@ -11,14 +11,13 @@ from typing_extensions import override
 
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.tasks.base import Task
+from bai_gym.tasks.base import ThresholdTask
 from bai_gym.tasks.contrasts import Contrasts
-from bai_gym.validation import real
 
 __all__ = ["GoodArm"]
 
 
-class GoodArm(Task):
+class GoodArm(ThresholdTask):
     """Recommend an arm with a mean of at least the threshold, or none if there is no such arm.
 
     A recommendation is one number: that of the arm, or K for none. An arm is correct if its mean is at most epsilon
@@ -35,11 +34,6 @@ class GoodArm(Task):
     name = "good-arm"
     entry = None
 
-    def __init__(self, threshold: float, epsilon: float = 0.0) -> None:
-        """Check both."""
-        super().__init__(epsilon)
-        self.threshold = real(threshold, "threshold")
-
     @staticmethod
     @override
     def contrasts(mean: FloatArray, c: Any, x: FloatArray) -> int:
@@ -51,11 +45,6 @@ class GoodArm(Task):
         for arm in range(mean.size):
             c.first[arm], c.second[arm], c.offset[arm] = -1, arm, -x[0] - x[1]
         return int(mean.size)
-
-    @override
-    def numbers(self, num_arms: int) -> tuple[float, ...]:
-        """Return the threshold and epsilon."""
-        return (self.threshold, self.epsilon)
 
     @override
     def most_contrasts(self, num_arms: int) -> int:

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.tasks.base import SLACK, Task
+from bai_gym.tasks.base import SLACK, Task, ThresholdTask
 from bai_gym.tasks.contrasts import Contrasts
 from bai_gym.validation import integer, real
 
@@ -220,7 +220,7 @@ class ArmsAbove(SetTask):
         return _set_of(arms, num_arms)
 
 
-class Thresholding(ArmsAbove):
+class Thresholding(ThresholdTask, ArmsAbove):
     """Recommend all arms with a mean of at least the threshold; correct if no arm is on the wrong side.
 
     Source: Mukherjee et al. (2017), "Thresholding Bandits with Augmented UCB", section 1; the accuracy is that of
@@ -234,11 +234,6 @@ class Thresholding(ArmsAbove):
     name = "thresholding"
     exact = True
 
-    def __init__(self, threshold: float, epsilon: float = 0.0) -> None:
-        """Check both."""
-        super().__init__(epsilon)
-        self.threshold = real(threshold, "threshold")
-
     @staticmethod
     @override
     def contrasts(mean: FloatArray, c: Any, x: FloatArray) -> int:
@@ -249,11 +244,6 @@ class Thresholding(ArmsAbove):
             else:
                 c.first[arm], c.second[arm], c.offset[arm] = -1, arm, -x[0] - x[1]
         return int(mean.size)
-
-    @override
-    def numbers(self, num_arms: int) -> tuple[float, ...]:
-        """Return the threshold and epsilon."""
-        return (self.threshold, self.epsilon)
 
     @override
     def border(self, means: FloatArray) -> float:

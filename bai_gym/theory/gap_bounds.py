@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bai_gym.statistics import ROUNDING, FloatArray
+from bai_gym.statistics import FloatArray
 from bai_gym.theory.complexity import (
     best_arm_h1,
     best_arm_h2,
@@ -19,7 +19,6 @@ from bai_gym.theory.complexity import (
     ugape_complexity,
 )
 from bai_gym.theory.inputs import arms, budgets, confidence, spreads
-from bai_gym.validation import array
 
 __all__ = [
     "gape_bound",
@@ -54,24 +53,21 @@ def successive_rejects_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
     """
     mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
-    with np.errstate(under="ignore"):
-        bound = size * (size - 1) / 2.0 * np.exp(-(n - size) / (log_bar(size) * best_arm_h2(mu)))
-    return np.where(n > size, bound, np.nan)
+    return exponential_bound(size * (size - 1) / 2.0, (n - size) / (log_bar(size) * best_arm_h2(mu)), n > size)
 
 
-def ucb_e_bound(means: ArrayLike, budget: ArrayLike, a: ArrayLike | None = None) -> FloatArray:
-    """Return 2 n K exp(-2a / 25) for UCB-E with exploration a, which pulls the largest mean + sqrt(a / T).
+def ucb_e_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
+    """Return 2 n K exp(-2a / 25) for UCB-E, which pulls the largest mean + sqrt(a / T), a = (25/36) (n - K) / H_1.
 
     Where all estimates are within sqrt(a / T) / 5 of the means, which fails with at most this probability, arm i has at
-    most (36/25) a / gap_i^2 + 1 pulls.
+    most (36/25) a / gap_i^2 + 1 pulls. A larger a is not covered.
 
     Args:
         means: ``(..., K)`` true means of rewards in [0, 1].
         budget: n, ``(...)`` or one number.
-        a: The agent's a, ``(...)`` or one number, at least 0; None: the largest that is covered, (25/36) (n - K) / H_1.
 
     Returns:
-        ``(...)`` bounds, not clipped to 1; NaN for n < K, and where a is larger than what is covered.
+        ``(...)`` bounds, not clipped to 1; NaN for n < K.
 
     Raises:
         ParameterError: If an argument is malformed.
@@ -81,93 +77,68 @@ def ucb_e_bound(means: ArrayLike, budget: ArrayLike, a: ArrayLike | None = None)
     mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
     most = 25.0 / 36.0 * (n - size) / best_arm_h1(mu)
-    return _exploration_bound(2.0 * size * n, 2.0 / 25.0, a, most, n >= size)
+    return exponential_bound(2.0 * size * n, 2.0 / 25.0 * most, n >= size)
 
 
-def gape_bound(
-    means: ArrayLike, budget: ArrayLike, b: ArrayLike = 1.0, a: ArrayLike | None = None, num_bandits: int = 1
-) -> FloatArray:
-    """Return 2 M K n exp(-a / 64) for GapE with exploration a; at the largest a, 2 M K n exp(-(n - M K) / (144 H)).
+def gape_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
+    """Return 2 K n exp(-(n - K) / (144 H)) for GapE with the largest exploration that is covered, (4/9) (n - K) / H.
+
+    The agent of this library uses that with ``rescaled=False``; rescaled it is larger, and no bound is known.
 
     Args:
-        means: ``(..., K)`` true means of rewards in [0, b], or ``(..., M K)`` for M bandits.
+        means: ``(..., K)`` true means of rewards in [0, 1].
         budget: n, ``(...)`` or one number.
-        b: ``(...)`` or one number: rewards lie in [0, b].
-        a: The agent's a, at least 0; None: the largest that is covered, (4/9) (n - M K) / H. The agent of this library
-            uses that with ``rescaled=False``; rescaled it is larger, and no bound is known.
-        num_bandits: M; an error is a wrong arm for any of them.
 
     Returns:
-        ``(...)`` bounds, not clipped to 1; NaN for n < M K, and where a is larger than what is covered.
+        ``(...)`` bounds, not clipped to 1; NaN for n < K.
 
     Raises:
         ParameterError: If an argument is malformed.
 
     Source: Gabillon, Ghavamzadeh, Lazaric and Bubeck (2011), Theorem 1; for 1/144 also Lalitha et al. (2023).
     """
-    mu, n = arms(means, num_bandits), budgets(budget)
+    mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
-    most = 4.0 / 9.0 * (n - size) / gape_complexity(mu, array(b, "b", above=0), num_bandits)
-    return _exploration_bound(2.0 * size * n, 1.0 / 64.0, a, most, n >= size)
+    most = 4.0 / 9.0 * (n - size) / gape_complexity(mu, np.ones(()))
+    return exponential_bound(2.0 * size * n, 1.0 / 64.0 * most, n >= size)
 
 
-def gape_v_bound(
-    means: ArrayLike,
-    variances: ArrayLike,
-    budget: ArrayLike,
-    b: ArrayLike = 1.0,
-    a: ArrayLike | None = None,
-    num_bandits: int = 1,
-) -> FloatArray:
-    """Return 6 M K n exp(-9a / 4096) for GapE-V; at the largest a, 6 M K n exp(-(n - 2 M K) / (512 H)).
+def gape_v_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike) -> FloatArray:
+    """Return 6 K n exp(-(n - 2 K) / (512 H)) for GapE-V with the largest exploration that is covered.
+
+    That is (8/9) (n - 2 K) / H, with H of :func:`bai_gym.theory.gape_v_complexity`.
 
     Args:
-        means: ``(..., K)`` true means of rewards in [0, b], or ``(..., M K)`` for M bandits.
+        means: ``(..., K)`` true means of rewards in [0, 1].
         variances: True variances, of the same shape, or one number.
         budget: n, ``(...)`` or one number.
-        b: ``(...)`` or one number: rewards lie in [0, b].
-        a: The agent's a, at least 0; None: the largest that is covered, (8/9) (n - 2 M K) / H, with H of
-            :func:`bai_gym.theory.gape_v_complexity`.
-        num_bandits: M; an error is a wrong arm for any of them.
 
     Returns:
-        ``(...)`` bounds, not clipped to 1; NaN for n < 2 M K, and where a is larger than what is covered.
+        ``(...)`` bounds, not clipped to 1; NaN for n < 2 K.
 
     Raises:
         ParameterError: If an argument is malformed.
 
     Source: Gabillon, Ghavamzadeh, Lazaric and Bubeck (2011), Theorem 2; for 1/512 also Lalitha et al. (2023).
     """
-    mu, n = arms(means, num_bandits), budgets(budget)
+    mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
-    complexity = gape_v_complexity(mu, spreads(variances, mu), array(b, "b", above=0), num_bandits)
-    most = 8.0 / 9.0 * (n - 2 * size) / complexity
-    return _exploration_bound(6.0 * size * n, 9.0 / 4096.0, a, most, n >= 2 * size)
+    most = 8.0 / 9.0 * (n - 2 * size) / gape_v_complexity(mu, spreads(variances, mu), np.ones(()))
+    return exponential_bound(6.0 * size * n, 9.0 / 4096.0 * most, n >= 2 * size)
 
 
-def ugapeb_bound(
-    means: ArrayLike,
-    budget: ArrayLike,
-    m: int = 1,
-    epsilon: float = 0.0,
-    b: ArrayLike = 1.0,
-    a: ArrayLike | None = None,
-) -> FloatArray:
-    """Return 2 K n exp(-2a) for UGapEb; at the largest a, 2 K n exp(-(n - K) / (2 H_epsilon)).
+def ugapeb_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
+    """Return 2 K n exp(-(n - K) / (2 H_0)) for UGapEb with the largest exploration that is covered, (n - K) / (4 H_0).
 
-    It bounds the probability that the simple regret of the m recommended arms is above epsilon. The theorem says "at
-    least epsilon", which for epsilon = 0 is always so; its proof assumes "above".
+    It is for one best arm and epsilon = 0. The theorem is about a simple regret of "at least epsilon", as it then
+    always is; its proof assumes "above".
 
     Args:
-        means: ``(..., K)`` true means of rewards in [0, b].
+        means: ``(..., K)`` true means of rewards in [0, 1].
         budget: n, ``(...)`` or one number.
-        m: Number of arms to recommend, in 1..K-1.
-        epsilon: Simple regret that is allowed, at least 0.
-        b: ``(...)`` or one number: rewards lie in [0, b].
-        a: The agent's a, at least 0; None: the largest that is covered, (n - K) / (4 H_epsilon).
 
     Returns:
-        ``(...)`` bounds, not clipped to 1; NaN for n < K, and where a is larger than what is covered.
+        ``(...)`` bounds, not clipped to 1; NaN for n < K.
 
     Raises:
         ParameterError: If an argument is malformed.
@@ -176,8 +147,8 @@ def ugapeb_bound(
     """
     mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
-    most = (n - size) / (4.0 * ugape_complexity(mu, m, epsilon, b))
-    return _exploration_bound(2.0 * size * n, 2.0, a, most, n >= size)
+    most = (n - size) / (4.0 * ugape_complexity(mu))
+    return exponential_bound(2.0 * size * n, 2.0 * most, n >= size)
 
 
 def ugapec_sample_complexity(
@@ -242,15 +213,7 @@ def ugapec_bound(
     return np.where(enough, confidence(delta), np.nan)
 
 
-def _exploration_bound(
-    factor: FloatArray, rate: float, a: ArrayLike | None, most: FloatArray, enough: BoolArray
-) -> FloatArray:
-    """Return factor x exp(-rate a), for a up to ``most``, or at ``most`` where a is None."""
-    if a is None:
-        exploration, inside = most, enough
-    else:
-        exploration = array(a, "a", least=0)
-        # An agent computes the largest a itself, with other rounding errors.
-        inside = enough & (exploration <= most * (1.0 + ROUNDING))
+def exponential_bound(factor: FloatArray | float, exponent: FloatArray, enough: BoolArray) -> FloatArray:
+    """Return factor x exp(-exponent) where the budget is large enough, else NaN."""
     with np.errstate(under="ignore", over="ignore"):
-        return np.where(inside, factor * np.exp(-rate * exploration), np.nan)
+        return np.where(enough, factor * np.exp(-exponent), np.nan)

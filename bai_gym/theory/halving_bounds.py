@@ -8,19 +8,15 @@ sample mean, so Markov's inequality still gives the factor 2.
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
 from bai_gym.theory.complexity import best_arm_h2, gaps
+from bai_gym.theory.gap_bounds import exponential_bound
 from bai_gym.theory.inputs import arms, budgets, confidence, spreads
 
 __all__ = ["sequential_halving_bound", "shadavar_bound", "shvar_bound"]
-
-MOST_ARMS = 16  # up to which all sets of active arms are enumerated: 6435 of them in the second stage
 
 
 def sequential_halving_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
@@ -45,50 +41,33 @@ def sequential_halving_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
     """
     mu, n = arms(means), budgets(budget)
     stages = _stages(mu)
-    with np.errstate(under="ignore"):
-        bound = 3.0 * stages * np.exp(-n / (8.0 * stages * best_arm_h2(mu)))
-    return np.where(n >= stages * mu.shape[-1], bound, np.nan)
+    return exponential_bound(3.0 * stages, n / (8.0 * stages * best_arm_h2(mu)), n >= stages * mu.shape[-1])
 
 
-def shvar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, *, theorem: int = 4) -> FloatArray:
-    """Return the error bound of SHVar, which knows the variances.
+def shvar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike) -> FloatArray:
+    """Return 2 L exp(-(n - K L) D^2 / (4 K L max sigma^2)) for SHVar, which knows the variances.
 
-    With L = ceil(log2 K) and D the gap between the best two arms: Theorem 3 is 2 L exp(-n D^2 / (4 L sum sigma^2)), for
-    allocations that need no rounding; Theorem 4 is 2 L exp(-(n - K L) D^2 / (4 K L max sigma^2)), for all. The "log K"
-    of Theorem 4 is log2 K, as the proof shows: n / L pulls of a stage for K arms, less one each. Its n is here the
-    budget that is spent, L floor(n / L).
+    L = ceil(log2 K), and D is the gap between the best two arms. The "log K" of the theorem is log2 K, as the proof
+    shows: n / L pulls of a stage for K arms, less one each. Its n is here the budget that is spent, L floor(n / L).
 
     Args:
         means: ``(..., K)`` true means of Gaussian rewards (or sub-Gaussian ones).
         variances: ``(..., K)`` true variances (or variance proxies), or one number.
         budget: n, ``(...)`` or one number.
-        theorem: 4 (default) or 3.
 
     Returns:
-        ``(...)`` bounds, not clipped to 1. NaN below the smallest budget, K L. For Theorem 3 also NaN unless K is a
-        power of two, L divides n, and in each stage each active arm i gets an integer number of pulls sigma_i^2 n / (L
-        sum sigma^2), whichever arms are active beside the best; that is checked for up to 16 arms, and above that only
-        equal variances pass.
+        ``(...)`` bounds, not clipped to 1. NaN below the smallest budget, K L.
 
     Raises:
         ParameterError: If an argument is malformed.
 
-    Source: Lalitha et al. (2023), Theorems 3 and 4.
+    Source: Lalitha et al. (2023), Theorem 4.
     """
-    if theorem not in (3, 4):
-        raise ParameterError(f"theorem must be 3 or 4, not {theorem!r}")
     mu, n = arms(means), budgets(budget)
     variance = spreads(variances, mu)
     stages, size = _stages(mu), mu.shape[-1]
-    gap = gaps(mu).min(axis=-1)
-    if theorem == 4:
-        exponent = _ratio((n // stages / size - 1.0) * gap**2, 4.0 * variance.max(axis=-1))
-        inside = n >= stages * size
-    else:
-        exponent = _ratio(n * gap**2, 4.0 * stages * variance.sum(axis=-1))
-        inside = _whole_allocations(mu, variance, n)
-    with np.errstate(under="ignore"):
-        return np.where(inside, 2.0 * stages * np.exp(-np.maximum(exponent, 0.0)), np.nan)
+    exponent = _ratio((n // stages / size - 1.0) * gaps(mu).min(axis=-1) ** 2, 4.0 * variance.max(axis=-1))
+    return exponential_bound(2.0 * stages, np.maximum(exponent, 0.0), n >= stages * size)
 
 
 def shadavar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, delta: ArrayLike = 0.05) -> FloatArray:
@@ -129,9 +108,7 @@ def shadavar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, de
     ratio = log_term / np.where(inside, pulls - 2.0, np.inf)
     alpha = (1.0 - 2.0 * np.sqrt(ratio)) / (1.0 + 2.0 * np.sqrt(ratio) + 2.0 * ratio)
     exponent = _ratio(alpha * (pulls - 1.0) * gaps(mu).min(axis=-1) ** 2, 4.0 * variance.max(axis=-1))
-    with np.errstate(under="ignore"):
-        bound = 2.0 * stages * np.exp(-np.maximum(exponent, 0.0)) + 2.0 * size * n * level
-    return np.where(inside, bound, np.nan)
+    return np.asarray(exponential_bound(2.0 * stages, np.maximum(exponent, 0.0), inside) + 2.0 * size * n * level)
 
 
 def _stages(means: FloatArray) -> int:
@@ -142,37 +119,3 @@ def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
     """Return above / below, with 0 / 0 = 0: equal means are indistinguishable even without noise."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(above == 0, 0.0, above / below)
-
-
-def _whole_allocations(means: FloatArray, variances: FloatArray, budget: ArrayLike) -> FloatArray:
-    """Return whether Lemma 1 of Lalitha et al. gives integers in every stage, for each instance and budget."""
-    size = means.shape[-1]
-    shape = np.broadcast_shapes(means.shape[:-1], variances.shape[:-1], np.shape(budget))
-    each_mean = np.broadcast_to(means, (*shape, size))
-    each_variance = np.broadcast_to(variances, (*shape, size))
-    each_budget = np.broadcast_to(budget, shape)
-    whole = np.empty(shape, bool)
-    for index in np.ndindex(shape):
-        whole[index] = _is_whole(each_mean[index], each_variance[index], int(each_budget[index]))
-    return whole
-
-
-def _is_whole(means: FloatArray, variances: FloatArray, budget: int) -> bool:
-    size, stages = means.size, _stages(means)
-    pulls, rest = divmod(budget, stages)
-    if size != 1 << stages or rest or variances.min() <= 0:
-        return False
-    if variances.min() == variances.max():
-        return pulls % size == 0
-    if size > MOST_ARMS:
-        return False
-    best = int(means.argmax())
-    others = [arm for arm in range(size) if arm != best]
-    for stage in range(stages):
-        active = np.array([(best, *rest) for rest in combinations(others, (size >> stage) - 1)])
-        shares = variances[active]
-        counts = pulls * shares / shares.sum(axis=-1, keepdims=True)
-        # 1e-9: sums of variances carry rounding errors.
-        if (np.rint(counts) < 1).any() or (np.abs(counts - np.rint(counts)) > 1e-9 * counts).any():
-            return False
-    return True

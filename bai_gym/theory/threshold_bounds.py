@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bai_gym.statistics import FloatArray
+from bai_gym.theory.gap_bounds import exponential_bound
 from bai_gym.theory.inputs import arms, budgets
 from bai_gym.theory.thresholding import threshold_h1, threshold_h2, threshold_sigma_h1, threshold_sigma_h2
-from bai_gym.validation import array
 
 __all__ = ["apt_bound", "augucb_bound", "csar_bound", "ucbev_bound"]
 
@@ -41,19 +41,10 @@ def augucb_bound(means: ArrayLike, variances: ArrayLike, threshold: ArrayLike, b
     complexity = threshold_sigma_h2(mu, variances, threshold)
     # For K < 4 the outer logarithm may be negative; the result is not used.
     scale = 4096.0 * np.log(max(size, 4) * np.log(max(size, 4)))
-    with np.errstate(under="ignore"):
-        bound = 4.0 * size * n * np.exp(-n / (scale * complexity))
-    return np.where((n >= size) & (size >= 4), bound, np.nan)
+    return exponential_bound(4.0 * size * n, n / (scale * complexity), (n >= size) & (size >= 4))
 
 
-def ucbev_bound(
-    means: ArrayLike,
-    variances: ArrayLike,
-    threshold: ArrayLike,
-    budget: ArrayLike,
-    *,
-    squared: bool = False,
-) -> FloatArray:
+def ucbev_bound(means: ArrayLike, variances: ArrayLike, threshold: ArrayLike, budget: ArrayLike) -> FloatArray:
     """Return 6 K n exp(-(n - 2K) / (512 H_sigma,1)) for UCBEV-T.
 
     The form is that of GapE-V (Gabillon et al. 2011, Theorem 2) with |mean - threshold| for the gaps. Mukherjee et al.
@@ -64,7 +55,6 @@ def ucbev_bound(
         variances: ``(..., K)`` true variances, or one number.
         threshold: ``(...)`` or one number.
         budget: n, ``(...)`` or one number.
-        squared: False (default): as printed. True: with the squared numerators of GapE-V.
 
     Returns:
         ``(...)`` bounds, not clipped to 1; NaN for n < 2K.
@@ -76,24 +66,19 @@ def ucbev_bound(
     """
     mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
-    complexity = threshold_sigma_h1(mu, variances, threshold, squared=squared)
-    with np.errstate(under="ignore", over="ignore"):
-        bound = 6.0 * size * n * np.exp(-(n - 2 * size) / (512.0 * complexity))
-    return np.where(n >= 2 * size, bound, np.nan)
+    complexity = threshold_sigma_h1(mu, variances, threshold)
+    return exponential_bound(6.0 * size * n, (n - 2 * size) / (512.0 * complexity), n >= 2 * size)
 
 
-def apt_bound(
-    means: ArrayLike, threshold: ArrayLike, budget: ArrayLike, epsilon: float = 0.0, proxy: ArrayLike = 1.0
-) -> FloatArray:
-    """Return (K (log n + 1))^2 exp(-n / (64 R^2 H_1)) for APT.
+def apt_bound(means: ArrayLike, threshold: ArrayLike, budget: ArrayLike) -> FloatArray:
+    """Return (K (log n + 1))^2 exp(-n / (64 H_1)) for APT with an epsilon of 0, as Mukherjee et al. print it.
+
+    That is for rewards that are 1-sub-Gaussian; those in [0, 1] are 1/2-sub-Gaussian.
 
     Args:
-        means: ``(..., K)`` true means of R-sub-Gaussian rewards.
+        means: ``(..., K)`` true means of 1-sub-Gaussian rewards.
         threshold: ``(...)`` or one number.
         budget: n, ``(...)`` or one number.
-        epsilon: The agent's epsilon, at least 0; arms within epsilon of the threshold do not count as wrong.
-        proxy: R^2, the variance proxy of the rewards, positive. 1 (default): as Table 1 of Mukherjee et al. prints it.
-            1/4 is enough for rewards in [0, 1].
 
     Returns:
         ``(...)`` bounds, not clipped to 1; NaN for n < 2K.
@@ -105,10 +90,8 @@ def apt_bound(
     """
     mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
-    complexity = array(proxy, "proxy", above=0) * threshold_h1(mu, threshold, epsilon)
-    with np.errstate(under="ignore"):
-        bound = (size * (np.log(n) + 1.0)) ** 2 * np.exp(-n / (64.0 * complexity))
-    return np.where(n >= 2 * size, bound, np.nan)
+    factor = (size * (np.log(n) + 1.0)) ** 2
+    return exponential_bound(factor, n / (64.0 * threshold_h1(mu, threshold)), n >= 2 * size)
 
 
 def csar_bound(means: ArrayLike, threshold: ArrayLike, budget: ArrayLike) -> FloatArray:
@@ -133,6 +116,5 @@ def csar_bound(means: ArrayLike, threshold: ArrayLike, budget: ArrayLike) -> Flo
     """
     mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
-    with np.errstate(under="ignore", over="ignore"):
-        bound = size**2 * np.exp(-(n - size) / (72.0 * np.log(size) * threshold_h2(mu, threshold)))
-    return np.where(n > size, bound, np.nan)
+    exponent = (n - size) / (72.0 * np.log(size) * threshold_h2(mu, threshold))
+    return exponential_bound(size**2, exponent, n > size)

@@ -77,9 +77,9 @@ def threshold_h2(means: ArrayLike, threshold: ArrayLike) -> FloatArray:
 
 
 def threshold_sigma_h1(
-    means: ArrayLike, variances: ArrayLike, threshold: ArrayLike, *, squared: bool = False, b: ArrayLike = 1.0
+    means: ArrayLike, variances: ArrayLike, threshold: ArrayLike, *, squared: bool = False
 ) -> FloatArray:
-    """Return H_sigma,1, the sum over arms of (sigma + sqrt(sigma^2 + (16/3) b gap)) / gap^2.
+    """Return H_sigma,1, the sum over arms of (sigma + sqrt(sigma^2 + (16/3) gap)) / gap^2.
 
     Args:
         means: ``(..., K)`` true means.
@@ -87,7 +87,6 @@ def threshold_sigma_h1(
         threshold: ``(...)`` or one number.
         squared: False (default): as Mukherjee et al. print it. True: the numerator squared, as in the source they cite,
             Theorem 2 of Gabillon et al. (2011).
-        b: ``(...)`` or one number: rewards lie in [0, b].
 
     Returns:
         ``(...)`` complexity; infinite where an arm lies on the threshold.
@@ -97,13 +96,11 @@ def threshold_sigma_h1(
 
     Source: Mukherjee et al. (2017), section 3.
     """
-    return np.asarray(_sigma_terms(means, variances, threshold, squared, b).sum(axis=-1))
+    return np.asarray(_sigma_terms(means, variances, threshold, squared).sum(axis=-1))
 
 
-def threshold_sigma_h2(
-    means: ArrayLike, variances: ArrayLike, threshold: ArrayLike, *, b: ArrayLike = 1.0
-) -> FloatArray:
-    """Return H_sigma,2, the maximum over i of i / d_(i)^2, where d^2 = gap^2 / (sigma + sqrt(sigma^2 + (16/3) b gap)).
+def threshold_sigma_h2(means: ArrayLike, variances: ArrayLike, threshold: ArrayLike) -> FloatArray:
+    """Return H_sigma,2, the maximum over i of i / d_(i)^2, where d^2 = gap^2 / (sigma + sqrt(sigma^2 + (16/3) gap)).
 
     The d are in ascending order.
 
@@ -113,7 +110,6 @@ def threshold_sigma_h2(
         means: ``(..., K)`` true means.
         variances: ``(..., K)`` true variances, or one number.
         threshold: ``(...)`` or one number.
-        b: ``(...)`` or one number: rewards lie in [0, b].
 
     Returns:
         ``(...)`` complexity; infinite where an arm lies on the threshold.
@@ -123,14 +119,12 @@ def threshold_sigma_h2(
 
     Source: Mukherjee et al. (2017), section 3.
     """
-    return ranked_maximum(_sigma_terms(means, variances, threshold, False, b))
+    return ranked_maximum(_sigma_terms(means, variances, threshold, False))
 
 
-def _sigma_terms(
-    means: ArrayLike, variances: ArrayLike, threshold: ArrayLike, squared: bool, b: ArrayLike
-) -> FloatArray:
+def _sigma_terms(means: ArrayLike, variances: ArrayLike, threshold: ArrayLike, squared: bool) -> FloatArray:
     gap = threshold_gaps(means, threshold)
     variance = spreads(variances, gap)
-    root = np.sqrt(variance) + np.sqrt(variance + (16.0 / 3.0) * array(b, "b", above=0)[..., None] * gap)
+    root = np.sqrt(variance) + np.sqrt(variance + (16.0 / 3.0) * gap)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(gap > 0, (root**2 if squared else root) / gap**2, np.inf)

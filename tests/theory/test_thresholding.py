@@ -24,9 +24,6 @@ def test_by_hand() -> None:
     assert threshold_sigma_h1(MEANS, SIGMA**2, 0.25) == pytest.approx(32, rel=1e-12)
     assert threshold_sigma_h1(MEANS, SIGMA**2, 0.25, squared=True) == pytest.approx(64, rel=1e-12)
     assert threshold_sigma_h2(MEANS, SIGMA**2, 0.25) == pytest.approx(32, rel=1e-12)
-    # b = 1/4: (16/3) b gap = 2/3; sigma^2 = 1/25 would do: 1/5 + sqrt(0.04 + 2/3).
-    root = 0.2 + math.sqrt(0.04 + 2 / 3)
-    assert threshold_sigma_h1(MEANS, 0.04, 0.25, b=0.25) == pytest.approx(16 * root, rel=1e-12)
 
 
 def test_thresholds_go_with_the_leading_axes() -> None:
@@ -67,7 +64,6 @@ def test_ranks_count_the_smaller_terms() -> None:
         (lambda: threshold_h2(MEANS, "high"), "threshold"),
         (lambda: threshold_h2(MEANS, 10**400), "threshold"),
         (lambda: threshold_h1(MEANS, 0.5, -1.0), "epsilon"),
-        (lambda: threshold_sigma_h2(MEANS, 1.0, 0.5, b=-1.0), r"\bb\b"),
     ],
 )
 def test_what_is_refused(call: Callable[[], object], message: str) -> None:

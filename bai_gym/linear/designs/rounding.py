@@ -37,9 +37,6 @@ def round_design(
 
     - ``"efficient"``: n_i is v w_i, rounded up, with the v that gives the sum n. The best of all: no other allocation
       has a larger least n_i / w_i. As n < v + s, the factor is below n / (n - s) where n > s.
-    - ``"ceil"``: (n - s) w_i, rounded up; the pulls that are left, fewer than s or one for each arm, go to the largest
-      weights. The rule of OD-LinBAI, whose m is our n - s, and which does not pull the rest. The factor is at most
-      n / (n - s), too.
     - ``"largest-remainder"``: n w_i, rounded down; the pulls that are left go to the largest remainders. Each arm is
       less than one pull from n w_i, which no other method here promises, but an arm may get none. The factor is below
       n w / (n w - 1) for the least positive weight w, where n w > 1, and can be infinite otherwise.
@@ -51,7 +48,7 @@ def round_design(
     Args:
         weights: ``(..., K)`` design: at least 0, with sum 1.
         budget: n, ``(...)`` or one number, at least 1. The shapes of weights and budgets are broadcast.
-        method: One of the three names above.
+        method: One of the two names above.
         rng: Breaks ties (equal weights, equal remainders) at random; None: in favour of the arm that comes first.
         allow_small_budget: With a budget below s, where the method needs s, pull the n arms of largest weight once
             each, instead of an error. Nothing is guaranteed then.
@@ -60,11 +57,11 @@ def round_design(
         ``(..., K)`` numbers of pulls, int64: 0 for weights of 0.
 
     Raises:
-        BudgetError: If a budget is not an integer, or is below s with ``"efficient"`` or ``"ceil"``.
+        BudgetError: If a budget is not an integer, or is below s with ``"efficient"``.
         ParameterError: If another argument is malformed.
 
     Source: ``"efficient"``: Pukelsheim and Rieder (1992), and Pukelsheim (1993), chapter 12; in elections it is the
-    method of Adams, and ``"largest-remainder"`` that of Hamilton. ``"ceil"``: Yang and Tan (2022), Algorithm 1.
+    method of Adams, and ``"largest-remainder"`` that of Hamilton.
     """
     choice(method, ROUNDINGS, "method")
     shares, pulls, outer = _cases(weights, budget)
@@ -150,12 +147,6 @@ def _efficient(shares: FloatArray, pulls: IntArray) -> IntArray:
         counts[rows[less], richest[less]] -= 1
 
 
-def _ceil(shares: FloatArray, pulls: IntArray) -> IntArray:
-    """Return (n - s) w, rounded up, and what is left for the largest weights."""
-    counts = _up(shares, (pulls - (shares > 0).sum(axis=-1)).astype(np.float64))
-    return counts + _leading(shares, pulls - counts.sum(axis=-1))
-
-
 def _largest_remainder(shares: FloatArray, pulls: IntArray) -> IntArray:
     """Return n w, rounded down, and what is left for the largest remainders."""
     wanted = shares * pulls[:, None]
@@ -178,7 +169,6 @@ def _up(shares: FloatArray, mass: FloatArray) -> IntArray:
 
 _METHODS: dict[str, Callable[[FloatArray, IntArray], IntArray]] = {
     "efficient": _efficient,
-    "ceil": _ceil,
     "largest-remainder": _largest_remainder,
 }
 ROUNDINGS = tuple(_METHODS)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
-from bai_gym.linear.regression.inputs import Data, find_link, grouped, starts
+from bai_gym.linear.regression.inputs import Data, find_link, grouped
 from bai_gym.linear.regression.linear import Axes, ridge, unscaled
 from bai_gym.linear.regression.links import Link
 from bai_gym.linear.regression.newton import Likelihood
@@ -50,7 +50,6 @@ def generalized_linear(
     *,
     link: str = "logit",
     penalty: float = 1e-3,
-    start: ArrayLike | None = None,
     max_iterations: int = 50,
 ) -> Fit:
     """Return the theta of largest log-likelihood minus penalty x |theta|^2 / 2.
@@ -73,7 +72,7 @@ def generalized_linear(
 
     Steps are Newton's, with the exact second derivatives. One after which the objective is not higher, or its slope
     along the step is not at most a quarter of what it was, is lengthened or shortened until both hold, by doubling and
-    bisection. The cold start is the weighted least-squares fit to what the arms' own means suggest, unless theta = 0 is
+    bisection. They start from the weighted least-squares fit to what the arms' own means suggest, unless theta = 0 is
     better. Ends when a full step changes the score of no arm with pulls by more than 1e-8, relative to scores above 1,
     which depends on no units; what is left of the gradient is of second order in that change.
 
@@ -84,8 +83,6 @@ def generalized_linear(
             pull are not read.
         link: ``"identity"``, ``"logit"``, ``"probit"`` or ``"log"``.
         penalty: Factor of |theta|^2 / 2, at least 0; the default 1e-3 is hardly felt after a few pulls.
-        start: ``(..., d)`` where to start, for example the estimate one pull ago; theta = 0 where that is better, and
-            None for the cold start.
         max_iterations: Most steps, at least 1; where they do not suffice, ``converged`` of the result says so.
 
     Returns:
@@ -104,20 +101,18 @@ def generalized_linear(
     model = find_link(link, data)
     penalty = real(penalty, "penalty", least=0)
     integer(max_iterations, "max_iterations", least=1)
-    first = starts(start, data)
     used = np.full(len(data.features), penalty)
     if link == "identity":
         size = len(used)
         estimates = _Estimates(ridge(data, penalty), np.zeros(size, np.int64), np.ones(size, np.bool_))
     elif penalty > 0.0:
-        estimates = _penalised(model, data, penalty, first, max_iterations)
+        estimates = _penalised(model, data, penalty, max_iterations)
     else:
-        estimates, given_up = _plain(model, data, first, max_iterations)
+        estimates, given_up = _plain(model, data, max_iterations)
         rows = np.flatnonzero(given_up)
         if rows.size:
             used[rows] = FALLBACK_PENALTY
-            again = None if first is None else first[rows]
-            estimates.put(rows, _penalised(model, data.select(rows), FALLBACK_PENALTY, again, max_iterations))
+            estimates.put(rows, _penalised(model, data.select(rows), FALLBACK_PENALTY, max_iterations))
     theta = unscaled(estimates.theta, data)
     return Fit(
         theta,
@@ -141,7 +136,7 @@ class _Estimates:
         self.iterations[rows] = other.iterations
 
 
-def _penalised(link: Link, data: Data, penalty: float, start: FloatArray | None, steps: int) -> _Estimates:
+def _penalised(link: Link, data: Data, penalty: float, steps: int) -> _Estimates:
     """Estimate with a positive penalty; more dimensions than arms are first reduced to as many."""
     arms = np.where((data.weights > 0)[..., None], data.features, 0.0)
     axes = None
@@ -151,25 +146,17 @@ def _penalised(link: Link, data: Data, penalty: float, start: FloatArray | None,
     with np.errstate(over="ignore", under="ignore"):
         relative = np.minimum(np.ldexp(penalty / data.most, -2 * data.unit), LARGEST)
     model = Likelihood(link, arms, data.weights, data.means, relative)
-    if start is None:
-        first = model.guess(data.pulls)
-    else:
-        first = start if axes is None else (start[:, None, :] @ axes)[:, 0]
-    path = model.maximise(first, steps)
+    path = model.maximise(model.guess(data.pulls), steps)
     theta = path.theta if axes is None else (axes @ path.theta[..., None])[..., 0]
     return _Estimates(theta, path.iterations, path.converged)
 
 
-def _plain(link: Link, data: Data, start: FloatArray | None, steps: int) -> tuple[_Estimates, npt.NDArray[np.bool_]]:
+def _plain(link: Link, data: Data, steps: int) -> tuple[_Estimates, npt.NDArray[np.bool_]]:
     """Estimate without a penalty, in the span of the pulled arms; also return where there is no such estimate."""
     axes = Axes.of(data)
     turn = np.where(axes.kept, 1.0 / axes.values, 0.0)[..., None] * axes.right
     arms = np.where((data.weights > 0)[..., None], data.features @ np.swapaxes(turn, -1, -2), 0.0)
     model = Likelihood(link, arms, data.weights, data.means, np.zeros(len(arms)))
-    if start is None:
-        first = model.guess(data.pulls)
-    else:
-        first = np.where(axes.kept, axes.values * (axes.right @ start[..., None])[..., 0], 0.0)
-    path = model.maximise(first, min(steps, SEPARATED))
+    path = model.maximise(model.guess(data.pulls), min(steps, SEPARATED))
     given_up = model.is_flat(path) | path.stuck | (~path.converged & (steps >= SEPARATED))
     return _Estimates((path.theta[:, None, :] @ turn)[:, 0], path.iterations, path.converged), given_up

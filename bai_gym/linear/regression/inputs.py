@@ -13,10 +13,9 @@ from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.linear.regression.links import LINKS, Link
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 
-__all__ = ["Data", "exponents", "find_link", "grouped", "starts"]
+__all__ = ["Data", "exponents", "find_link", "grouped"]
 
 NUMBERS = "an array of numbers"
-FARTHEST = 1e100  # a start beyond this, in the units of the data, is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +101,3 @@ def find_link(name: str, data: Data) -> Link:
             "use link='identity' for other rewards"
         )
     return link
-
-
-def starts(start: ArrayLike | None, data: Data) -> FloatArray | None:
-    """Return the starting point, ``(N, d)`` in the units of the data, or None."""
-    if start is None:
-        return None
-    array = validation.array(start, "start", kind=NUMBERS)
-    shape = (*data.outer, data.features.shape[-1])
-    try:
-        array = np.broadcast_to(array, shape)
-    except ValueError:
-        raise ParameterError(f"start has shape {array.shape}: give {shape}, one vector for each instance") from None
-    with np.errstate(over="ignore"):
-        scaled = np.ldexp(array.reshape(len(data.unit), shape[-1]), data.unit[:, None])
-    near = (np.abs(scaled) < FARTHEST).all(axis=-1, keepdims=True)
-    return np.asarray(np.where(near, scaled, 0.0))

@@ -8,7 +8,7 @@ each arm has to be stored, and arms may come to an item at any time.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from typing_extensions import override
@@ -39,6 +39,7 @@ class PairedBandit(Bandit):
     """
 
     paired = True
+    by_instance: ClassVar[tuple[str, ...]] = ("_rows",)
 
     _rows: FloatArray  # (N, 1 + K + ...)
 
@@ -155,18 +156,14 @@ class PairedBandit(Bandit):
             start = stop
         return sums, squares
 
-    @abstractmethod
-    def _fresh(self, rows: IntArray) -> Self:
-        """Return the given instances before their first pull."""
-
     @override
     def select(self, rows: IntArray) -> Self:
         """Return the given instances with the pulls made so far; copies of one that has been pulled go on equally."""
-        chosen = self._fresh(rows)
-        chosen._rows[:] = self._rows[rows]
+        chosen = super().select(rows)
+        chosen._ahead = {}
         return chosen
 
     @override
     def replace(self, rows: IntArray, other: Self) -> None:
-        self._rows[rows] = other._rows
+        super().replace(rows, other)
         self._ahead.clear()

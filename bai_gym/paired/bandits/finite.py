@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.bandits.base import check_num_arms
+from bai_gym.bandits.base import check_candidates
 from bai_gym.bandits.draws import Draws
 from bai_gym.bandits.empirical import PULLS_AT_ONCE
 from bai_gym.bandits.streams import address, part_of, uniform
@@ -79,17 +79,16 @@ class PairedFiniteBandit(PairedBandit):
         InstanceError: Fewer than two arms, a candidate that does not exist, or scores that are not finite numbers.
     """
 
+    by_instance = ("candidates", *PairedBandit.by_instance)
+
     def __init__(
         self, matrix: FloatArray, candidates: IntArray, *, replace: bool = False, kind: Rewards | None = None
     ) -> None:
         """Look up the moments of the chosen candidates."""
-        candidates = np.atleast_2d(np.asarray(candidates, np.int64))
         self.matrix = np.ascontiguousarray(matrix, np.float64)
         if self.matrix.ndim != 2 or not self.matrix.size:
             raise InstanceError(f"a matrix of scores has shape (items, candidates), not {self.matrix.shape}")
-        check_num_arms(candidates.shape[-1])
-        if candidates.min() < 0 or candidates.max() >= self.matrix.shape[1]:
-            raise InstanceError(f"candidate arms are numbered 0 to {self.matrix.shape[1] - 1}")
+        candidates = check_candidates(candidates, self.matrix.shape[1])
         if not float(np.abs(self.matrix).max()) <= LARGEST:
             raise InstanceError(f"every score must be {REWARD}")
         means = self.matrix.mean(axis=0)
@@ -215,13 +214,3 @@ class PairedFiniteBandit(PairedBandit):
     def draws(self) -> Draws:
         arms = PairedFiniteArms(self._rows, self.candidates, self.matrix, int(self.replacing))
         return Draws(draw_paired_finite, arms)
-
-    @override
-    def _fresh(self, rows: IntArray) -> Self:
-        return type(self)(self.matrix, self.candidates[rows], replace=self.replacing, kind=self._kind)
-
-    @override
-    def replace(self, rows: IntArray, other: Self) -> None:
-        super().replace(rows, other)
-        for name in ("candidates", "means", "variances"):
-            getattr(self, name)[rows] = getattr(other, name)

@@ -66,6 +66,8 @@ class PairedGaussianBandit(PairedBandit):
             ``correlation`` and ``covariance``, or neither.
     """
 
+    by_instance = ("_deviations", *PairedBandit.by_instance)
+
     def __init__(
         self, means: object, variances: object = None, *, correlation: object = None, covariance: object = None
     ) -> None:
@@ -96,12 +98,10 @@ class PairedGaussianBandit(PairedBandit):
             matrix = _matrix(correlation, "correlation", marginal.num_arms)
             if np.abs(matrix.diagonal() - 1.0).max() > SAME:
                 raise InstanceError("correlation must be a matrix with ones on its diagonal")
-        self._set(marginal, *_factors(matrix, "correlation" if covariance is None else "covariance"))
-
-    def _set(self, given: GaussianBandit, loadings: FloatArray, noise: FloatArray) -> None:
-        self.means, self.variances = given.means, given.variances
+        self.means, self.variances = marginal.means, marginal.variances
         self._deviations = np.sqrt(self.variances)
-        self._loadings, self._noise = loadings, noise  # V (K, r) and u (K,)
+        # V (K, r) and u (K,)
+        self._loadings, self._noise = _factors(matrix, "correlation" if covariance is None else "covariance")
         self._lay_out()
         self._segments: list[_Segment] = []
         self._keeps_items = False
@@ -216,17 +216,10 @@ class PairedGaussianBandit(PairedBandit):
         return Draws(draw_paired_gaussian, arms)
 
     @override
-    def _fresh(self, rows: IntArray) -> Self:
-        fresh = type(self).__new__(type(self))
-        fresh._set(GaussianBandit(self.means[rows], self.variances[rows]), self._loadings, self._noise)
-        return fresh
-
-    @override
     def select(self, rows: IntArray) -> Self:
         """Return the given instances with the pulls made so far; copies of one that has been pulled go on equally."""
         chosen = super().select(rows)
         chosen._segments = [segment.select(rows) for segment in self._segments]
-        chosen._keeps_items = self._keeps_items
         return chosen
 
     @override
@@ -239,8 +232,6 @@ class PairedGaussianBandit(PairedBandit):
         if self._segments or other._segments:
             raise InstanceError("instances of paired Gaussian arms cannot be replaced after a block of pulls")
         super().replace(rows, other)
-        for name in ("means", "variances", "_deviations"):
-            getattr(self, name)[rows] = getattr(other, name)
 
 
 @dataclass(frozen=True, eq=False)

@@ -103,7 +103,7 @@ def test_other_arguments(call: Callable[[], Any], says: str) -> None:
         (lambda: designs.greedy_allocation(X, 2), "rank 3"),
         (lambda: designs.greedy_allocation(X, 9.0), "integer"),
         (lambda: designs.round_design(W, 2), "allow_small_budget"),
-        (lambda: designs.round_design(W, 2, "ceil"), "method='largest-remainder'"),
+        (lambda: designs.round_design(W, 2), "method='largest-remainder'"),
         (lambda: designs.round_design(W, 0), "not 0"),
         (lambda: designs.round_design(W, 10**13), "not 10000000000000"),
         (lambda: designs.exchange_design(X, W, 2.5), "integer"),

@@ -44,7 +44,6 @@ def test_malformed_data(call: Callable[..., Any], change: dict[str, Any], error:
         ("link", ("tobit", None)),
         ("penalty", (-1.0, np.nan, "small", True)),
         ("max_iterations", (0, 2.5)),
-        ("start", ([1.0, 2.0, 3.0], [1.0, np.inf], "here")),
     ],
 )
 def test_options(option: str, values: tuple[Any, ...]) -> None:
