@@ -114,12 +114,13 @@ class Knockout(SequentialAgent):
 
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return a note if chances are not transitive, and one if an item is too close to the winner."""
-        leads = np.array([Condorcet().leads(means) for means in bandit.means])
-        leads[np.isinf(leads)] = 0.0
-        sums, larger = leads[:, :, :, None] + leads[:, None], np.maximum(leads[:, :, :, None], leads[:, None])
-        chain, whole = (leads[:, :, :, None] >= 0) & (leads[:, None] >= 0), leads[:, :, None]
         notes = []
-        if (chain & ((whole < larger - EXACT) | (whole > sums + EXACT))).any():
+        leads = Condorcet().leads(bandit.means)
+        leads[np.isinf(leads)] = 0.0
+        first, second = leads[..., None], leads[:, None]  # of i over j, and of j over k
+        chain = (first >= 0.0) & (second >= 0.0)
+        least, most = np.maximum(first, second), first + second
+        if (chain & (np.clip(leads[:, :, None], least - EXACT, most + EXACT) != leads[:, :, None])).any():
             notes.append(f"{self.name}: it assumes strong stochastic transitivity and the triangle inequality")
         if (np.sort(leads.min(axis=2))[:, -2] > -self.epsilon).any():
             notes.append(f"{self.name}: it may return an item that loses by less than epsilon={self.epsilon:g}")

@@ -51,20 +51,13 @@ from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.batches import BatchState, batch_size_of, is_look
 from bai_gym.agents.tools.divergences import TINY, variance_of
 from bai_gym.agents.tools.mixtures import (
-    EDGE,
-    RHO,
-    RHO_STUDENT,
     bounded_evidence,
-    bounded_growth,
     gaussian_evidence,
-    has_both_priors,
-    least_loss,
-    log_bounded,
     student_level,
     student_threshold,
 )
 from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, pool_variances
-from bai_gym.agents.tools.questions import QuestionState, contrast_values, evidence, gap, two_means
+from bai_gym.agents.tools.questions import QuestionState, contrast_values, evidence, gap
 from bai_gym.agents.tools.ranges import ORACLE, dependence_note, deviation_or_oracle, gaussian_note
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError
@@ -115,11 +108,9 @@ NAMES = (
     "union",
     "mixture",
 )
-UNKNOWN = -2  # neither an arm, nor -1 for none
 HUGE = 1e90  # whose cubes are floats
 Question = Callable[[FloatArray, Any, FloatArray], int]
 best_arm: Question = BestArm.contrasts
-SLACK = 1e-6  # of bounds, far above their rounding errors
 GK16, GK16_BERNOULLI, KK21, KK21_GAUSS, TT_BOUNDED, BY_STUDENT, UNION, MIXTURE = range(8)
 
 
@@ -132,12 +123,6 @@ class ConfidenceState(QuestionState, BatchState):
     single: float  # the same for a contrast of one arm
     misfit: bool  # whether a reward did not fit the family
     at: int  # the contrast that was not proved last
-    leading: int = UNKNOWN  # its first arm then, while `limit` holds
-    rival: int  # its second arm
-    limit: float  # for rewards in [0, 1] at most the evidence, for others at least what it loses against W
-    tested: float  # mean that the first arm is tested for, for rewards in [0, 1]
-    tested_rival: float  # mean that the second one is tested for
-    followed: int  # pulls that `limit` allows for, for rewards in [0, 1]
 
 
 def is_settled(e: Episode, s: ConfidenceState, w: ConfidenceState, question: Question) -> bool:
@@ -148,12 +133,11 @@ def is_settled(e: Episode, s: ConfidenceState, w: ConfidenceState, question: Que
     pool_variances(e, s)
     if not fits(e, s):
         return True
-    follow(e, s)
     if not is_look(e, s):
         return False
     n = question(e.mean, w, w.given)
     s.at = s.at if s.at < n else 0
-    if falls_short(e, s, w) or not is_proved(e, s, w, s.at, n):
+    if not is_proved(e, s, w, s.at, n):
         return False
     for k in range(n):
         if k != s.at and not is_proved(e, s, w, k, n):
@@ -176,38 +160,8 @@ def is_proved(e: Episode, s: ConfidenceState, w: ConfidenceState, k: int, n: int
         if suffices(e, s, w, end):
             return True
         end += 1
-    s.at, s.leading = k, UNKNOWN
-    if s.threshold == MIXTURE and end - start == 1:
-        remember(e, s, w, k)
+    s.at = k
     return False
-
-
-def falls_short(e: Episode, s: ConfidenceState, w: ConfidenceState) -> bool:
-    """Return whether a bound shows that the contrast that was not proved last is not, as the mixture would.
-
-    For rewards in [0, 1] it is the evidence for one pair of means, at least the least one, which :func:`follow` keeps.
-    For others W is compared with the level and what mixtures lose at least (:func:`least_loss`); for unknown variances
-    W is at most its value at the means that would be the nearest ones, were their estimates the true ones.
-    """
-    i, j = int(w.first[s.at]), int(w.second[s.at])
-    if s.leading != i or s.rival != j:
-        return False
-    if s.family == BERNOULLI:
-        return s.limit < level_of(s, i, j) - SLACK
-    return upper_ratio(e, s, w, i, j, gap(e.mean, w, s.at)) < level_of(s, i, j) + s.limit - SLACK
-
-
-def upper_ratio(e: Episode, s: ConfidenceState, w: ConfidenceState, i: int, j: int, distance: float) -> float:
-    """Return at least the likelihood ratio for Gaussian rewards: exactly that for known variances, or one arm."""
-    if distance <= 0.0:
-        return 0.0
-    own, other = error_of(e, s, w, i), error_of(e, s, w, j)
-    scale = max(own + other, TINY)
-    if s.family == GAUSSIAN:
-        return 0.5 * distance * distance / scale
-    far, near = distance * own / scale, distance * other / scale
-    ratio = 0.5 * e.pulls[i] * math.log1p(far * far / variance_of(e, s, w, i)) if i >= 0 else 0.0
-    return float(ratio + (0.5 * e.pulls[j] * math.log1p(near * near / variance_of(e, s, w, j)) if j >= 0 else 0.0))
 
 
 def error_of(e: Episode, s: ConfidenceState, w: ConfidenceState, arm: int) -> float:
@@ -218,33 +172,6 @@ def error_of(e: Episode, s: ConfidenceState, w: ConfidenceState, arm: int) -> fl
 def level_of(s: ConfidenceState, i: int, j: int) -> float:
     """Return the constant part of the threshold for a contrast of two arms, or of one."""
     return s.constant if i >= 0 and j >= 0 else s.single
-
-
-def remember(e: Episode, s: ConfidenceState, w: ConfidenceState, k: int) -> None:
-    """Store a contrast that is not proved, and the bound of :func:`falls_short`."""
-    i, j = int(w.first[k]), int(w.second[k])
-    p, q = two_means(e, s, w, k, e.pulls) if s.family == BERNOULLI else (0.5, 0.5)
-    is_known, s.limit = EDGE < p < 1.0 - EDGE and EDGE < q < 1.0 - EDGE, 0.0
-    for arm, tested in ((i, p), (j, q)):
-        if arm >= 0 and s.family != BERNOULLI:
-            s.limit += least_loss(e.pulls[arm], RHO_STUDENT if s.family == STUDENT else RHO)
-        elif arm >= 0 and is_known:
-            is_known = has_both_priors(e.pulls[arm], e.pulls[arm] * e.mean[arm])
-            s.limit += log_bounded(e.pulls[arm], e.pulls[arm] * e.mean[arm], tested)
-    if is_known:
-        s.leading, s.rival, s.tested, s.tested_rival, s.followed = i, j, p, q, e.made
-
-
-def follow(e: Episode, s: ConfidenceState) -> None:
-    """Add to the bound for rewards in [0, 1] what the last reward added to the evidence, at most."""
-    if s.family != BERNOULLI or s.leading == UNKNOWN or s.followed == e.made:
-        return
-    if e.made - s.followed > 1:  # pulls that this function has not seen
-        s.leading = UNKNOWN
-    elif e.pulled == s.leading or e.pulled == s.rival:
-        tested = s.tested if e.pulled == s.leading else s.tested_rival
-        s.limit += bounded_growth(e.pulls[e.pulled], e.pulls[e.pulled] * e.mean[e.pulled], e.reward, tested)
-    s.followed = e.made
 
 
 def suffices(e: Episode, s: ConfidenceState, w: ConfidenceState, k: int) -> bool:
@@ -270,10 +197,14 @@ def likelihood_ratio(e: Episode, s: ConfidenceState, w: ConfidenceState, k: int)
     if s.family == BERNOULLI:
         return evidence(e, s, w, k)
     i, j, distance = int(w.first[k]), int(w.second[k]), gap(e.mean, w, k)
-    if s.family == GAUSSIAN or i < 0 or j < 0 or distance <= 0.0:
-        return upper_ratio(e, s, w, i, j, distance)
-    v, u = variance_of(e, s, w, i), variance_of(e, s, w, j)
-    return student_evidence(e.pulls[i], v, e.pulls[j], u, distance)
+    if distance <= 0.0:
+        return 0.0
+    if s.family == GAUSSIAN:
+        return 0.5 * distance * distance / max(error_of(e, s, w, i) + error_of(e, s, w, j), TINY)
+    if i < 0 or j < 0:
+        arm = max(i, j)
+        return float(0.5 * e.pulls[arm] * math.log1p(distance * distance / variance_of(e, s, w, arm)))
+    return student_evidence(e.pulls[i], variance_of(e, s, w, i), e.pulls[j], variance_of(e, s, w, j), distance)
 
 
 def mean_of(pulls: float, mean: float, variance: float, s: ConfidenceState) -> float:

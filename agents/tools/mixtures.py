@@ -31,16 +31,11 @@ from bai_gym.agents.tools.divergences import bernoulli_upper_bound
 from bai_gym.statistics import FloatArray
 
 __all__ = [
-    "RHO",
-    "RHO_STUDENT",
     "bounded_end_near",
     "bounded_evidence",
-    "bounded_growth",
     "bounded_upper_end",
     "gaussian_evidence",
     "gaussian_rate",
-    "has_both_priors",
-    "least_loss",
     "log_bounded",
     "log_student",
     "student_level",
@@ -87,20 +82,6 @@ def gaussian_evidence(n: float, v: float, m: float, w: float, gap: float) -> flo
 def loss(n: float, rho: float) -> float:
     """Return what a prior loses: its weight, and log(1 + N / rho) / 2; nothing where there is no arm."""
     return 0.5 * math.log1p(n / rho) - log_weight(rho) if n > 0.0 else 0.0
-
-
-def least_loss(n: float, rho: float) -> float:
-    """Return what the pulls of one of two arms cost at least, in evidence, against their likelihood ratio W.
-
-    The exponent of each term of E is at most that of the largest likelihood ratio, and log(1 + N / rho) / 2 and the
-    prior's weight are lost. So :func:`gaussian_evidence` is at most W less the losses of both arms, and
-    :func:`student_threshold` at least the level plus both. Losses grow with N, so those of fewer pulls are bounds, too.
-
-    Args:
-        n: Pulls.
-        rho: That of the narrow prior.
-    """
-    return min(loss(n, rho), loss(n, WIDE))
 
 
 def gaussian_rate(n: float, level: float) -> float:
@@ -217,26 +198,6 @@ def has_both_priors(n: float, total: float) -> bool:
     """Return whether :func:`log_bounded` is that of both priors: no sum of rewards, or of 1 less them, is in (0, 1)."""
     ones, zeros = whole(total), whole(n - total)
     return not (0.0 < ones < 1.0 or 0.0 < zeros < 1.0)
-
-
-def bounded_growth(n: float, total: float, reward: float, x: float) -> float:
-    """Return at most by how much the last reward has raised log E(x), of both priors, for rewards in [0, 1].
-
-    E grows by the factor M / (x^r (1 - x)^(1 - r)), with M the posterior mean of q^r (1 - q)^(1 - r). By Hoelder's
-    inequality M is at most m^r (1 - m)^(1 - r), where m, the posterior mean of q, is between those of the two priors.
-
-    Args:
-        n: Pulls, the last one included.
-        total: Sum of the rewards, the last one included.
-        reward: The last reward, r.
-        x: Mean under test, in (0, 1).
-    """
-    before, ones = n - 1.0, total - reward
-    wide, narrow = (ones + 0.5) / (before + 1.0), (ones + RHO * x) / (before + RHO)
-    high, low = max(wide, narrow), min(wide, narrow)
-    up = math.log(high / x) if reward > 0.0 else 0.0
-    down = math.log((1.0 - low) / (1.0 - x)) if reward < 1.0 else 0.0
-    return reward * up + (1.0 - reward) * down
 
 
 def bounded_upper_end(n: float, mean: float, level: float) -> float:

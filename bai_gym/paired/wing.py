@@ -40,7 +40,6 @@ WING = Wing(
     agents={
         "PairedOCBA": Entry(".paired.ocba:PairedOCBA", own=True),
         "PairedSR": Entry(".paired.rejects:PairedSR", spends_budget=False, own=True),
-        "NM": Entry(".paired.two_stage:NM"),
         "PairedRace": Entry(".paired.race:PairedRace", own=True),
     },
     hooks={

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         ugape_complexity,
         ugape_v_complexity,
     )
-    from bai_gym.theory.selection import bechhofer_constant, bechhofer_pulls, nelson_matejcik_constant, rinott_constant
+    from bai_gym.theory.selection import bechhofer_constant, bechhofer_pulls, rinott_constant
     from bai_gym.theory.thresholding import (
         threshold_gaps,
         threshold_h1,
@@ -79,7 +79,6 @@ __all__ = [
     "gape_v_bound",
     "gape_v_complexity",
     "gaps",
-    "nelson_matejcik_constant",
     "optimal_value",
     "optimal_weights",
     "reward_bound",

@@ -17,7 +17,7 @@ from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import integer, probability, real
 
-__all__ = ["bechhofer_constant", "bechhofer_pulls", "nelson_matejcik_constant", "rinott_constant"]
+__all__ = ["bechhofer_constant", "bechhofer_pulls", "rinott_constant"]
 
 NODES = 200  # of the quadratures, whose errors are below 1e-8 then
 LARGEST = 1e100  # in any unit; its square is a float, and so is that of its inverse
@@ -100,40 +100,6 @@ def rinott_constant(num_arms: int, confidence: float, first_pulls: int) -> float
     def excess(h: float) -> float:
         inner = ndtr(h / spread) @ weights
         return float(weights @ inner ** (num_arms - 1)) - confidence
-
-    return float(brentq(excess, 0.0, 1e4, xtol=1e-10))
-
-
-@cache
-def nelson_matejcik_constant(num_arms: int, confidence: float, first_pulls: int) -> float:
-    """Return the g of Nelson and Matejcik's two-stage procedure with common random numbers.
-
-    It is the equicoordinate point of the (K - 1)-variate t distribution with correlations 1/2 and
-    nu = (K - 1)(n_0 - 1) degrees of freedom: with Y a chi-square variable of nu degrees of freedom and X standard
-    normal, it solves E[Phi(X + g sqrt(2 Y / nu))^(K - 1)] = confidence.
-
-    Args:
-        num_arms: K, at least 2.
-        confidence: Probability of a correct selection, between 1/K and 1.
-        first_pulls: n_0 of every arm in the first stage, at least 2.
-
-    Raises:
-        ParameterError: If an argument is out of range.
-
-    Source: Nelson and Matejcik (1995), "Using Common Random Numbers for Indifference-Zone Selection and Multiple
-    Comparisons in Simulation", as others state it.
-    """
-    integer(num_arms, "num_arms", least=2)
-    _check_confidence(confidence, num_arms)
-    freedom = (num_arms - 1) * (integer(first_pulls, "first_pulls", least=2) - 1)
-    points, normal_weights = roots_hermitenorm(NODES)
-    normal_weights = normal_weights / math.sqrt(2.0 * math.pi)
-    chances, weights = _crowded_nodes()
-    spread = np.sqrt(4.0 * gammaincinv(freedom / 2, chances) / freedom)  # sqrt(2 Y / nu)
-
-    def excess(g: float) -> float:
-        inner = normal_weights @ ndtr(points[:, None] + g * spread) ** (num_arms - 1)
-        return float(inner @ weights) - confidence
 
     return float(brentq(excess, 0.0, 1e4, xtol=1e-10))
 

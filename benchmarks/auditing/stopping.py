@@ -162,8 +162,6 @@ def real_rewards(agent: Any, runs: int, rng: np.random.Generator) -> tuple[Bandi
         best, second = np.sort(means)[:-3:-1]
         return _repeated(means, deviations, runs), GoodArm(0.5 * (best + second))
     if agent.uses_pairs:
-        if agent.name == "NM":  # which needs differences of equal variances
-            deviations[:] = unit
         rows = np.tile(means, (runs, 1))
         return PairedGaussianBandit(rows, np.tile(deviations**2, (runs, 1)), correlation=0.5), BestArm()
     bandit = _repeated(means, deviations, runs)

@@ -24,7 +24,7 @@ CLASS_OF = {"gaussian": ("gaussian", ", sigma=1"), "bernoulli": ("bounded", ""),
 """Of each family of an agent: the class of rewards, and a parameter."""
 
 
-NORMAL = ("KN", "NM", "Rinott")
+NORMAL = ("KN", "Rinott")
 """Agents without thresholds whose promise is for Gaussian rewards."""
 
 CAP, PAIRED_CAP = 10_000, 1000

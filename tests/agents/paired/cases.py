@@ -12,10 +12,8 @@ from bai_gym.rewards import Rewards
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("KN", {"paired": True}),
-    ("NM", {"variance": "max"}),
 ]
 REFUSED: list[tuple[list[str], str, list[Any]]] = [
-    (["NM"], "delta", [0.75]),
     (["PairedRace"], "family", ["real", "counts"]),
     (["PairedOCBA"], "n0", [1, 2.5]),
 ]
