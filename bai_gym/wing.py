@@ -284,7 +284,6 @@ WING = Wing(
         "BatchSH": Entry(".elimination.batch_halving:BatchHalving", spends_budget=False),
         "ASH": Entry(".elimination.batch_halving:AdvanceFirstHalving", spends_budget=False),
         "DSH": Entry(".elimination.doubling_halving:DoublingHalving"),
-        "FBKT": Entry(".elimination.fbkt:FBKT", spends_budget=False),
         "SHVar": Entry(".elimination.shvar:SHVar", spends_budget=False),
         "SHVar-Reuse": Entry(".elimination.shvar:SHVarReuse", spends_budget=False),
         "SHAdaVar": Entry(".elimination.shadavar:SHAdaVar", spends_budget=False),

@@ -17,12 +17,10 @@ RUNS = 10_000
 
 UNIVERSAL = "Universal"
 HALVING = ("SH", "DSH", "SHAdaVar")
-KNOCKOUT = "FBKT"
 GAPE = "A-GapE(b=1.0)"
 OTHERS = (
     "Uniform",
     *HALVING,
-    KNOCKOUT,
     "SR",
     "CR-A",
     "CR-C",
@@ -55,7 +53,7 @@ def _over_budgets(env: str, *budgets: int) -> tuple[Setting, ...]:
 
 def _cells(env: str, num_arms: int, *budgets: int) -> tuple[Setting, ...]:
     """Return an environment at some budgets, each without the agents that need more pulls."""
-    needs = {name: num_arms * math.ceil(math.log2(num_arms)) for name in HALVING} | {KNOCKOUT: 9 * num_arms}
+    needs = {name: num_arms * math.ceil(math.log2(num_arms)) for name in HALVING}
     return tuple(
         Setting(env, budget, budget, without=frozenset(name for name, least in needs.items() if budget < least))
         for budget in budgets

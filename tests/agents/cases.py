@@ -38,7 +38,6 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("CSAR", {"schedule": "sr"}),
     ("CR-A", {"sigma": 20.0}),
     ("DSH", {"output": "mean"}),
-    ("FBKT", {"phi": 2, "leftover": "scale"}),
     ("FC2FB", {"agent": "UGapEc", "sigma": 1.0}),
     ("FC2FB", {"agent": "UGapEc", "sigma": 1.0, "q": 1}),
     ("EB-TC-eps", {"beta": "ids"}),
