@@ -42,6 +42,7 @@ WING = Wing(
         "PairedSR": Entry(".paired.rejects:PairedSR", spends_budget=False, own=True),
         "NM": Entry(".paired.two_stage:NM"),
         "PairedRace": Entry(".paired.race:PairedRace", own=True),
+        "UCB-E-LRF": Entry(".paired.low_rank:UCBELRF", spends_budget=False),
     },
     hooks={
         "compared": "bai_gym.paired.adapters:comparing",
