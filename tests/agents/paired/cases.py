@@ -6,18 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
-from bai_gym.paired import PairedFiniteBandit, PairedGaussianBandit
+from bai_gym.bandits import ArrangedBandit, Bandit, BernoulliBandit, GaussianBandit
+from bai_gym.paired import BestRow, PairedFiniteBandit, PairedGaussianBandit
 from bai_gym.rewards import Rewards
 
+TASKS = [BestRow(2)]
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("KN", {"paired": True}),
     ("NM", {"variance": "max"}),
+    ("UCB-E-LRF", {"exchange": False, "batch_size": 1}),
 ]
 REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["NM"], "delta", [0.75]),
     (["PairedRace"], "family", ["real", "counts"]),
     (["PairedOCBA"], "n0", [1, 2.5]),
+    (["UCB-E-LRF"], "ensemble", [1, 2.5]),
+    (["UCB-E-LRF"], "eta", [-1.0]),
+    (["UCB-E-LRF"], "warm_up", [-0.1, 1.1]),
 ]
 FAMILIES = ("binary", "bounded(0, 1)", "bounded(0, 10)", "gaussian", "gaussian")
 CHOICES: list[tuple[list[str], list[dict[str, Any]]]] = [
@@ -27,7 +32,10 @@ CHOICES: list[tuple[list[str], list[dict[str, Any]]]] = [
 
 
 def fit(agent: Any, bandit: Bandit) -> Bandit:
-    """Return arms of the same means, or of the same kind of rewards, on common items."""
+    """Return arms of the same means, or of the same kind of rewards, on common items; an even number as cells."""
+    if "best-row" in agent.tasks:
+        even = bandit.num_arms // 2 * 2
+        return ArrangedBandit(bandit, np.tile(np.arange(even), (bandit.batch, 1)))
     if not agent.uses_pairs:
         return bandit
     if isinstance(bandit, GaussianBandit):
