@@ -29,17 +29,17 @@ class UCBELRF(QueueAgent):
     Arms are cells of a matrix, a model and a question each. First random cells are read. Then an ensemble of products
     u_i v_j is fitted to the scores of models i on questions j that have been read; m and s are the mean and the
     standard deviation of their predictions. The bound of a model is the mean over all questions of the score, or of
-    m + eta s where it is not known. The model of largest bound is asked the questions of largest s that it has not been
-    asked, a batch at a time. The model of largest mean of scores, or of m where they are not known, is recommended. No
-    cell is read twice.
+    m + optimism s where it is not known. The model of largest bound is asked the questions of largest s that it has not
+    been asked, a batch at a time. The model of largest mean of scores, or of m where they are not known, is
+    recommended. No cell is read twice.
 
     Paper: Zhou, Belardi, Wu, Zhang, Gomes, Sun and Weinberger (2025), "On Speeding Up Language Model Evaluation". The
     rule and its constants are those of the authors' code (kilian-group/banditeval, commit 80f95a3), with rank 1.
 
     Args:
         ensemble: Number of factorizations, at least 2.
-        eta: Weight of s in the bound, at least 0.
-        warm_up: Share of the cells that are read at random first, in [0, 1].
+        optimism: Weight of s in the bound, at least 0; eta in the paper.
+        random_share: Share of the cells that are read at random first, from 0 to 1.
         exchange: Whether each u_i is fitted to the v of some other factorization of the ensemble, and each v_j to the u
             of some other one, as in the authors' code, which makes all of them agree on signs. False: each on its own.
         batch_size: Questions that are asked before the next fit, at least 1.
@@ -50,8 +50,8 @@ class UCBELRF(QueueAgent):
     """
 
     ensemble: int = 64
-    eta: float = 5.0
-    warm_up: float = 0.05
+    optimism: float = 5.0
+    random_share: float = 0.05
     exchange: bool = True
     batch_size: int = 32
 
@@ -63,13 +63,13 @@ class UCBELRF(QueueAgent):
     @override
     def minimum_budget(self, num_arms: int) -> int:
         """Return the number of cells that are read at random."""
-        return math.ceil(real(self.warm_up, f"warm_up of {self.name}", least=0, most=1) * num_arms)
+        return math.ceil(real(self.random_share, f"random_share of {self.name}", least=0, most=1) * num_arms)
 
     @override
     def begin(self, info: ProblemInfo) -> None:
         super().begin(info)
         integer(self.ensemble, f"ensemble of {self.name}", least=2)
-        real(self.eta, f"eta of {self.name}", least=0)
+        real(self.optimism, f"optimism of {self.name}", least=0)
         (models,) = self.task.sizes(self.num_arms)
         self.shape = models, self.num_arms // models
 
@@ -83,10 +83,10 @@ class UCBELRF(QueueAgent):
 
     def next_cells(self, scores: FloatArray, known: BoolArray) -> IntArray:
         """Return the cells to read next, where some of ``(K,)`` scores are known."""
-        if known.mean() < self.warm_up or known.all():
+        if known.mean() < self.random_share or known.all():
             return self.rng.permutation(np.flatnonzero(~known))[: self.batch_size]
         mean, deviation = self.predict(scores, known)
-        bound = np.where(known, scores, mean + self.eta * deviation).reshape(self.shape).mean(axis=1)
+        bound = np.where(known, scores, mean + self.optimism * deviation).reshape(self.shape).mean(axis=1)
         asked = known.reshape(self.shape)
         bound[~asked.any(axis=1)], bound[asked.all(axis=1)] = np.inf, -np.inf
         model = self.ranked(bound)[0]

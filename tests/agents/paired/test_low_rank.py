@@ -33,7 +33,7 @@ def test_a_fit_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_choice_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    agent = begun(UCBELRF(batch_size=2, eta=2.0, tie="first"), 3, 4)
+    agent = begun(UCBELRF(batch_size=2, optimism=2.0, tie="first"), 3, 4)
     known = np.array([1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1], bool)
     scores = np.array([1.0, 1.0, 1.0, 1.0, 1.0, *[0.0] * 7])
     mean = np.array([9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 0.2, 0.4, 0.1, 0.1, 0.1, 0.0])
@@ -42,18 +42,18 @@ def test_a_choice_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     # All of model 0 is known. Bounds: of 1 (1 + 0 + .4 + 1) / 4 = .6, of 2 (.5 + .9 + .7 + 0) / 4 = .525: what is left
     # of model 1, the larger deviation first.
     assert agent.next_cells(scores, known).tolist() == [7, 6]
-    agent.eta = 4.0  # (1 + 0 + .6 + 1.6) / 4 = .8, (.9 + 1.7 + 1.3 + 0) / 4 = .975: two questions of model 2
+    agent.optimism = 4.0  # (1 + 0 + .6 + 1.6) / 4 = .8, (.9 + 1.7 + 1.3 + 0) / 4 = .975: two questions of model 2
     assert agent.next_cells(scores, known).tolist() == [9, 10]
     # Means: 1 of model 0, (1 + 0 + .2 + .4) / 4 = .4 of 1, .3 / 4 of 2.
     observation = {"pulls": known[None].astype(np.int64), "means": scores[None], "variances": 0.0 * scores[None]}
     assert agent.recommend(observation).tolist() == [0]
-    agent.eta, known[11] = 2.0, False  # a model that has not been asked comes first
+    agent.optimism, known[11] = 2.0, False  # a model that has not been asked comes first
     assert agent.next_cells(scores, known).tolist() == [9, 10]
     assert agent.next_cells(scores, np.ones(12, bool)).size == 0
 
 
 def test_random_cells_come_first() -> None:
-    agent = begun(UCBELRF(warm_up=0.5, batch_size=5), 4, 5)
+    agent = begun(UCBELRF(random_share=0.5, batch_size=5), 4, 5)
     scores, known = np.zeros(20), np.zeros(20, bool)
     for total in (5, 10):
         known[agent.next_cells(scores, known)] = True
