@@ -9,8 +9,10 @@ if TYPE_CHECKING:
     from bai_gym.paired.bandits.differences import PairStatistics
     from bai_gym.paired.bandits.finite import PairedFiniteBandit
     from bai_gym.paired.bandits.gaussian import PairedGaussianBandit
+    from bai_gym.paired.cells import BestRow
 
 __all__ = [
+    "BestRow",
     "PairStatistics",
     "PairedBandit",
     "PairedFiniteBandit",

@@ -41,6 +41,7 @@ WING = Wing(
         "PairedOCBA": Entry(".paired.ocba:PairedOCBA", own=True),
         "PairedSR": Entry(".paired.rejects:PairedSR", spends_budget=False, own=True),
         "PairedRace": Entry(".paired.race:PairedRace", own=True),
+        "UCB-E-LRF": Entry(".paired.low_rank:UCBELRF", spends_budget=False),
     },
     hooks={
         "compared": "bai_gym.paired.adapters:comparing",

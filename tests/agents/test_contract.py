@@ -221,7 +221,7 @@ def test_what_an_agent_is_not_for_is_refused(name: str) -> None:
             begin(agents.make(name), bandit, **more)
 
     agent, arms, plain = agents.make(name), BUILT_IN[name].arms, spread(4)
-    assert set() < agent.tasks <= {*TASKS, "best-candidate"}
+    assert set() < agent.tasks <= {*TASKS, "best-candidate", "best-row"}
     for task in (BestArm(), TopM(2), BestOfEach(2), Thresholding(0.5), GoodArm(0.5)):
         if not agent.plays(task):
             able = ", ".join(agent.known_tasks)

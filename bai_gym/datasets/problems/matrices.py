@@ -13,6 +13,7 @@ from bai_gym.datasets.alpaca_eval import PREFERENCES, read_alpaca_eval
 from bai_gym.datasets.aslib import PENALTY, RUNTIMES, read_aslib
 from bai_gym.datasets.item_response import item_response_scores
 from bai_gym.datasets.problems.scores import ScoresProblem
+from bai_gym.errors import ParameterError
 from bai_gym.problems.base import FixedProblem, Problem
 from bai_gym.validation import flag
 
@@ -62,7 +63,11 @@ def matrix_problem(
 
 
 def llm_agents_problem(
-    data: str = "gpqa", num_arms: int | None = None, missing: str = "items", paired: bool = False
+    data: str = "gpqa",
+    num_arms: int | None = None,
+    missing: str = "items",
+    paired: bool = False,
+    cells: bool = False,
 ) -> Problem:
     """Return the problem of finding the configuration of a language-model agent that answers most questions.
 
@@ -86,15 +91,25 @@ def llm_agents_problem(
             left out (190 questions of `hotpotqa` and 135 of `mathqa` remain). ``"arms"``: configurations without a
             score for some question are left out (68 and 18 remain). ``"zero"``: a missing score counts as 0.
         paired: Whether the j-th pull of every arm is on the same question.
+        cells: Whether agents choose the questions: arms are cells, and a row is sought, see
+            :mod:`bai_gym.paired.cells`.
 
     Raises:
-        ParameterError: Unknown data, or an unknown value of ``missing``.
+        ParameterError: Unknown data, an unknown value of ``missing``, or ``cells`` with ``num_arms`` or ``paired``.
         DataError: More arms than there are.
         InstanceError: Fewer than two arms.
 
     Source: AgentOpt (https://github.com/AgentOptimizer/agentopt, Apache License 2.0), scores at commit eb1983e, prices
     at commit 4659265.
     """
+    if flag(cells, "cells"):
+        from bai_gym.paired.cells import cells_problem  # of a wing
+
+        if paired or num_arms is not None:
+            raise ParameterError(
+                "with cells=True all agents play, in no order of questions: leave out num_arms, paired"
+            )
+        return cells_problem(llm_agents(data), missing)
     return matrix_problem(llm_agents(data), num_arms, missing, paired=paired)
 
 

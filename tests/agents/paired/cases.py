@@ -6,16 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
-from bai_gym.paired import PairedFiniteBandit, PairedGaussianBandit
+from bai_gym.bandits import ArrangedBandit, Bandit, BernoulliBandit, GaussianBandit
+from bai_gym.paired import BestRow, PairedFiniteBandit, PairedGaussianBandit
 from bai_gym.rewards import Rewards
 
+TASKS = [BestRow(3)]
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("KN", {"paired": True}),
+    ("UCB-E-LRF", {"exchange": False, "batch_size": 1}),
 ]
 REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["PairedRace"], "family", ["real", "counts"]),
     (["PairedOCBA"], "n0", [1, 2.5]),
+    (["UCB-E-LRF"], "ensemble", [1, 2.5]),
+    (["UCB-E-LRF"], "optimism", [-1.0]),
+    (["UCB-E-LRF"], "random_share", [-0.1, 1.1]),
 ]
 FAMILIES = ("binary", "bounded(0, 1)", "bounded(0, 10)", "gaussian", "gaussian")
 CHOICES: list[tuple[list[str], list[dict[str, Any]]]] = [
@@ -25,7 +30,9 @@ CHOICES: list[tuple[list[str], list[dict[str, Any]]]] = [
 
 
 def fit(agent: Any, bandit: Bandit) -> Bandit:
-    """Return arms of the same means, or of the same kind of rewards, on common items."""
+    """Return arms of the same means, or of the same kind of rewards, on common items; as cells, of three rows."""
+    if "best-row" in agent.tasks:
+        return ArrangedBandit(bandit, np.tile(np.arange(bandit.num_arms // 3 * 3), (bandit.batch, 1)))
     if not agent.uses_pairs:
         return bandit
     if isinstance(bandit, GaussianBandit):

@@ -1,0 +1,54 @@
+"""The cells of a matrix as arms: the task by hand, and what an agent finds that names them."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import bai_gym  # noqa: F401  # registers the ids
+from bai_gym.datasets import llm_agents
+from bai_gym.errors import ParameterError
+from bai_gym.paired import BestRow
+from bai_gym.problems import build
+
+
+def test_the_best_row_by_hand() -> None:
+    task, means = BestRow(2), np.array([[0.0, 1.0, 0.5, 1.0, 1.0, 0.25], [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]])
+    assert task.correct_recommendation(means).tolist() == [1, 0]  # the first of two equal rows
+    np.testing.assert_allclose(task.simple_regret(means, np.array([0, 1])), [0.25, 0.0])
+    assert task.correct(means, np.array([0, 1])).tolist() == [False, True]
+    assert task.sizes(6) == (2,) and task.arms(np.array(1), 6) == (3, 4, 5)
+    assert task.of_arms([3, 4, 5], 6) == 1 and task.first_arm(np.array([1, 0]), 6).tolist() == [3, 0]
+    assert task.describe() == "the best of 2 rows" and repr(task) == "BestRow(rows=2)"
+    with pytest.raises(ParameterError, match="7 arms are no cells of 2 rows"):
+        task.check_arms(7)
+    with pytest.raises(ParameterError, match="rows must be"):
+        BestRow(1)
+
+
+def test_rows_and_items_are_shuffled_but_cells_stay_in_their_rows() -> None:
+    cells, rows = BestRow(3).draw_orders(200, 12, np.random.default_rng(0))
+    table = cells.reshape(200, 3, 4)
+    assert (table // 4 == rows[:, :, None]).all()  # a row of cells is a row of the matrix
+    assert (table % 4 == table[:, :1] % 4).all()  # and all rows have their items in the same order
+    assert len({tuple(row) for row in rows.tolist()}) == 6 and len({tuple(row) for row in table[:, 0] % 4}) == 24
+
+
+def test_an_environment_of_cells_reads_the_matrix() -> None:
+    scores = llm_agents("gpqa").complete("items").scores
+    env = gym.make("BAI-LLMAgents-GPQA-v0", cells=True, budget=scores.size + 2)
+    env.reset(seed=1)
+    for cell in (*range(scores.size), 5, 5):
+        observation, *_ = env.step(cell)
+    seen = observation["means"].reshape(scores.shape)
+    assert observation["pulls"][5] == 3
+    np.testing.assert_allclose(sorted(seen.mean(axis=1)), sorted(scores.mean(axis=1)))
+    *_, info = env.step(int(seen.mean(axis=1).argmax()))
+    assert info["correct"] and info["simple_regret"] == 0.0
+
+
+def test_cells_exclude_an_order_of_questions() -> None:
+    for keywords in ({"paired": True}, {"num_arms": 3}):
+        with pytest.raises(ParameterError, match="cells=True"):
+            build("llm-agents", cells=True, **keywords)
