@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.bandits import Bandit
-from bai_gym.duels.tasks import Condorcet, pair
+from bai_gym.duels.tasks import Condorcet, count_items, pair
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Outcome, Rule, State, Vector
 from bai_gym.statistics import IntArray
@@ -83,7 +83,7 @@ class Knockout(SequentialAgent):
         delta: Allowed error probability, in (0, 1). Default 0.1.
         epsilon: Accuracy, in (0, 1). Default 0.05.
 
-    Requires no oracle knowledge.
+    Requires no oracle knowledge. Minimum budget: n - 1 with n items.
     """
 
     delta: float = 0.1
@@ -98,8 +98,13 @@ class Knockout(SequentialAgent):
     rule: ClassVar[Rule] = Rule(choose=the_pair, refresh=let_winners_advance, stops=is_over, state=KnockoutState)
 
     @override
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return n - 1, since each item but one loses: of K = n (n - 1) / 2 arms the root of 2 K, rounded down."""
+        return math.isqrt(2 * num_arms)
+
+    @override
     def begin(self, info: ProblemInfo) -> None:
-        (items,) = self.task.sizes(self.num_arms)
+        items = count_items(self.num_arms)
         self.values = {
             "epsilon": (SHRINKING - 1.0) * probability(self.epsilon, f"epsilon of {self.name}") / SHRINKING,
             "delta": probability(self.delta, f"delta of {self.name}") / 2.0,

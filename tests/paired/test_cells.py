@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import bai_gym  # noqa: F401  # registers the ids
-from bai_gym.datasets import llm_agents
 from bai_gym.errors import ParameterError
 from bai_gym.paired import BestRow
 from bai_gym.problems import build
@@ -36,7 +35,7 @@ def test_rows_and_items_are_shuffled_but_cells_stay_in_their_rows() -> None:
 
 
 def test_an_environment_of_cells_reads_the_matrix() -> None:
-    scores = llm_agents("gpqa").complete("items").scores
+    scores = pytest.importorskip("bai_gym.datasets").llm_agents("gpqa").complete("items").scores
     env = gym.make("BAI-LLMAgents-GPQA-v0", cells=True, budget=scores.size + 2)
     env.reset(seed=1)
     for cell in (*range(scores.size), 5, 5):

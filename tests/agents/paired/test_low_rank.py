@@ -12,7 +12,6 @@ from bai_gym.agents import UCBELRF
 from bai_gym.agents.paired import low_rank
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.datasets import llm_agents
 from bai_gym.paired import BestRow
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray
@@ -116,7 +115,7 @@ def torch_predictions(scores: FloatArray, known: Any, seed: int) -> tuple[FloatA
 
 
 def test_predictions_and_choices_are_those_of_the_authors_package() -> None:
-    scores = llm_agents("hotpotqa").complete("items").scores
+    scores = pytest.importorskip("bai_gym.datasets").llm_agents("hotpotqa").complete("items").scores
     for share in (0.1, 0.3):
         known = np.random.default_rng(1).random(scores.shape) < share
         mean, deviation, asked = torch_predictions(scores, known, 0)
