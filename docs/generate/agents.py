@@ -320,6 +320,9 @@ def _try_it(name: str, environments: tuple[Environment, ...], found: Verdicts) -
     ids = [*(env_id for env_id in STAGES if env_id in known), *known]
     plays = [env_id for env_id in ids if found[name, env_id].plays and known[env_id].here]
     fit = [env_id for env_id in plays if known[env_id].env.episode_spec.fixed_confidence == stops]
+    python = f'In Python it is `bai_gym.agents.make("{name}")`, or its name wherever an agent is expected.'
+    if not plays:  # only where keywords ask for another kind of episode
+        return [python]
     stage = (fit or plays)[0]
     budget = found[name, stage].budget
     given = (
@@ -328,7 +331,4 @@ def _try_it(name: str, environments: tuple[Environment, ...], found: Verdicts) -
     options = ["--set", "means=[0.9, 0.5, 0.1]", "--set", "distribution=bernoulli"] if given else []
     options += ["--budget", str(budget)] if budget is not None else []
     command = shlex.join(["bai-gym", "run", stage, "--agent", name, "--runs", "100", *options]).replace("'", '"')
-    return [
-        f"```bash\n{command}\n```",
-        f'In Python it is `bai_gym.agents.make("{name}")`, or its name wherever an agent is expected.',
-    ]
+    return [f"```bash\n{command}\n```", python]
