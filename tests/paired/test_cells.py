@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
-import bai_gym  # noqa: F401  # registers the ids
 from bai_gym.errors import ParameterError
 from bai_gym.paired import BestRow
-from bai_gym.problems import build
 
 
 def test_the_best_row_by_hand() -> None:
@@ -32,22 +29,3 @@ def test_rows_and_items_are_shuffled_but_cells_stay_in_their_rows() -> None:
     assert (table // 4 == rows[:, :, None]).all()  # a row of cells is a row of the matrix
     assert (table % 4 == table[:, :1] % 4).all()  # and all rows have their items in the same order
     assert len({tuple(row) for row in rows.tolist()}) == 6 and len({tuple(row) for row in table[:, 0] % 4}) == 24
-
-
-def test_an_environment_of_cells_reads_the_matrix() -> None:
-    scores = pytest.importorskip("bai_gym.datasets").llm_agents("gpqa").complete("items").scores
-    env = gym.make("BAI-LLMAgents-GPQA-v0", cells=True, budget=scores.size + 2)
-    env.reset(seed=1)
-    for cell in (*range(scores.size), 5, 5):
-        observation, *_ = env.step(cell)
-    seen = observation["means"].reshape(scores.shape)
-    assert observation["pulls"][5] == 3
-    np.testing.assert_allclose(sorted(seen.mean(axis=1)), sorted(scores.mean(axis=1)))
-    *_, info = env.step(int(seen.mean(axis=1).argmax()))
-    assert info["correct"] and info["simple_regret"] == 0.0
-
-
-def test_cells_exclude_an_order_of_questions() -> None:
-    for keywords in ({"paired": True}, {"num_arms": 3}):
-        with pytest.raises(ParameterError, match="cells=True"):
-            build("llm-agents", cells=True, **keywords)
