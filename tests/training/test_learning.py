@@ -358,6 +358,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.setattr(console.OUT, "width", console.FILE_WIDTH)
     monkeypatch.setattr("warnings.showwarning", lambda *_: None)  # main replaces it
+    monkeypatch.setattr("bai_gym.sampling.compiler.NOTE_AFTER", 600.0)  # a busy machine says nothing
     monkeypatch.chdir(tmp_path)
 
     def run(*words: str) -> tuple[object, str, str]:
