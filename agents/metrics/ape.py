@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import zeta
 from typing_extensions import override
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.scanning import pull_in_turn
 from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Outcome, Rule, State, Vector
+from bai_gym.sampling import STOP, Episode, Outcome, Rule, State, Vector
 from bai_gym.statistics import IntArray
+from bai_gym.theory.deviations import gaussian_c
 from bai_gym.validation import probability, real
 
 __all__ = ["APE", "PSIElimination"]
@@ -70,16 +68,16 @@ def most_promising(e: Episode, s: ParetoState, w: ParetoState) -> tuple[float, i
 
 
 def arm_or_rival(e: Episode, s: ParetoState, w: ParetoState, rng: np.random.Generator) -> int:
-    """Return the arm that may well be in the set, or the one that is closest to dominating it: the less pulled one."""
-    arm = most_promising(e, s, w)[1]
+    """Return the arm that may well be in the set, or the one that is closest to dominating it: the less pulled one.
+
+    If each arm is surely in the set or surely dominated, the episode ends.
+    """
+    most, arm = most_promising(e, s, w)
+    if most < 0.0:
+        return STOP
     rival = least_lead(e, s, w, arm, -1.0)[1]
     first, second = arm * w.signs.size, rival * w.signs.size
     return first if e.pulls[first] <= e.pulls[second] else second
-
-
-def all_are_decided(e: Episode, s: ParetoState, w: ParetoState) -> bool:
-    """Return whether each arm is surely in the set, or surely dominated."""
-    return most_promising(e, s, w)[0] < 0.0
 
 
 def accept_and_drop(e: Episode, s: ParetoState, w: ParetoState, rng: np.random.Generator) -> int:
@@ -111,17 +109,6 @@ def none_is_left(e: Episode, s: ParetoState, w: ParetoState) -> bool:
     return e.active.sum() == 0
 
 
-@cache
-def mixture_level(x: float) -> float:
-    """Return C^g(x) of Kaufmann and Koolen (2021), "Mixture Martingales Revisited", nearly x + log(x)."""
-
-    def bound(rate: float) -> float:
-        own = 2 * rate - 2 * rate * math.log(4 * rate) + math.log(zeta(2 * rate)) - 0.5 * math.log(1 - rate)
-        return (own + x) / rate
-
-    return float(minimize_scalar(bound, bounds=(0.5 + 1e-9, 1 - 1e-9), method="bounded").fun)
-
-
 @dataclass(kw_only=True)
 class APE(SequentialAgent):
     """Pulls an arm that may well be in the set, or the arm that is closest to dominating it.
@@ -148,7 +135,7 @@ class APE(SequentialAgent):
     tasks: ClassVar[frozenset[str]] = frozenset({"pareto"})
     stops: ClassVar[bool] = True
     uses_variances: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(choose=arm_or_rival, stops=all_are_decided, state=ParetoState)
+    rule: ClassVar[Rule] = Rule(choose=arm_or_rival, state=ParetoState)
 
     @override
     def begin(self, info: ProblemInfo) -> None:
@@ -157,7 +144,7 @@ class APE(SequentialAgent):
         delta = probability(self.delta, f"delta of {self.name}")
         self.values = {
             "sigma": real(self.sigma, f"sigma of {self.name}", above=0.0),
-            "level": mixture_level(math.log(pairs / delta) / 2.0),
+            "level": gaussian_c(math.log(pairs / delta) / 2.0),
             "signs": np.array(task.numbers(self.num_arms)[1 : 1 + task.metrics]),
             "accepted": np.zeros(arms),
         }

@@ -6,8 +6,7 @@
 budget (``funds``) and its ``items``. Everything that happens is an entry (``entries``) of a log, which ``replay`` turns
 into the state, with the ``leases`` of outstanding pulls. ``journal`` keeps the log in a file and ``database`` in a
 database (``storage`` opens either), so that a killed experiment can resume, and several processes can work on one
-study; ``overview`` reads it from outside. ``logged`` and ``evaluations`` read
-logs that others have written.
+study; ``overview`` reads it from outside. ``logged`` and ``evaluations`` read logs that others have written.
 """
 
 from bai_gym.live.bandits import FunctionBandit

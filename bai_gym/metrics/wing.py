@@ -46,9 +46,9 @@ WING = Wing(
     groups={"metrics": "Several metrics"},
     agents={
         "EGE-SR": Entry(".metrics.ege:EGESR", spends_budget=False),
+        "EGE-SH": Entry(".metrics.ege:EGESH", spends_budget=False),
         "APE": Entry(".metrics.ape:APE"),
         "PSI-Elimination": Entry(".metrics.ape:PSIElimination"),
-        "EGE-SH": Entry(".metrics.ege:EGESH", spends_budget=False),
     },
     tasks={"feasible": "bai_gym.metrics.tasks:Feasible", "pareto": "bai_gym.metrics.tasks:ParetoSet"},
     hooks={

@@ -22,19 +22,18 @@ from bai_gym.validation import integer
 __all__ = ["BestRow", "cells_problem"]
 
 
-def cells_problem(matrix: ScoreMatrix, missing: str, notes: tuple[str, ...] = ()) -> FixedProblem:
+def cells_problem(matrix: ScoreMatrix, missing: str) -> FixedProblem:
     """Return the problem whose arms are the cells of a matrix, row after row, and that asks for the best row.
 
     Args:
         matrix: The scores.
         missing: What is done about missing cells, a key of :data:`bai_gym.data.MISSING`.
-        notes: Further sentences for every report.
     """
     used = matrix.complete(missing)
     scores = used.scores.reshape(-1)
     table = SampleTable.of(scores, np.arange(scores.size + 1), used.rewards)
     cells = FiniteBandit(FinitePopulations.of(table), np.arange(scores.size)[None, :])
-    return FixedProblem(cells, (*notes, *matrix.notes(missing)), task=BestRow(len(used.names)))
+    return FixedProblem(cells, matrix.notes(missing), task=BestRow(len(used.names)))
 
 
 class BestRow(Task):

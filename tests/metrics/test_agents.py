@@ -7,8 +7,8 @@ import pytest
 
 import bai_gym
 from bai_gym.agents import make, names
-from bai_gym.agents.metrics.ape import mixture_level
 from bai_gym.metrics import ParetoSet
+from bai_gym.theory.deviations import gaussian_c
 
 PARETO = ((0.0, 1.0), (0.6, 0.6), (1.0, 0.0), (0.3, 0.3), (0.4, -0.3))
 
@@ -66,7 +66,7 @@ ARMS = np.array([[0.0, 3.0], [3.0, 0.0], [-1.5, 1.2], [2.4, 2.4], [0.6, -3.0]]) 
 def bounds(total: np.ndarray, n: np.ndarray, pairs: float) -> tuple[np.ndarray, np.ndarray]:
     """Return M(i, j) - beta_ij and M(i, j) + beta_ij; inf for i = j."""
     mean, log = total / n[:, None], np.log(4 + np.log(n))
-    level = mixture_level(np.log(pairs / 0.1) / 2)
+    level = gaussian_c(np.log(pairs / 0.1) / 2)
     beta = 2 * np.sqrt((level + log[:, None] + log) * (1 / n[:, None] + 1 / n))
     lead = (mean[:, None] - mean).max(axis=-1) + np.where(np.eye(len(n), dtype=bool), np.inf, 0)
     return lead - beta, lead + beta
@@ -103,7 +103,7 @@ def elimination(rng: np.random.Generator) -> tuple[float, set[int]]:
 
 
 def test_agents_of_fixed_confidence_have_the_law_of_a_simulation() -> None:
-    assert abs(mixture_level(3.0) - 4.648) < 1e-3  # by a grid over the rates
+    assert abs(gaussian_c(3.0) - 4.648) < 1e-3  # by a grid over the rates
     env = {"means": ARMS.tolist(), "fixed_confidence": True, "budget": 100_000}
     for name, simulate in (("APE", ape), ("PSI-Elimination", elimination)):
         result = bai_gym.evaluate(name, "BAI-CustomMetrics-v0", runs=100, seed=1, env_kwargs=env)
