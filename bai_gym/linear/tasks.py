@@ -11,7 +11,7 @@ from typing_extensions import override
 from bai_gym.bandits.arranged import rotated
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
-from bai_gym.tasks.base import Task, shortfall
+from bai_gym.tasks.base import BestOne
 from bai_gym.validation import array
 
 __all__ = ["BestCandidate"]
@@ -19,7 +19,7 @@ __all__ = ["BestCandidate"]
 OUTSIDE = 1e-8  # distance of a candidate from the span of the features, relative to its size, that is no rounding error
 
 
-class BestCandidate(Task):
+class BestCandidate(BestOne):
     """Recommend one of given candidates, which need not be arms: transductive identification.
 
     Arms have features x_k and linear means. A candidate z is in the span of the features, so that its mean is a
@@ -43,7 +43,6 @@ class BestCandidate(Task):
     """
 
     name = "best-candidate"
-    one_number = True
     answer = "candidate"
     entry = "candidate"
 
@@ -108,6 +107,7 @@ class BestCandidate(Task):
     def form(self, batch: int, num_arms: int) -> str:
         return f"{batch} integer(s), one candidate per episode"
 
+    @override
     def means(self, means: FloatArray) -> FloatArray:
         """Return the means of the candidates, from those of the arms: ``(..., K)`` -> ``(..., K_Z)``.
 
@@ -117,24 +117,6 @@ class BestCandidate(Task):
         scale = np.abs(means).max(axis=-1, keepdims=True) * np.abs(self.combinations).sum(axis=1).max()
         best = values.max(axis=-1, keepdims=True)
         return np.asarray(np.where(values >= best - ROUNDING * scale, best, values))
-
-    @override
-    def correct_recommendation(self, means: FloatArray) -> IntArray:
-        """Return a best candidate (the first, if several tie): ``(..., K)`` -> ``(...)``."""
-        return np.asarray(self.means(means).argmax(axis=-1))
-
-    @override
-    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
-        """Return the mean of the best candidate minus that of the recommended one.
-
-        Args:
-            means: ``(..., K)`` true means of the arms.
-            recommendation: ``(...)`` candidates, 0 to K_Z - 1.
-
-        Returns:
-            ``(...)`` simple regrets, at least 0, in the unit of the reward.
-        """
-        return shortfall(self.means(means), recommendation)
 
     @override
     def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from bai_gym.data.matrix import ScoreMatrix
 from bai_gym.errors import ParameterError
 from bai_gym.problems.base import FixedProblem
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.tasks.base import Task, shortfall
+from bai_gym.tasks.base import BestOne
 from bai_gym.validation import integer
 
 __all__ = ["BestRow", "cells_problem"]
@@ -36,7 +36,7 @@ def cells_problem(matrix: ScoreMatrix, missing: str) -> FixedProblem:
     return FixedProblem(cells, matrix.notes(missing), task=BestRow(len(used.names)))
 
 
-class BestRow(Task):
+class BestRow(BestOne):
     """Recommend the row with the largest mean of a matrix whose cells are the arms.
 
     Arm i Q + j is the cell of row i and item j of M rows and Q items. The simple regret of a row is the mean of the
@@ -47,7 +47,6 @@ class BestRow(Task):
     """
 
     name = "best-row"
-    one_number = True
     answer = "row"
     entry = "row"
 
@@ -75,24 +74,10 @@ class BestRow(Task):
     def form(self, batch: int, num_arms: int) -> str:
         return f"{batch} integer(s), one row per episode"
 
+    @override
     def means(self, means: FloatArray) -> FloatArray:
         """Return the means of the rows, from those of the cells: ``(..., K)`` -> ``(..., M)``."""
         return np.asarray(means.reshape(*means.shape[:-1], self.rows, -1).mean(axis=-1))
-
-    @override
-    def correct_recommendation(self, means: FloatArray) -> IntArray:
-        """Return the row of largest mean (the first, if several tie): ``(..., K)`` -> ``(...)``."""
-        return np.asarray(self.means(means).argmax(axis=-1))
-
-    @override
-    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
-        """Return the mean of the best row minus that of the recommended one.
-
-        Args:
-            means: ``(..., K)`` true scores of the cells.
-            recommendation: ``(...)`` rows, 0 to M - 1.
-        """
-        return shortfall(self.means(means), recommendation)
 
     @override
     def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:

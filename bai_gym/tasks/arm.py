@@ -10,16 +10,15 @@ from typing_extensions import override
 
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.tasks.base import Task, shortfall
+from bai_gym.tasks.base import BestOne
 
 __all__ = ["BestArm"]
 
 
-class BestArm(Task):
+class BestArm(BestOne):
     """Recommend one arm; it is correct if no mean is larger by more than epsilon."""
 
     name = "best-arm"
-    one_number = True
     exact = True
 
     @staticmethod
@@ -45,24 +44,6 @@ class BestArm(Task):
     @override
     def form(self, batch: int, num_arms: int) -> str:
         return f"{batch} integer(s), one arm per episode"
-
-    @override
-    def correct_recommendation(self, means: FloatArray) -> IntArray:
-        """Return an arm of largest mean (the first, if several tie): ``(..., K)`` -> ``(...)``."""
-        return np.asarray(means.argmax(axis=-1))
-
-    @override
-    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
-        """Return the best mean minus the mean of the recommended arm.
-
-        Args:
-            means: ``(..., K)`` true means.
-            recommendation: ``(...)`` arms, 0 to K-1.
-
-        Returns:
-            ``(...)`` simple regrets, at least 0, in the unit of the reward.
-        """
-        return shortfall(means, recommendation)
 
     @override
     def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:

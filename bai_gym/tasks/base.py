@@ -16,7 +16,7 @@ from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks.contrasts import Contrasts
 from bai_gym.validation import real
 
-__all__ = ["Task", "shortfall"]
+__all__ = ["BestOne", "Task", "ThresholdTask", "shortfall"]
 
 SLACK = 1e-9  # of epsilon, for gaps such as 0.8 - 0.7 that are not representable
 
@@ -257,6 +257,34 @@ class ThresholdTask(Task):
     def numbers(self, num_arms: int) -> tuple[float, ...]:
         """Return the threshold and epsilon."""
         return (self.threshold, self.epsilon)
+
+
+class BestOne(Task):
+    """Base of tasks that ask for the one of largest mean: of the arms, or of what :meth:`means` makes of them."""
+
+    one_number = True
+
+    def means(self, means: FloatArray) -> FloatArray:
+        """Return the means that are compared, from those of the arms: ``(..., K)`` -> ``(..., k)``."""
+        return means
+
+    @override
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
+        """Return the one of largest mean (the first, if several tie): ``(..., K)`` -> ``(...)``."""
+        return np.asarray(self.means(means).argmax(axis=-1))
+
+    @override
+    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
+        """Return the largest mean minus that of the recommended one.
+
+        Args:
+            means: ``(..., K)`` true means of the arms.
+            recommendation: ``(...)`` numbers, 0 to k - 1.
+
+        Returns:
+            ``(...)`` simple regrets, at least 0, in the unit of the reward.
+        """
+        return shortfall(self.means(means), recommendation)
 
 
 def shortfall(means: FloatArray, chosen: IntArray) -> FloatArray:
