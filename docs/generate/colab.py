@@ -13,7 +13,7 @@ from typing import Any
 
 from generate.project import example_files
 
-__all__ = ["CELLS", "repository", "with_colab"]
+__all__ = ["CELLS", "new_cell", "repository", "with_colab"]
 
 ROOT = Path(__file__).resolve().parents[2]
 FORGE = "https://github.com/"
@@ -50,11 +50,12 @@ def with_colab(text: str, address: str | None, place: str) -> str:
             '    %pip install --quiet "./repository[learn,plots]"',
             f"    %cd -q repository/{folder}",
         )
-        cells = [_cell("markdown", CELLS[0], badge), _cell("code", CELLS[1], "\n".join(install)), *cells]
+        cells = [new_cell("markdown", CELLS[0], badge), new_cell("code", CELLS[1], "\n".join(install)), *cells]
     return json.dumps({**notebook, "cells": cells}, indent=1, ensure_ascii=False) + "\n"
 
 
-def _cell(kind: str, name: str, source: str) -> dict[str, Any]:
+def new_cell(kind: str, name: str, source: str) -> dict[str, Any]:
+    """Return a cell of a kind, such as ``"code"``, with an id, as it is before it has run."""
     rest: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
     return {"cell_type": kind, "id": name, "metadata": {}, **rest, "source": source.splitlines(keepends=True)}
 

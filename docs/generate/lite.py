@@ -14,6 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from generate.colab import new_cell
+
 __all__ = ["FOLDER", "build_lite", "lite_address", "plays_in_browser"]
 
 FOLDER = "lite"  # of the site
@@ -53,14 +55,7 @@ def for_browser(notebook: bytes) -> bytes:
     content = json.loads(notebook)
     for slow in (cell for cell in content["cells"] if SLOW in cell["metadata"].get("tags", ())):
         slow["source"] = [re.sub(r"\bruns=(\d+)", _fewer, line) for line in slow["source"]]
-    cell: dict[str, object] = {
-        "cell_type": "code",
-        "id": "install",
-        "metadata": {},
-        "execution_count": None,
-        "outputs": [],
-    }
-    content["cells"].insert(1, {**cell, "source": INSTALL.splitlines(keepends=True)})
+    content["cells"].insert(1, new_cell("code", "install", INSTALL))
     return json.dumps(content, ensure_ascii=False).encode()
 
 
