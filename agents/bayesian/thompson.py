@@ -22,6 +22,7 @@ from bai_gym.agents.tools.posteriors import (
 )
 from bai_gym.agents.tools.questions import (
     QuestionState,
+    ask,
     contrast_values,
     gap,
     random_arm,
@@ -133,7 +134,7 @@ def top_two_of_question(
     """Draw an answer, draw again until a contrast of it is overturned, and pull an arm of the one overturned most."""
     set_errors(e, s, w)
     draw_means(e, s, w, rng)
-    n = question(w.draw, w, w.given)
+    n = ask(w.draw, s, w, question)
     if s.leads:  # the contrast overturned most is that with the arm of the largest draw
         best = int(w.first[0])
         if rng.random() < s.beta:

@@ -55,7 +55,7 @@ class AdaHedgeState(ConfidenceState):
 def play_round(e: Episode, s: AdaHedgeState, w: AdaHedgeState, rng: np.random.Generator, question: Question) -> int:
     """Play one round of the game, and return the arm whose pulls are furthest behind the weights (C-tracking)."""
     set_errors(e, s, w)
-    n = answer(e.mean, w, question)
+    n = answer(e, s, w, question)
     best = int(w.first[0]) if s.leads else 0
     if e.pulled < 0:
         for arm in range(e.num_arms):

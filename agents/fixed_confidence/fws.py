@@ -42,7 +42,7 @@ def frank_wolfe(e: Episode, s: FWSState, w: FWSState, rng: np.random.Generator, 
     """Move x by a step towards z, and pull the arm of largest x_k / N_k."""
     t = float(e.made)
     set_errors(e, s, w)
-    n = answer(e.mean, w, question)
+    n = answer(e, s, w, question)
     for arm in range(e.num_arms):
         w.x[arm] = 1.0 / e.num_arms if e.pulled < 0 else w.x[arm]
         w.z[arm] = 1.0 / e.num_arms

@@ -51,7 +51,7 @@ def pull_pair(e: Episode, s: LUCBState, w: LUCBState, rng: np.random.Generator, 
     level = exploration(e.num_arms, (e.made - e.num_arms) // 2 + 1.0, s.delta)
     for arm in range(e.num_arms):
         w.width[arm] = interval_width(e, s, arm) if s.mixed else hoeffding(level, s.b, 2.0 * e.pulls[arm])
-    n = answer(e.mean, w, question)
+    n = answer(e, s, w, question)
     for k in range(n):
         i, j = int(w.first[k]), int(w.second[k])
         both = (w.width[i] if i >= 0 else 0.0) + (w.width[j] if j >= 0 else 0.0)

@@ -43,7 +43,7 @@ def race(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator) -
 def eliminate(e: Episode, s: RacingState, w: RacingState, rng: np.random.Generator, question: Question) -> int:
     """Drop all arms whose contrasts are settled by the intervals, of a group one; return when the next round ends."""
     pool_variances(e, s)
-    n = answer(e.mean, w, question)
+    n = answer(e, s, w, question)
     for arm in range(e.num_arms):
         w.score[arm] = 1.0  # whether it is kept: it has an open contrast, or none
         if e.active[arm] == 1:

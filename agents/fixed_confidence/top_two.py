@@ -35,7 +35,7 @@ from bai_gym.agents.fixed_confidence.stopping import (
 )
 from bai_gym.agents.tools.divergences import variance_of
 from bai_gym.agents.tools.posteriors import draw_means
-from bai_gym.agents.tools.questions import answer, random_arm, set_errors, weakest
+from bai_gym.agents.tools.questions import answer, ask, random_arm, set_errors, weakest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule
@@ -62,21 +62,21 @@ def t3c(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, qu
     """Pull an arm of the weakest contrast of the answer for a draw."""
     set_errors(e, s, w)
     draw_means(e, s, w, rng)
-    n = question(w.draw, w, w.given)
+    n = ask(w.draw, s, w, question)
     return one_of(e, s, w, weakest(e, s, w, n, False, rng), rng)
 
 
 def eb_tc(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, question: Question) -> int:
     """Pull an arm of the weakest contrast of the answer for the sample means."""
     set_errors(e, s, w)
-    n = answer(e.mean, w, question)
+    n = answer(e, s, w, question)
     return one_of(e, s, w, weakest(e, s, w, n, False, rng), rng)
 
 
 def eb_tci(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, question: Question) -> int:
     """EB-TC with the smallest W + log N of the challenger."""
     set_errors(e, s, w)
-    n = answer(e.mean, w, question)
+    n = answer(e, s, w, question)
     return one_of(e, s, w, weakest(e, s, w, n, True, rng), rng)
 
 
@@ -88,7 +88,7 @@ def ttucb(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, 
     for arm in range(e.num_arms):
         rate = g / e.pulls[arm] if s.family == GAUSSIAN else math.expm1(min(g / e.pulls[arm], MOST))
         w.score[arm] = e.mean[arm] + math.sqrt(rate * variance_of(e, s, w, arm))
-    n = answer(w.score, w, question)
+    n = ask(w.score, s, w, question)
     return one_of(e, s, w, weakest(e, s, w, n, False, rng), rng)
 
 

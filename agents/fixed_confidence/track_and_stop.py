@@ -99,7 +99,7 @@ def find_proportions(
     if s.is_known:
         s.y = optimal_proportions(w.mean, w.variance, s.bernoulli, 0.0, w.money_share, s.y)
     else:
-        approach(e, w, answer(e.mean, w, question), rng)
+        approach(e, w, answer(e, s, w, question), rng)
     money, pulls = 0.0, 0.0
     for arm in range(e.num_arms):
         money += w.money_share[arm]

@@ -63,23 +63,25 @@ class TopM(SetTask):
     @override
     def contrasts(mean: FloatArray, c: Any, x: FloatArray) -> int:
         """State that each of the m best arms is better than each other arm, up to epsilon: m (K - m) contrasts."""
-        m, size, n = int(x[0]), 0, 0
-        best, is_best = np.zeros(m + 1, np.int64), np.zeros(mean.size, np.int8)
+        m, found, rest = int(x[0]), 0, 0
+        best = np.zeros(m + 1, np.int64)
         for arm in range(mean.size):  # the m best so far, in order
-            place = size
+            place = found
             while place > 0 and mean[best[place - 1]] < mean[arm]:
                 best[place] = best[place - 1]
                 place -= 1
             best[place] = arm
-            size = min(size + 1, m)
+            found = min(found + 1, m)
+        last = best[m - 1]
+        for arm in range(mean.size):
+            if mean[arm] < mean[last] or (mean[arm] == mean[last] and arm > last):
+                c.second[rest] = arm
+                rest += 1
         for place in range(m):
-            is_best[best[place]] = 1
-        for place in range(m):
-            for arm in range(mean.size):
-                if is_best[arm] == 0:
-                    c.first[n], c.second[n], c.offset[n] = best[place], arm, -x[1]
-                    n += 1
-        return n
+            for k in range(rest):
+                n = place * rest + k
+                c.first[n], c.second[n], c.offset[n] = best[place], c.second[k], -x[1]
+        return m * rest
 
     @override
     def numbers(self, num_arms: int) -> tuple[float, ...]:

@@ -45,7 +45,8 @@ def test_decisions_are_those_of_the_exact_rule_at_every_pull(monkeypatch: pytest
         cheap = runs_of(name, family)
         with monkeypatch.context() as patch:
             patch.setattr(racing, "overlap", lambda e, s, w, i, j: False)
-            patch.setattr(questions, "least_evidence", questions.evidence)
+            if family == "bernoulli":
+                patch.setattr(questions, "least_evidence", lambda e, w, k: 0.0)
             for module in (intervals, racing):
                 patch.setattr(module, "upper_end", lambda e, s, w, arm: near(e, s, w, arm, 0.0))
             assert cheap == runs_of(name, family), name
