@@ -194,7 +194,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         episodes.check_affordable(pulling, decoded.arms[pulling])
         if rows.size:  # first, because it rejects invalid recommendations
             rewards[rows], scored = episodes.recommend(rows, decoded.recommendations[rows])
-            last = self._scored(scored, rows, ended)
+            last = self._in_batch(scored, rows, ended)
         if pulling.size:
             episodes.pull_rows(pulling, decoded.arms, rng)
             rewards[pulling] = self._pull_rewards(pulling, decoded.arms[pulling])
@@ -252,7 +252,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         names = np.where(self._episodes.pulls_left > 0, self._phases["explore"], self._phases["recommend"])
         return np.where(over, "done", names).astype(object)
 
-    def _scored(
+    def _in_batch(
         self, scored: dict[str, npt.NDArray[Any]], rows: IntArray, ended: npt.NDArray[np.bool_]
     ) -> dict[str, npt.NDArray[Any]]:
         full: dict[str, npt.NDArray[Any]] = {}

@@ -74,7 +74,7 @@ class Stepper:
         self._unrolled: Generator[IntArray, None, Any] | None = None
         self._last: tuple[IntArray, IntArray, IntArray] | None = None  # requested arms, pulled arms, pulls before
         self._recommendation: npt.NDArray[Any] | None = None
-        self._candidates: IntArray | None = None
+        self._arms: IntArray | None = None  # of the request
         self._engine: Engine | None = None
         self._starts_from_earlier = bool(getattr(agent, "stops", False) or getattr(agent, "anytime", False))
         self._earlier: Statistics | None = None  # what the first observation has
@@ -99,9 +99,9 @@ class Stepper:
         return self._recommendation
 
     @property
-    def candidates(self) -> tuple[int, ...] | None:
+    def active_arms(self) -> tuple[int, ...] | None:
         """The arms that the agent considers in the first episode, ascending; None: all."""
-        arms = None if self._candidates is None else self._candidates[0]
+        arms = None if self._arms is None else self._arms[0]
         if self._engine is not None and not (active := self._engine.active[0]).all():
             arms = np.flatnonzero(active) if arms is None else arms[active]
         return None if arms is None else tuple(sorted(arms.tolist()))
@@ -211,7 +211,7 @@ class Stepper:
         left = self._seen["remaining"].max().item()  # the same in all episodes
         request = checked(wanted, episodes, arms, left, funds).whole
         self.requests += 1
-        self._candidates, self._engine = request.arms, None
+        self._arms, self._engine = request.arms, None
         if isinstance(request, Block):
             return (yield from self._block(request))
         return (yield from self._sequential(request))
