@@ -94,19 +94,28 @@ class Budget:
         """Return how many pulls of any arms leave enough for one more of any arm, or nothing at all."""
         return int(left)
 
-    def affordable(self, left: npt.NDArray[Any], arms: IntArray) -> npt.NDArray[np.bool_]:
-        """Return ``(N, k)`` whether what is left, ``(N, 1)``, pays for each of ``(N, k)`` arms where a pull is due."""
-        return np.ones(arms.shape, bool)
+    def affordable(self, left: npt.NDArray[Any], shown: Observation) -> npt.NDArray[np.bool_]:
+        """Return ``(N, K)`` whether what is left, ``(N, 1)``, pays for each arm where a pull is due; or ``(N, 1)``."""
+        return np.ones(left.shape, bool)
 
-    def check_affordable(self, left: npt.NDArray[Any], arms: Any, numbers: Any) -> None:
-        """Raise :class:`BudgetError` unless what is left in each of R episodes, ``(R, 1)``, pays for its ``(R,)`` arm.
+    def check_affordable(self, left: npt.NDArray[Any], rows: Any, arms: Any, shown: Observation) -> None:
+        """Raise :class:`BudgetError` unless :meth:`pay` can take the pulls; one that is left pays for any arm."""
 
-        A pull that is left pays for any arm. ``numbers`` are those by which the episodes know the arms.
+    def pay(self, left: npt.NDArray[Any], rows: Any, arms: Any, shown: Observation) -> Any:
+        """Take a pull of one arm in each of some episodes from what is left, and return what it costs there.
+
+        Args:
+            left: ``(N, 1)`` what is left in all episodes, changed in place.
+            rows: The episodes.
+            arms: The arm of each.
+            shown: The :attr:`facts` as the observations have them, ``(N, K)``.
         """
-
-    def pay(self, left: npt.NDArray[Any], rows: Any, arms: Any) -> None:
-        """Take a pull of one arm in each of some episodes from what is left, ``(N, 1)``, in place."""
         left[rows, 0] -= 1
+        return 1
+
+    def rest(self, left: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        """Return what the last info of episodes says of ``(R,)`` rests of the budget."""
+        return {}
 
     def spend(self, left: Any, amount: Any) -> Any:
         """Return what is left after spending an amount, see :meth:`cost`."""
@@ -249,23 +258,28 @@ class Money(Budget):
         return max(int(left / self.prices.max()) - 1, 0)
 
     @override
-    def affordable(self, left: npt.NDArray[Any], arms: IntArray) -> npt.NDArray[np.bool_]:
-        return np.asarray(self.prices[arms] <= left + self._slack)
+    def affordable(self, left: npt.NDArray[Any], shown: Observation) -> npt.NDArray[np.bool_]:
+        return np.asarray(shown["costs"] <= left + self._slack)
 
     @override
-    def check_affordable(self, left: npt.NDArray[Any], arms: Any, numbers: Any) -> None:
-        prices = self.prices[np.atleast_1d(arms)]
-        lacking = np.flatnonzero(prices > left[:, 0] + self._slack)
+    def check_affordable(self, left: npt.NDArray[Any], rows: Any, arms: Any, shown: Observation) -> None:
+        lacking = np.flatnonzero(shown["costs"][rows, arms] > left[rows, 0] + self._slack)
         if lacking.size:
-            first = lacking[0]
+            row, arm = np.atleast_1d(rows)[lacking[0]], np.atleast_1d(arms)[lacking[0]]
             raise BudgetError(
-                f"a pull of arm {np.atleast_1d(numbers)[first]} costs {prices[first]:g}, and {left[first, 0]:g} is "
-                "left: pull a cheaper arm, or recommend"
+                f"a pull of arm {arm} costs {shown['costs'][row, arm]:g}, and {left[row, 0]:g} is left: pull a cheaper "
+                "arm, or recommend"
             )
 
     @override
-    def pay(self, left: npt.NDArray[Any], rows: Any, arms: Any) -> None:
-        left[rows, 0] = self.spend(left[rows, 0], self.prices[arms])
+    def pay(self, left: npt.NDArray[Any], rows: Any, arms: Any, shown: Observation) -> Any:
+        prices = shown["costs"][np.arange(len(left))[rows], arms]
+        left[rows, 0] = self.spend(left[rows, 0], prices)
+        return prices
+
+    @override
+    def rest(self, left: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        return {"unspent": left}
 
     @override
     def spend(self, left: Any, amount: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from bai_gym.bandits import Bandit
+from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.spaces import observation_space
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import InstanceError, ParameterError
@@ -94,41 +95,34 @@ class Episodes:
         """``(N,)`` pulls that are left, at most: those of the cheapest arm, where arms have costs."""
         return self.funds.pulls_left(self.remaining[:, 0])
 
-    def pull_all(self, arms: IntArray, rng: np.random.Generator) -> None:
-        """Pull one arm in every episode; all have pulls left, or the money for any arm."""
+    def pull_all(self, arms: IntArray, rng: np.random.Generator) -> Any:
+        """Pull one arm in every episode; all have pulls left, or the money for any arm. Return what it costs there."""
         flat = self._first + arms
         self.outcomes = self.bandit.pull(flat, rng)
         self.statistics.add(flat, self.outcomes)
-        self.funds.pay(self.remaining, slice(None), self.listed(self.everyone, arms))
+        return self.funds.pay(self.remaining, slice(None), arms, self._constants)
 
-    def pull_one(self, arm: int, rng: np.random.Generator) -> None:
+    def pull_one(self, arm: int, rng: np.random.Generator) -> Any:
         """Pull an arm of the only episode: :meth:`pull_all` without the time that arrays of one take."""
         flat = _FLAT[arm : arm + 1] if arm < _FLAT.size else np.array([arm])
         self.outcomes = float(self.bandit.pull(flat, rng)[0])
         self.statistics.add(arm, self.outcomes)
-        self.funds.pay(self.remaining, 0, self.listed(0, arm))
+        return self.funds.pay(self.remaining, 0, arm, self._constants)
 
-    def pull_rows(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> None:
-        """Pull one arm in each of the given episodes."""
-        flat = self._first[rows] + arms[rows]
+    def pull_rows(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> Any:
+        """Pull one of ``(R,)`` arms in each of ``(R,)`` episodes, and return what it costs there."""
+        flat = self._first[rows] + arms
         self.outcomes = self.bandit.pull(flat, rng)
         self.statistics.add(flat, self.outcomes)
-        self.funds.pay(self.remaining, rows, self.listed(rows, arms[rows]))
+        return self.funds.pay(self.remaining, rows, arms, self._constants)
 
-    def listed(self, rows: Any, arms: Any) -> Any:
-        """Return arms of some episodes as the costs of the problem are listed; without costs it does not matter."""
-        return arms if self.numbering is None or self.funds.costs is None else self.numbering.arms[rows, arms]
-
-    def affordable(self) -> npt.NDArray[np.bool_]:
-        """Return ``(N, K)`` whether what is left pays for each arm."""
-        arms = np.arange(self.num_arms)
-        return self.funds.affordable(
-            self.remaining, self.listed(self.everyone[:, None], np.tile(arms, (self.batch, 1)))
-        )
-
-    def check_affordable(self, rows: Any, arms: Any) -> None:
+    def check_pulls(self, rows: Any, arms: Any) -> None:
         """Raise :class:`BudgetError` if a pull of one arm in each of some episodes costs more than is left."""
-        self.funds.check_affordable(self.remaining[rows], self.listed(rows, arms), arms)
+        self.funds.check_affordable(self.remaining, rows, arms, self._constants)
+
+    def masks(self, encoding: ActionEncoding) -> npt.NDArray[np.bool_]:
+        """Return ``(N, n)`` which actions are allowed next, see :meth:`ActionEncoding.masks`."""
+        return encoding.masks(self.pulls_left <= 0, self.funds.affordable(self.remaining, self._constants))
 
     def recommend(self, rows: IntArray, recommendations: IntArray) -> tuple[FloatArray, dict[str, npt.NDArray[Any]]]:
         """End the given episodes with a recommendation.
@@ -148,10 +142,10 @@ class Episodes:
         task = self.episode_spec.task
         recommendations = task.check(recommendations, rows.size, self.num_arms, "the recommendation", ParameterError)
         self.over[rows] = True
-        unspent = {"unspent": self.remaining[rows, 0]} if self.funds.facts else {}
+        rest = self.funds.rest(self.remaining[rows, 0])
         if not self.problem.known:
             estimates = self._estimates(rows, recommendations)
-            return estimates, {"estimate": estimates, **unspent}
+            return estimates, {"estimate": estimates, **rest}
         numbering, chosen = None if self.numbering is None else self.numbering.select(rows), recommendations
         means = self.bandit.means[rows]
         if numbering is not None:  # a task may distinguish the arms that the problem lists
@@ -162,7 +156,7 @@ class Episodes:
             "correct": correct,
             "simple_regret": regret,
             "correct_recommendation": right if numbering is None else numbering.shown(task, right),
-            **unspent,
+            **rest,
         }
         if self.episode_spec.reward == "estimate":
             return self._estimates(rows, recommendations), info

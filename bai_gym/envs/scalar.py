@@ -232,14 +232,11 @@ class BestArmEnv(gym.Env[Observation, Any]):
         if recommendation is None:
             if self._masked:
                 self.action_encoding.check_pulls(np.array([arm]))
-            episode, funds = self._episode, self._episode.funds
-            if funds.costs is not None:
-                episode.check_affordable(episode.everyone, arm)
-            episode.pull_one(arm, self.np_random)
-            self._left = funds.pulls_left(episode.remaining).item()
+            episode = self._episode
+            episode.check_pulls(0, arm)
+            reward = 0.0 - self.episode_spec.pull_cost * episode.pull_one(arm, self.np_random)  # 0 - 0 is 0, not -0.0
+            self._left = episode.funds.pulls_left(episode.remaining).item()
             self._last_arm = arm
-            price = funds.price(episode.listed(0, arm))
-            reward = 0.0 - self.episode_spec.pull_cost * price  # 0 - 0 is 0, -0.0 is not
             info: dict[str, Any] = {"phase": "explore" if self._left else "recommend", "outcome": episode.outcomes}
             if self._left == 0 and self.episode_spec.fixed_confidence:
                 self._left, truncated, info["phase"] = -1, True, "done"
@@ -257,8 +254,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         All are, but for pulls that cost more than is left, and where the recommendation is a candidate. Values of
         ``MultiDiscrete`` stand one entry after another.
         """
-        episode = self._episode
-        return np.asarray(self.action_encoding.masks(episode.pulls_left <= 0, episode.affordable())[0])
+        return np.asarray(self._episode.masks(self.action_encoding)[0])
 
     def _mask(self) -> dict[str, Any]:
         """Return what ``info`` says about the actions that are allowed next."""

@@ -156,10 +156,10 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         if self._steady == 0 or (decoded.stops is not None and decoded.stops.any()):
             return self._mixed_step(decoded)
         self.action_encoding.check_pulls(decoded.arms)
-        self._episodes.pull_all(decoded.arms, self.np_random)
+        paid = self._episodes.pull_all(decoded.arms, self.np_random)
         self._steady -= 1
         nowhere = np.zeros(self.num_envs, dtype=bool)
-        rewards = self._pull_rewards(self._episodes.everyone, decoded.arms)
+        rewards = np.zeros(self.num_envs) - self.episode_spec.pull_cost * paid
         if self._steady == 0 and not self.episode_spec.fixed_confidence:
             info = {"phase": self._phase_names(nowhere), "_phase": self._everywhere.copy()}
         else:
@@ -173,7 +173,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         All are, but for pulls that cost more than is left, and where the recommendation is a candidate. Values of
         ``MultiDiscrete`` stand one entry after another.
         """
-        return self.action_encoding.masks(self._episodes.pulls_left <= 0, self._episodes.affordable())
+        return self._episodes.masks(self.action_encoding)
 
     def _mixed_step(self, decoded: DecodedActions) -> Step:
         """Step a batch in which some episodes pull, some recommend and some restart."""
@@ -190,14 +190,14 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         info: dict[str, Any] = {}
         last: dict[str, Any] = {}
         rows = np.flatnonzero(ended)
-        self.action_encoding.check_pulls(decoded.arms[pulling])
-        episodes.check_affordable(pulling, decoded.arms[pulling])
+        arms = decoded.arms[pulling]
+        self.action_encoding.check_pulls(arms)
+        episodes.check_pulls(pulling, arms)
         if rows.size:  # first, because it rejects invalid recommendations
             rewards[rows], scored = episodes.recommend(rows, decoded.recommendations[rows])
             last = self._in_batch(scored, rows, ended)
         if pulling.size:
-            episodes.pull_rows(pulling, decoded.arms, rng)
-            rewards[pulling] = self._pull_rewards(pulling, decoded.arms[pulling])
+            rewards[pulling] -= spec.pull_cost * episodes.pull_rows(pulling, arms, rng)
             if spec.fixed_confidence:
                 truncated[pulling] = episodes.pulls_left[pulling] == 0
                 episodes.over |= truncated
@@ -240,13 +240,6 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         told = self._everywhere if told is None else told
         mask = self.action_encoding.mask(self._episodes.pulls_left <= 0)
         return {"action_mask": mask * told[:, None], "_action_mask": told.copy()}
-
-    def _pull_rewards(self, rows: Any, arms: IntArray) -> FloatArray:
-        """Return the ``(R,)`` rewards of pulls of ``(R,)`` arms of R episodes."""
-        if self.episode_spec.pull_cost == 0.0:
-            return np.zeros(arms.size)
-        prices = self._episodes.funds.price(self._episodes.listed(rows, arms))
-        return np.full(arms.size, -self.episode_spec.pull_cost * prices)
 
     def _phase_names(self, over: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
         names = np.where(self._episodes.pulls_left > 0, self._phases["explore"], self._phases["recommend"])
