@@ -185,7 +185,6 @@ class Cell:
             BaiGymError: If the budget is too small, a parameter is invalid, or the agent reads undeclared knowledge.
         """
         rng = generator(self.seed, "check")
-        self.episode_spec.funds.check_agent(self.label, self.traits.uses_costs)
         with self.named_in_errors():
             agent = self.agent.make()
             bandit = self.env.problem.draw(1, rng)

@@ -120,7 +120,7 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     reset(agent, info, own)
     bandit.notes.clear()  # pulls that the agent made before the episode, if allowed
     actor = Actor(agent, env.action_encoding, info)
-    rollout = play_single_steps(actor, env, observation)
+    rollout = play_single_steps(actor.act, env, observation)
     asked = len(bandit.notes) - actor.idle
     task = env.episode_spec.task
     recommendation = rollout.recommendation
@@ -180,8 +180,6 @@ class Actor:
         encoding: The actions of the environment.
         info: What the agent has received at its reset.
     """
-
-    reads_pending = True
 
     def __init__(self, agent: Any, encoding: ActionEncoding, info: ProblemInfo) -> None:
         self._agent, traits = agent, Traits.of(agent)

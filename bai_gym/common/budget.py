@@ -37,12 +37,14 @@ class Budget:
         dtype: Of what is left.
         facts: What every observation holds of the budget, by name, arrays ``(K,)``; read-only.
         cheapest: The smallest cost of a pull; None where pulls are counted.
+        may_remain: Whether an action can end an episode while some of it is left.
     """
 
     costs: Costs | None = None
     dtype: Any = np.int64
     facts: Mapping[str, FloatArray] = {}
     cheapest: float | None = None
+    may_remain: bool = False
 
     def __init__(self, total: Any) -> None:
         """Keep the total."""
@@ -212,6 +214,7 @@ class Money(Budget):
     """
 
     dtype = np.float64
+    may_remain = True
 
     def __init__(self, total: float, costs: Costs) -> None:
         """Keep both."""

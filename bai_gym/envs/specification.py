@@ -95,7 +95,7 @@ class EpisodeSpec(View):
     @property
     def may_stop(self) -> bool:
         """Whether an action can end the episode: with fixed confidence, and where arms have costs."""
-        return self.fixed_confidence or self.costs is not None
+        return self.fixed_confidence or self.funds.may_remain
 
     def in_pulls(self) -> EpisodeSpec:
         """Return the same with a budget of pulls, where all pulls cost the same; else this one."""

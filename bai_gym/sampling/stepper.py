@@ -32,9 +32,7 @@ def batched(observation: Observation) -> Observation:
 
 def pulls_made(observation: Observation) -> IntArray:
     """Return the ``(..., K)`` pulls made, with those whose rewards are pending, where rewards arrive late."""
-    pulls: IntArray = observation["pulls"]
-    pending = observation.get("pending")
-    return pulls if pending is None else pulls + pending
+    return np.asarray(observation["pulls"] + observation.get("pending", 0))
 
 
 class Stepper:
@@ -61,10 +59,7 @@ class Stepper:
     Attributes:
         idle: ``(N, K)`` pulls made after the agent's last request, or None if there are none.
         requests: Number of requests that the agent has made.
-        reads_pending: Whether it reads ``pending`` in observations.
     """
-
-    reads_pending = True
 
     def __init__(self, agent: Any, encoding: ActionEncoding, adapter: Callable[[Start], Start] | None = None) -> None:
         """Start an episode."""
@@ -154,11 +149,12 @@ class Stepper:
             if remaining > 0 and not self._encoding.fixed_confidence:
                 raise AgentError("the agent has given its recommendation: reset it before the next episode")
             return self._encoding.recommend(self._recommendation)
+        pulls = pulls_made(observation)
         if self._last is not None:
             wanted, arms, before = self._last
-            if remaining > 0 and (pulls_made(observation) == before).all():
+            if remaining > 0 and (pulls == before).all():
                 return self._encoding.pull(arms)  # called twice with the same observation
-            self._check_follows(observation, wanted, arms, before)
+            self._check_follows(pulls, wanted, arms, before)
         wanted = self._advance(observation)
         if remaining == 0 or (self._encoding.fixed_confidence and self._recommendation is not None):
             if self._recommendation is None:
@@ -173,7 +169,7 @@ class Stepper:
             else:
                 idle = observation["means"].argmax(axis=-1)
             arms = np.where(wanted < 0, idle, wanted)
-        self._last = wanted, arms, np.array(pulls_made(observation))
+        self._last = wanted, arms, pulls
         return self._encoding.pull(arms)
 
     def _advance(self, observation: Observation) -> IntArray:
@@ -191,8 +187,8 @@ class Stepper:
             self._recommendation = self._encoding.task.check(end.value, *observation["pulls"].shape)
             return nothing
 
-    def _check_follows(self, now: Observation, wanted: IntArray, arms: IntArray, before: IntArray) -> None:
-        rows, pulls = np.arange(arms.size), pulls_made(now)
+    def _check_follows(self, pulls: IntArray, wanted: IntArray, arms: IntArray, before: IntArray) -> None:
+        rows = np.arange(arms.size)
         one_more = pulls[rows, arms] == before[rows, arms] + 1
         if not (one_more & (pulls.sum(axis=-1) == before.sum(axis=-1) + 1)).all():
             raise AgentError("the observation does not follow from the agent's last action: was the agent reset?")
