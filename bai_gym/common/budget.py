@@ -120,11 +120,15 @@ class Budget:
         return {}
 
     def spend(self, left: Any, amount: Any) -> Any:
-        """Return what is left after spending an amount, see :meth:`cost`."""
+        """Return what is left after spending an amount, see :meth:`charge`."""
         return left - amount
 
-    def cost(self, counts: IntArray, arms: IntArray | None = None) -> Any:
-        """Return what ``(N, k)`` pulls of all arms, or of candidates ``(N, k)``, cost in every episode."""
+    def charge(self, counts: IntArray, arms: IntArray | None, left: Any) -> Any:
+        """Return what pulls that a rule has made cost in every episode, see :meth:`check_counts`.
+
+        Raises:
+            AgentError: If that is more than was left; a rule does not exceed its steps.
+        """
         return int(counts.sum(axis=-1).max())
 
     def surcharge(self, arm: int, paid: float | None) -> float:
@@ -132,7 +136,7 @@ class Budget:
         return 0
 
     def check_counts(self, counts: IntArray, arms: IntArray | None, left: Any) -> Any:
-        """Return what a block costs, see :meth:`cost`.
+        """Return what a block costs in every episode.
 
         Args:
             counts: ``(N, k)`` pulls.
@@ -159,9 +163,6 @@ class Budget:
         if steps > left:
             raise AgentError(f"the agent asked for {steps} pulls with {left} left of the budget")
         return steps
-
-    def check_spent(self, amount: Any, left: Any) -> None:
-        """Raise :class:`AgentError` if pulls have cost more than was left; a rule does not exceed its steps."""
 
     def pulls_made(self, left: Any, totals: IntArray) -> int:
         """Return the pulls made in every episode.
@@ -289,25 +290,8 @@ class Money(Budget):
         return np.maximum(left - amount, 0.0)
 
     @override
-    def cost(self, counts: IntArray, arms: IntArray | None = None) -> Any:
-        return (counts * (self.prices if arms is None else self.prices[arms])).sum(axis=-1, keepdims=True)
-
-    @override
-    def surcharge(self, arm: int, paid: float | None) -> float:
-        return 0.0 if paid is None else paid - float(self.prices[arm])
-
-    @override
-    def check_counts(self, counts: IntArray, arms: IntArray | None, left: Any) -> Any:
-        cost = self.cost(counts, arms)
-        self.check_spent(cost, left)
-        return cost
-
-    @override
-    def check_steps(self, steps: int, left: Any) -> int:
-        return steps  # what they cost is known when they have been made
-
-    @override
-    def check_spent(self, amount: Any, left: Any) -> None:
+    def charge(self, counts: IntArray, arms: IntArray | None, left: Any) -> Any:
+        amount = (counts * (self.prices if arms is None else self.prices[arms])).sum(axis=-1, keepdims=True)
         before = np.broadcast_to(left, amount.shape)
         worst = (amount - before).argmax()
         if amount.flat[worst] > before.flat[worst] + self._slack:
@@ -315,6 +299,19 @@ class Money(Budget):
                 f"the agent asked for pulls that cost {amount.flat[worst]:g} with {before.flat[worst]:g} left of the "
                 "budget"
             )
+        return amount
+
+    @override
+    def surcharge(self, arm: int, paid: float | None) -> float:
+        return 0.0 if paid is None else paid - float(self.prices[arm])
+
+    @override
+    def check_counts(self, counts: IntArray, arms: IntArray | None, left: Any) -> Any:
+        return self.charge(counts, arms, left)
+
+    @override
+    def check_steps(self, steps: int, left: Any) -> int:
+        return steps  # what they cost is known when they have been made
 
     @override
     def pulls_made(self, left: Any, totals: IntArray) -> int:

@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from bai_gym.bandits import Bandit
 from bai_gym.envs.actions import ActionEncoding
-from bai_gym.envs.spaces import observation_space
+from bai_gym.envs.spaces import action_space, observation_space
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.problems import Problem, ProblemInfo
@@ -33,6 +33,7 @@ class Episodes:
         features: ``(N, K, d)`` features of the current instances, read-only; None where the problem has none.
         numbering: How the current episodes number their arms; None: as the problem lists them.
         funds: The budget, of pulls or of money.
+        action_encoding: The actions.
         everyone: ``(N,)`` the numbers of all episodes.
         outcomes: ``(R,)`` the rewards that the last pulls drew, of the R episodes that pulled.
     """
@@ -51,6 +52,7 @@ class Episodes:
         self._start_pulls = int(self._start.pulls.max())
         self.statistics = self.shown = Statistics.zeros((batch, self.num_arms))
         self.funds = spec.funds
+        self.action_encoding = ActionEncoding(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
         self.remaining: npt.NDArray[Any] = np.zeros((batch, 1), self.funds.dtype)
         self.over: npt.NDArray[np.bool_] = np.ones(batch, dtype=bool)
         self.features: FloatArray | None = None
@@ -117,12 +119,19 @@ class Episodes:
         return self.funds.pay(self.remaining, rows, arms, self._constants)
 
     def check_pulls(self, rows: Any, arms: Any) -> None:
-        """Raise :class:`BudgetError` if a pull of one arm in each of some episodes costs more than is left."""
+        """Raise an error unless one arm in each of some episodes can be pulled.
+
+        Raises:
+            ParameterError: If a number is one that may be recommended, and of no arm.
+            BudgetError: If a pull costs more than is left.
+        """
+        self.action_encoding.check_pulls(arms)
         self.funds.check_affordable(self.remaining, rows, arms, self._constants)
 
-    def masks(self, encoding: ActionEncoding) -> npt.NDArray[np.bool_]:
+    def masks(self) -> npt.NDArray[np.bool_]:
         """Return ``(N, n)`` which actions are allowed next, see :meth:`ActionEncoding.masks`."""
-        return encoding.masks(self.pulls_left <= 0, self.funds.affordable(self.remaining, self._constants))
+        allowed = self.funds.affordable(self.remaining, self._constants)
+        return self.action_encoding.masks(self.pulls_left <= 0, allowed)
 
     def recommend(self, rows: IntArray, recommendations: IntArray) -> tuple[FloatArray, dict[str, npt.NDArray[Any]]]:
         """End the given episodes with a recommendation.
@@ -196,6 +205,10 @@ class Episodes:
         features = self.problem.num_features
         return observation_space(self.num_arms, self.funds, features, start, task=task, rewards=rewards)
 
+    def action_space(self) -> spaces.Space[Any]:
+        """Return the space of one episode's actions."""
+        return action_space(self.num_arms, self.episode_spec.task, fixed_confidence=self.episode_spec.may_stop)
+
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the observation of all episodes: the live arrays, which pulls update until the next :meth:`begin`."""
         arrays: dict[str, npt.NDArray[Any]] = {
@@ -214,8 +227,7 @@ class Episodes:
         Args:
             knows: Knowledge to grant from the true instances, elements of ``bai_gym.problems.KNOWLEDGE``.
         """
-        names = self.problem.arm_names
-        return self.episode_spec.problem_info(self.bandit, knows, numbering=self.numbering, arm_names=names)
+        return self.episode_spec.problem_info(self.bandit, knows, self.numbering, self.problem.arm_names)
 
 
 _FLAT = np.arange(4096)  # slices of it are index arrays of one, cheaper than building them

@@ -11,10 +11,8 @@ import numpy.typing as npt
 from gymnasium.error import ResetNeeded
 from typing_extensions import override
 
-from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.episodes import Episodes
 from bai_gym.envs.rendering import Snapshot, Window, to_rgb, to_text
-from bai_gym.envs.spaces import action_space
 from bai_gym.envs.specification import EpisodeSpec, make_episode
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem, ProblemInfo
@@ -157,9 +155,9 @@ class BestArmEnv(gym.Env[Observation, Any]):
         self.num_arms = self.problem.num_arms
         self.episode_spec = spec
         self._episode = Episodes(self.problem, spec, 1)
-        self.action_encoding = ActionEncoding(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
+        self.action_encoding = self._episode.action_encoding
         self.observation_space = cast("gym.Space[Observation]", self._episode.observation_space())
-        self.action_space = action_space(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
+        self.action_space = self._episode.action_space()
         self._masked = self.action_encoding.masked
         self._plain = self.action_encoding.shape == () and not spec.may_stop and not self._masked
         self._arrays: dict[str, npt.NDArray[Any]] = {}
@@ -230,8 +228,6 @@ class BestArmEnv(gym.Env[Observation, Any]):
         if self._left < 0:
             raise ResetNeeded("the episode is over: call reset() before the next step()")
         if recommendation is None:
-            if self._masked:
-                self.action_encoding.check_pulls(np.array([arm]))
             episode = self._episode
             episode.check_pulls(0, arm)
             reward = 0.0 - self.episode_spec.pull_cost * episode.pull_one(arm, self.np_random)  # 0 - 0 is 0, not -0.0
@@ -254,7 +250,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         All are, but for pulls that cost more than is left, and where the recommendation is a candidate. Values of
         ``MultiDiscrete`` stand one entry after another.
         """
-        return np.asarray(self._episode.masks(self.action_encoding)[0])
+        return np.asarray(self._episode.masks()[0])
 
     def _mask(self) -> dict[str, Any]:
         """Return what ``info`` says about the actions that are allowed next."""

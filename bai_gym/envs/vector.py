@@ -13,9 +13,8 @@ from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
 from bai_gym.common.seeding import check_seed
-from bai_gym.envs.actions import ActionEncoding, DecodedActions
+from bai_gym.envs.actions import DecodedActions
 from bai_gym.envs.episodes import Episodes
-from bai_gym.envs.spaces import action_space
 from bai_gym.envs.specification import EpisodeSpec, make_episode
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import check_memory
@@ -80,9 +79,9 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         arm_bytes = ARM_BYTES + 8 * self.problem.state_size
         check_memory(num_envs, arm_bytes * self.num_arms, "num_envs", ParameterError)
         self._episodes = Episodes(self.problem, spec, num_envs)
-        self.action_encoding = ActionEncoding(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
+        self.action_encoding = self._episodes.action_encoding
         self.single_observation_space = self._episodes.observation_space()
-        self.single_action_space = action_space(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
+        self.single_action_space = self._episodes.action_space()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.copy = copy
@@ -173,7 +172,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         All are, but for pulls that cost more than is left, and where the recommendation is a candidate. Values of
         ``MultiDiscrete`` stand one entry after another.
         """
-        return self._episodes.masks(self.action_encoding)
+        return self._episodes.masks()
 
     def _mixed_step(self, decoded: DecodedActions) -> Step:
         """Step a batch in which some episodes pull, some recommend and some restart."""
@@ -191,7 +190,6 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         last: dict[str, Any] = {}
         rows = np.flatnonzero(ended)
         arms = decoded.arms[pulling]
-        self.action_encoding.check_pulls(arms)
         episodes.check_pulls(pulling, arms)
         if rows.size:  # first, because it rejects invalid recommendations
             rewards[rows], scored = episodes.recommend(rows, decoded.recommendations[rows])

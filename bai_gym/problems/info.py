@@ -162,7 +162,7 @@ class ProblemInfo:
         return None if self._truth is None else self._truth.prior
 
     def check_agent(self, agent: Any, name: str) -> None:
-        """Raise :class:`AgentError` if arms have costs of which the agent takes no account, or are not paired for it."""
+        """Raise :class:`AgentError` if it takes no account of costs that there are, or needs paired arms in vain."""
         self.funds.in_pulls().check_agent(name, getattr(agent, "uses_costs", False))
         if getattr(agent, "uses_pairs", False) and not self.paired:
             raise AgentError(

@@ -40,7 +40,6 @@ BEST_ARM = "it is known for one best arm with epsilon 0"
         ("BAI-Bernoulli2-v0", "SH", {"epsilon": 0.1}, BEST_ARM),
         ("BAI-TopM-Bernoulli10-v0", "SAR", {}, BEST_ARM),
         ("BAI-Bernoulli3-v0", "SH", {"costs": [1.0, 2.0, 1.0]}, "it is known for a fixed number of pulls"),
-        ("BAI-FC-Bernoulli10-v0", "LUCB", {}, "it is known for a fixed number of pulls, and here an episode may"),
         ("BAI-Bernoulli10-v0", "SH", {}, "the optimum of 10 arms with budget 200 is too large to compute"),
     ],
 )
