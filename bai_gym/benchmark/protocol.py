@@ -74,9 +74,7 @@ class Traits:
             acts_on_batches=batches,
             any_time=any_time,
             starts_from_earlier=any_time or bool(getattr(agent, "stops", False)),
-            quick=bool(getattr(agent, "quick", False)),
-            uses_costs=bool(getattr(agent, "uses_costs", False)),
-            uses_pairs=bool(getattr(agent, "uses_pairs", False)),
+            **{name: bool(getattr(agent, name, False)) for name in ("quick", "uses_costs", "uses_pairs")},
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 
 from bai_gym.bandits import Bandit
 from bai_gym.envs.actions import ActionEncoding
@@ -226,7 +227,12 @@ class Episodes:
 
         Args:
             knows: Knowledge to grant from the true instances, elements of ``bai_gym.problems.KNOWLEDGE``.
+
+        Raises:
+            ResetNeeded: Before the first reset.
         """
+        if not hasattr(self, "bandit"):
+            raise ResetNeeded("instances are drawn by reset(): call it before problem_info()")
         return self.episode_spec.problem_info(self.bandit, knows, self.numbering, self.problem.arm_names)
 
 

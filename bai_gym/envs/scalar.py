@@ -289,13 +289,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         return {key: array[0].copy() for key, array in self._arrays.items()}
 
     def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:
-        """Return what agents receive before this episode, see :meth:`Episodes.problem_info`; call it after ``reset``.
-
-        Raises:
-            ResetNeeded: Before the first reset.
-        """
-        if not hasattr(self._episode, "bandit"):
-            raise ResetNeeded("the instance is drawn by reset(): call it before problem_info()")
+        """Return what agents receive before this episode, after ``reset``; see :meth:`Episodes.problem_info`."""
         return self._episode.problem_info(knows)
 
     @override

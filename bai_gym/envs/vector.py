@@ -265,13 +265,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         return {key: array.copy() for key, array in arrays.items()} if self.copy else arrays
 
     def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:
-        """Return what agents receive before these episodes; call it after ``reset``.
-
-        Raises:
-            ResetNeeded: Before the first reset.
-        """
-        if not hasattr(self._episodes, "bandit"):
-            raise ResetNeeded("the instances are drawn by reset(): call it before problem_info()")
+        """Return what agents receive before these episodes, after ``reset``; see :meth:`Episodes.problem_info`."""
         return self._episodes.problem_info(knows)
 
 
