@@ -38,7 +38,7 @@ def test_a_budget_of_money_by_hand() -> None:
     MONEY.check_affordable(left, [0, 1], [2, 0], shown)
     with pytest.raises(BudgetError, match="arm 1 costs 3, and 2 is left"):  # as the first episode knows arm 0
         MONEY.check_affordable(left, [0, 1], [1, 2], shown)
-    assert MONEY.pay(left, [0, 1], [2, 0], shown).tolist() == [2.0, 3.0]
+    assert MONEY.pay(left, [0, 1], [2, 3], shown).tolist() == [2.0, 3.0]
     assert left.tolist() == [[0.0], [2.0]] and MONEY.pulls_left(left).tolist() == [[0], [2]]
     assert MONEY.tie_pulls(np.array([[8, 0, 2]])).tolist() == [[1, 0, 1]]  # or cheap arms would win ties of means
     assert MONEY.surcharge(0, 3.5) == 0.5 and MONEY.surcharge(0, None) == 0.0
@@ -54,7 +54,7 @@ def test_a_budget_of_pulls_by_hand() -> None:
     with pytest.raises(AgentError, match="equally many"):
         pulls.check_counts(np.array([[1, 1], [1, 0]]), None, 9)
     left = np.array([[4], [5]])
-    assert pulls.pay(left, slice(None), [1, 0], {}) == 1 and left.tolist() == [[3], [4]]
+    assert pulls.pay(left, slice(None), [1, 2], {}) == 1 and left.tolist() == [[3], [4]]
 
 
 def test_money_is_a_budget_of_pulls_where_all_cost_the_same() -> None:

@@ -103,13 +103,13 @@ class Budget:
     def check_affordable(self, left: npt.NDArray[Any], rows: Any, arms: Any, shown: Observation) -> None:
         """Raise :class:`BudgetError` unless :meth:`pay` can take the pulls; one that is left pays for any arm."""
 
-    def pay(self, left: npt.NDArray[Any], rows: Any, arms: Any, shown: Observation) -> Any:
+    def pay(self, left: npt.NDArray[Any], rows: Any, flat: Any, shown: Observation) -> Any:
         """Take a pull of one arm in each of some episodes from what is left, and return what it costs there.
 
         Args:
             left: ``(N, 1)`` what is left in all episodes, changed in place.
             rows: The episodes.
-            arms: The arm of each.
+            flat: The positions ``episode * K + arm`` of the arms.
             shown: The :attr:`facts` as the observations have them, ``(N, K)``.
         """
         left[rows, 0] -= 1
@@ -276,8 +276,8 @@ class Money(Budget):
             )
 
     @override
-    def pay(self, left: npt.NDArray[Any], rows: Any, arms: Any, shown: Observation) -> Any:
-        prices = shown["costs"][np.arange(len(left))[rows], arms]
+    def pay(self, left: npt.NDArray[Any], rows: Any, flat: Any, shown: Observation) -> Any:
+        prices = shown["costs"].take(flat)
         left[rows, 0] = self.spend(left[rows, 0], prices)
         return prices
 

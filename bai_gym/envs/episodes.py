@@ -103,7 +103,7 @@ class Episodes:
         flat = self._first + arms
         self.outcomes = self.bandit.pull(flat, rng)
         self.statistics.add(flat, self.outcomes)
-        return self.funds.pay(self.remaining, slice(None), arms, self._constants)
+        return self.funds.pay(self.remaining, slice(None), flat, self._constants)
 
     def pull_one(self, arm: int, rng: np.random.Generator) -> Any:
         """Pull an arm of the only episode: :meth:`pull_all` without the time that arrays of one take."""
@@ -117,7 +117,7 @@ class Episodes:
         flat = self._first[rows] + arms
         self.outcomes = self.bandit.pull(flat, rng)
         self.statistics.add(flat, self.outcomes)
-        return self.funds.pay(self.remaining, rows, arms, self._constants)
+        return self.funds.pay(self.remaining, rows, flat, self._constants)
 
     def check_pulls(self, rows: Any, arms: Any) -> None:
         """Raise an error unless one arm in each of some episodes can be pulled.

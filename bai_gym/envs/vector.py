@@ -163,8 +163,8 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             info = {"phase": self._phase_names(nowhere), "_phase": self._everywhere.copy()}
         else:
             info = {"phase": self._phases["explore"].copy(), "_phase": self._everywhere.copy()}
-        info |= {"outcome": self._episodes.outcomes, "_outcome": self._everywhere.copy()}
-        return self._observation(), rewards, nowhere, nowhere.copy(), {**info, **self._masks()}
+        info |= {"outcome": self._episodes.outcomes, "_outcome": self._everywhere.copy(), **self._masks()}
+        return self._observation(), rewards, nowhere, nowhere.copy(), info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return ``(N, n)`` which actions are allowed next, as MaskablePPO of sb3-contrib asks for them.
