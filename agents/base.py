@@ -171,21 +171,18 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
             AgentError: If the agent does not support the number of arms, the task or costs, needs features and the arms
                 have none, or needs common items where arms are not paired.
         """
-        may_stop = info.fixed_confidence or info.costs is not None
-        info = shown = info.in_pulls()
+        told, info = info, info.in_pulls()
         info, self._adapter = hook("metrics")(info) if info.task.metrics > 1 else (info, None)
         self._check_kinds()
         self._rewards: Rewards = info.rewards
         choice(self.tie, get_args(TieRule), "tie")
-        if self.uses_pairs:
-            info.check_pairs(self.name)
+        info.check_agent(self, self.name)
         if self.needs_features and info.features is None:
             raise AgentError(
                 f"{self.name} needs arms with features, and these have none: use an environment that has them "
                 "(`bai-gym list envs`), or an agent that ignores features"
             )
         self.funds: Budget = info.funds
-        self.funds.check_agent(self.name, self.uses_costs)
         least = self.least_budget(info.num_arms, info.num_features)
         self.funds.check_least(least, self.name, info.num_arms, allow_small=self.allow_small_budget)
         self.num_arms: int = info.num_arms
@@ -203,7 +200,7 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
                 "(`bai-gym list agents`)"
             )
         check_arms(self.name, info.num_arms)
-        self._loop = may_stop, shown  # what a Gymnasium loop needs, whose stepper is made there
+        self._told = told  # for a Gymnasium loop, whose stepper is made there
         self._stepper: Stepper | None = None
         self.begin(info)
 
@@ -299,13 +296,12 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
         Raises:
             AgentError: If the agent has not been reset, or the observation does not follow from its last action.
         """
-        if not hasattr(self, "_loop"):
+        if not hasattr(self, "_told"):
             call = "agent.reset(env.unwrapped.problem_info(agent.knows), rng)"
             raise AgentError(f"{self.name} has not been reset: call {call}")
         if self._stepper is None:
-            may_stop, info = self._loop
-            encoding = ActionEncoding(info.num_arms, self.task, fixed_confidence=may_stop)
-            self._stepper = stepper_of(self, encoding, info)
+            encoding = ActionEncoding(self._told.num_arms, self.task, fixed_confidence=self._told.may_stop)
+            self._stepper = stepper_of(self, encoding, self._told)
         return self._stepper.act(observation)
 
     @property

@@ -22,10 +22,9 @@ COUNTS = np.array([[1, 2, 0], [2, 0, 2]])
 
 def test_a_budget_of_money_by_hand() -> None:
     assert (MONEY.most_pulls, MONEY.mean_pulls) == (10, 5)
-    assert MONEY.cost(COUNTS).tolist() == [[5.0], [10.0]]
-    assert MONEY.cost(COUNTS[:, :2], np.array([[2, 0], [1, 2]])).tolist() == [[8.0], [2.0]]
-    assert MONEY.spend(10.0, MONEY.cost(COUNTS)).tolist() == [[5.0], [0.0]]
-    assert MONEY.check_counts(COUNTS, None, 10.0).tolist() == [[5.0], [10.0]]
+    cost = MONEY.check_counts(COUNTS, None, 10.0)
+    assert cost.tolist() == [[5.0], [10.0]] and MONEY.spend(10.0, cost).tolist() == [[5.0], [0.0]]
+    assert MONEY.charge(COUNTS[:, :2], np.array([[2, 0], [1, 2]]), 10.0).tolist() == [[8.0], [2.0]]
     with pytest.raises(AgentError, match="cost 10 with 9.5 left"):
         MONEY.check_counts(COUNTS, None, np.array([[5.0], [9.5]]))
     # Less than the largest cost is left after 5 and 10, not after 7.
@@ -35,11 +34,11 @@ def test_a_budget_of_money_by_hand() -> None:
         False,
         True,
     ]
-    left = np.array([[2.0], [5.0]])
-    MONEY.check_affordable(left, np.array([2, 0]), np.array([2, 0]))
+    left, shown = np.array([[2.0], [5.0]]), {"costs": np.array([[1.0, 3.0, 2.0], MONEY.costs])}
+    MONEY.check_affordable(left, [0, 1], [2, 0], shown)
     with pytest.raises(BudgetError, match="arm 1 costs 3, and 2 is left"):  # as the first episode knows arm 0
-        MONEY.check_affordable(left, np.array([0, 0]), np.array([1, 2]))
-    MONEY.pay(left, np.array([0, 1]), np.array([2, 0]))
+        MONEY.check_affordable(left, [0, 1], [1, 2], shown)
+    assert MONEY.pay(left, [0, 1], [2, 3], shown).tolist() == [2.0, 3.0]
     assert left.tolist() == [[0.0], [2.0]] and MONEY.pulls_left(left).tolist() == [[0], [2]]
     assert MONEY.tie_pulls(np.array([[8, 0, 2]])).tolist() == [[1, 0, 1]]  # or cheap arms would win ties of means
     assert MONEY.surcharge(0, 3.5) == 0.5 and MONEY.surcharge(0, None) == 0.0
@@ -48,15 +47,14 @@ def test_a_budget_of_money_by_hand() -> None:
 def test_a_budget_of_pulls_by_hand() -> None:
     pulls, equal = Budget(10), np.array([[2, 1], [0, 3]])
     assert (pulls.most_pulls, pulls.mean_pulls, pulls.in_pulls() is pulls) == (10, 10, True)
-    assert pulls.cost(equal) == pulls.check_counts(equal, None, 3) == 3
+    assert pulls.charge(equal, None, 3) == pulls.check_counts(equal, None, 3) == 3
     assert pulls.spend(10, 3) == 7 and pulls.pulls_made(7, equal) == 3
     with pytest.raises(AgentError, match="3 pulls with 2 left"):
         pulls.check_counts(equal, None, 2)
     with pytest.raises(AgentError, match="equally many"):
         pulls.check_counts(np.array([[1, 1], [1, 0]]), None, 9)
     left = np.array([[4], [5]])
-    pulls.pay(left, slice(None), np.array([1, 0]))
-    assert left.tolist() == [[3], [4]]
+    assert pulls.pay(left, slice(None), [1, 2], {}) == 1 and left.tolist() == [[3], [4]]
 
 
 def test_money_is_a_budget_of_pulls_where_all_cost_the_same() -> None:

@@ -69,8 +69,8 @@ class Uniform(Agent):
     def plan(self) -> Plan:
         """Spend the whole budget in one request."""
         if self.mode == "random":
-            ends = [*(point for point in self.checkpoints if point < self.budget), self.budget]
-            for pulls in np.diff(ends, prepend=0):  # in a block the order of the pulls is not random
+            # Blocks end at checkpoints, for within a block the order of the pulls is not random.
+            for pulls in np.diff([*self.checkpoints, self.budget], prepend=0):
                 yield Block(self.rng.multinomial(pulls, np.full(self.num_arms, 1.0 / self.num_arms), size=self.batch))
         else:
             (everything,) = shares(self, stages=1)

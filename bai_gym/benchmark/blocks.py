@@ -64,8 +64,7 @@ class Blocks:
             else:
                 then.add(request.arms, outcome.statistics, request.window)
             if part.last:
-                spent = merged.funds.cost(merged.pulls - self._before)
-                merged.funds.check_spent(spent, merged.left)
+                spent = merged.funds.charge(merged.pulls - self._before, None, merged.left)
         then.spend(spent)
         self.seen.now = then
         return outcome

@@ -57,14 +57,14 @@ def bound_of(agent: Any, bounds: Mapping[str, Bound] = BOUNDS) -> Bound | None:
 def _bound(cell: Cell) -> float | None:
     agent = cell.prototype
     task = cell.episode_spec.task
-    if home_of_class(type(agent)) is None or cell.episode_spec.costs is not None:
+    if home_of_class(type(agent)) is None:
         return None
     if str(getattr(agent, "name", "")) in CONFIDENCE_BOUNDS:
         return _bound_with_confidence(cell, agent)
     bound = bound_of(agent, THRESHOLD_BOUNDS if isinstance(task, Thresholding) else BOUNDS)
     if bound is None or type(task) not in (BestArm, Thresholding) or task.epsilon > 0:
         return None
-    if cell.episode_spec.fixed_confidence:
+    if cell.episode_spec.may_stop:  # all of them are about a fixed number of pulls
         return None
     bandit = cell.instances()
     if not _has_rewards(bandit, bound.rewards):

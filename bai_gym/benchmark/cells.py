@@ -169,8 +169,9 @@ class Cell:
 
     def info_for(self, agent: Any, bandit: Bandit, numbering: Numbering | None = None) -> ProblemInfo:
         """Return what the agent is told at its reset about some instances, with their arms numbered already."""
-        names = self.env.problem.arm_names
-        return self.episode_spec.problem_info(bandit, knowledge(agent), self.checkpoints, numbering, names)
+        info = self.episode_spec.problem_info(bandit, knowledge(agent), numbering, self.env.problem.arm_names)
+        info.checkpoints = self.checkpoints
+        return info
 
     def instances(self) -> Bandit:
         """Return the first instances of the cell, for notes, bounds and optima."""
@@ -185,7 +186,6 @@ class Cell:
             BaiGymError: If the budget is too small, a parameter is invalid, or the agent reads undeclared knowledge.
         """
         rng = generator(self.seed, "check")
-        self.episode_spec.funds.check_agent(self.label, self.traits.uses_costs)
         with self.named_in_errors():
             agent = self.agent.make()
             bandit = self.env.problem.draw(1, rng)

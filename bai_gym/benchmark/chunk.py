@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode
 from bai_gym.adapters import acting, stepper_of
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.cells import Cell
-from bai_gym.benchmark.protocol import knowledge, reset
+from bai_gym.benchmark.protocol import knowledge, reset, tally
 from bai_gym.benchmark.rollout import Rollout, RolloutCheckpoint, play_blocks, play_single_steps, play_steps
 from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.common.seeding import generator
@@ -242,7 +242,7 @@ def _play_in_steps(part: Part, rewards: np.random.Generator, own: np.random.Gene
     reset(agent, info, own)
     acts = cell.traits.acts_on_batches
     stepper = agent if acts else stepper_of(agent, env.action_encoding, info)
-    act, recommend = acting(stepper, info), getattr(agent, "recommend", None)
+    act, recommend = acting(agent, info) if acts else stepper.act, getattr(agent, "recommend", None)
     idle = partial(getattr, stepper, "idle_pulls" if acts else "idle", None)
     rollout = play_steps(act, env, observation, cell.checkpoints, recommend, idle)
     unasked = idle()
@@ -258,5 +258,5 @@ def _play_singly(part: Part, rewards: np.random.Generator, own: np.random.Genera
     info = scalar.problem_info(knowledge(agent))
     reset(agent, info, own)
     acts = callable(getattr(agent, "act", None))
-    actor = agent if acts else stepper_of(agent, scalar.action_encoding, info)
-    return play_single_steps(actor, scalar, first)
+    act = acting(agent, info) if acts else stepper_of(agent, scalar.action_encoding, info).act
+    return replace(play_single_steps(act, scalar, first), tally=tally(agent))

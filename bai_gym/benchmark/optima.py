@@ -36,12 +36,10 @@ def known_optima(cells: Iterable[Cell]) -> tuple[Optima, list[str]]:
 def _optimum(cell: Cell) -> float:
     """Return the optimum, or raise :class:`ParameterError` with the reason why there is none."""
     problem, task = cell.env.problem, cell.episode_spec.task
-    if cell.episode_spec.fixed_confidence:
-        raise ParameterError("it is known for a fixed budget, and here the agent decides when to stop")
-    if cell.costs is not None:
-        raise ParameterError("it is known for pulls without costs")
+    if cell.episode_spec.may_stop:
+        raise ParameterError("it is known for a fixed number of pulls, and here an episode may end before")
     if type(task) is not BestArm or task.epsilon > 0:
         raise ParameterError("it is known for one best arm with epsilon 0")
     if not isinstance(problem, BernoulliPriorProblem):
         raise ParameterError("it is known for Bernoulli arms with means from the uniform prior (BAI-Bernoulli*-v0)")
-    return optimal_value(problem.num_arms, cell.budget)
+    return optimal_value(problem.num_arms, cell.episode_spec.budget)

@@ -74,9 +74,7 @@ class Traits:
             acts_on_batches=batches,
             any_time=any_time,
             starts_from_earlier=any_time or bool(getattr(agent, "stops", False)),
-            quick=bool(getattr(agent, "quick", False)),
-            uses_costs=bool(getattr(agent, "uses_costs", False)),
-            uses_pairs=bool(getattr(agent, "uses_pairs", False)),
+            **{name: bool(getattr(agent, name, False)) for name in ("quick", "uses_costs", "uses_pairs")},
         )
 
 
@@ -154,10 +152,9 @@ def reset(agent: Any, problem_info: ProblemInfo, rng: np.random.Generator) -> No
     """Call the agent's ``reset(problem_info, rng)``, if it has one, with as many of the arguments as it takes.
 
     Raises:
-        AgentError: If it needs anything else, or common items where arms are not paired.
+        AgentError: If it needs anything else, or cannot play there, see :meth:`ProblemInfo.check_agent`.
     """
-    if getattr(agent, "uses_pairs", False):
-        problem_info.check_pairs(describe(agent))
+    problem_info.check_agent(agent, describe(agent))
     method = getattr(agent, "reset", None)
     if not callable(method):
         return

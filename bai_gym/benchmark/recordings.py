@@ -120,7 +120,7 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     reset(agent, info, own)
     bandit.notes.clear()  # pulls that the agent made before the episode, if allowed
     actor = Actor(agent, env.action_encoding, info)
-    rollout = play_single_steps(actor, env, observation)
+    rollout = play_single_steps(actor.act, env, observation)
     asked = len(bandit.notes) - actor.idle
     task = env.episode_spec.task
     recommendation = rollout.recommendation
@@ -138,7 +138,7 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
         task=task.describe(),
         arms=order[np.array([arm for arm, _ in bandit.notes[:asked]], np.int64)],
         rewards=np.array([reward for _, reward in bandit.notes[:asked]], float),
-        stages=tuple(_listed(stage, order) for stage in actor.stages) or (Stage(0, None),),
+        stages=tuple(stage.listed(order) for stage in actor.stages) or (Stage(0, None),),
         means=means[0].reshape(env.num_arms, -1)[:, 0],  # of several metrics the first
         variances=part.bandit.variances[0].reshape(env.num_arms, -1)[:, 0],
         recommendation=task.arms(recommendation[0], env.num_arms),
@@ -147,13 +147,6 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
         simple_regret=float(task.simple_regret(means, recommendation)[0]),
         arm_names=cell.env.problem.arm_names,
     )
-
-
-def _listed(stage: Stage, order: IntArray) -> Stage:
-    """Return a stage with its arms in the order of the problem."""
-    if stage.candidates is None:
-        return stage
-    return stage._replace(candidates=tuple(sorted(order[[*stage.candidates]].tolist())))
 
 
 class _Noting(WrappedBandit):
@@ -188,8 +181,6 @@ class Actor:
         info: What the agent has received at its reset.
     """
 
-    reads_pending = True
-
     def __init__(self, agent: Any, encoding: ActionEncoding, info: ProblemInfo) -> None:
         self._agent, traits = agent, Traits.of(agent)
         self._batches = traits.acts_on_batches
@@ -211,11 +202,11 @@ class Actor:
 
     def _note(self, stepper: Stepper) -> None:
         """Note the arms that are considered from this pull on, where a request begins or an arm has been dropped."""
-        begins, candidates = stepper.requests > self._requests, stepper.candidates
-        if begins or (candidates != self.stages[-1].candidates and not stepper.stopped):
+        begins, arms = stepper.requests > self._requests, stepper.active_arms
+        if begins or (arms != self.stages[-1].candidates and not stepper.stopped):
             if self.stages and self.stages[-1].first_pull == self._made:
                 self.stages.pop()
-            self.stages.append(Stage(self._made, candidates))
+            self.stages.append(Stage(self._made, arms))
         self._requests = stepper.requests
         self._made += 1
 

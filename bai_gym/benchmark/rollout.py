@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bai_gym.adapters import acting, adapted
+from bai_gym.adapters import adapted
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.blocks import Blocks
 from bai_gym.benchmark.merged import MergedStatistics
-from bai_gym.benchmark.protocol import tally
 from bai_gym.common.budget import Budget
 from bai_gym.common.rounds import AT_ONCE, Rounds
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
@@ -186,11 +185,11 @@ def play_steps(
     return Rollout(recommendations, Statistics.of(observation).copy(), before, tuple(scored))
 
 
-def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> Rollout:
+def play_single_steps(act: Callable[[Observation], Any], env: BestArmEnv, observation: Observation) -> Rollout:
     """Play one episode pull by pull, for agents that act on one observation at a time.
 
     Args:
-        agent: Already reset.
+        act: Maps an observation to an action; the agent is already reset.
         env: A scalar environment that has just been reset.
         observation: The observation of that reset.
 
@@ -198,7 +197,6 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
         AgentError: If an action is invalid.
     """
     encoding, before = env.action_encoding, observation["pulls"]
-    act = acting(agent, env.problem_info())
     for left in range(env.episode_spec.most_pulls, -1, -1):
         decoded = _read_one(encoding, act(observation))
         stops = decoded.stops is not None and decoded.stops[0]
@@ -211,7 +209,7 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
     recommendations = encoding.task.check(decoded.recommendations, 1, env.num_arms, "act")
     pulls = pulls_made(observation)  # those that have been paid for
     statistics = Statistics(pulls[None], observation["means"][None], observation["variances"][None])
-    return Rollout(recommendations, statistics, before[None], tally=tally(agent))
+    return Rollout(recommendations, statistics, before[None])
 
 
 def _read_one(encoding: ActionEncoding, action: Any) -> DecodedActions:

@@ -37,12 +37,14 @@ class Budget:
         dtype: Of what is left.
         facts: What every observation holds of the budget, by name, arrays ``(K,)``; read-only.
         cheapest: The smallest cost of a pull; None where pulls are counted.
+        may_remain: Whether an action can end an episode while some of it is left.
     """
 
     costs: Costs | None = None
     dtype: Any = np.int64
     facts: Mapping[str, FloatArray] = {}
     cheapest: float | None = None
+    may_remain: bool = False
 
     def __init__(self, total: Any) -> None:
         """Keep the total."""
@@ -94,26 +96,39 @@ class Budget:
         """Return how many pulls of any arms leave enough for one more of any arm, or nothing at all."""
         return int(left)
 
-    def affordable(self, left: npt.NDArray[Any], arms: IntArray) -> npt.NDArray[np.bool_]:
-        """Return ``(N, k)`` whether what is left, ``(N, 1)``, pays for each of ``(N, k)`` arms where a pull is due."""
-        return np.ones(arms.shape, bool)
+    def affordable(self, left: npt.NDArray[Any], shown: Observation) -> npt.NDArray[np.bool_]:
+        """Return ``(N, K)`` whether what is left, ``(N, 1)``, pays for each arm where a pull is due; or ``(N, 1)``."""
+        return np.ones(left.shape, bool)
 
-    def check_affordable(self, left: npt.NDArray[Any], arms: Any, numbers: Any) -> None:
-        """Raise :class:`BudgetError` unless what is left in each of R episodes, ``(R, 1)``, pays for its ``(R,)`` arm.
+    def check_affordable(self, left: npt.NDArray[Any], rows: Any, arms: Any, shown: Observation) -> None:
+        """Raise :class:`BudgetError` unless :meth:`pay` can take the pulls; one that is left pays for any arm."""
 
-        A pull that is left pays for any arm. ``numbers`` are those by which the episodes know the arms.
+    def pay(self, left: npt.NDArray[Any], rows: Any, flat: Any, shown: Observation) -> Any:
+        """Take a pull of one arm in each of some episodes from what is left, and return what it costs there.
+
+        Args:
+            left: ``(N, 1)`` what is left in all episodes, changed in place.
+            rows: The episodes.
+            flat: The positions ``episode * K + arm`` of the arms.
+            shown: The :attr:`facts` as the observations have them, ``(N, K)``.
         """
-
-    def pay(self, left: npt.NDArray[Any], rows: Any, arms: Any) -> None:
-        """Take a pull of one arm in each of some episodes from what is left, ``(N, 1)``, in place."""
         left[rows, 0] -= 1
+        return 1
+
+    def rest(self, left: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        """Return what the last info of episodes says of ``(R,)`` rests of the budget."""
+        return {}
 
     def spend(self, left: Any, amount: Any) -> Any:
-        """Return what is left after spending an amount, see :meth:`cost`."""
+        """Return what is left after spending an amount, see :meth:`charge`."""
         return left - amount
 
-    def cost(self, counts: IntArray, arms: IntArray | None = None) -> Any:
-        """Return what ``(N, k)`` pulls of all arms, or of candidates ``(N, k)``, cost in every episode."""
+    def charge(self, counts: IntArray, arms: IntArray | None, left: Any) -> Any:
+        """Return what pulls that a rule has made cost in every episode, see :meth:`check_counts`.
+
+        Raises:
+            AgentError: If that is more than was left; a rule does not exceed its steps.
+        """
         return int(counts.sum(axis=-1).max())
 
     def surcharge(self, arm: int, paid: float | None) -> float:
@@ -121,7 +136,7 @@ class Budget:
         return 0
 
     def check_counts(self, counts: IntArray, arms: IntArray | None, left: Any) -> Any:
-        """Return what a block costs, see :meth:`cost`.
+        """Return what a block costs in every episode.
 
         Args:
             counts: ``(N, k)`` pulls.
@@ -148,9 +163,6 @@ class Budget:
         if steps > left:
             raise AgentError(f"the agent asked for {steps} pulls with {left} left of the budget")
         return steps
-
-    def check_spent(self, amount: Any, left: Any) -> None:
-        """Raise :class:`AgentError` if pulls have cost more than was left; a rule does not exceed its steps."""
 
     def pulls_made(self, left: Any, totals: IntArray) -> int:
         """Return the pulls made in every episode.
@@ -203,6 +215,7 @@ class Money(Budget):
     """
 
     dtype = np.float64
+    may_remain = True
 
     def __init__(self, total: float, costs: Costs) -> None:
         """Keep both."""
@@ -249,48 +262,36 @@ class Money(Budget):
         return max(int(left / self.prices.max()) - 1, 0)
 
     @override
-    def affordable(self, left: npt.NDArray[Any], arms: IntArray) -> npt.NDArray[np.bool_]:
-        return np.asarray(self.prices[arms] <= left + self._slack)
+    def affordable(self, left: npt.NDArray[Any], shown: Observation) -> npt.NDArray[np.bool_]:
+        return np.asarray(shown["costs"] <= left + self._slack)
 
     @override
-    def check_affordable(self, left: npt.NDArray[Any], arms: Any, numbers: Any) -> None:
-        prices = self.prices[np.atleast_1d(arms)]
-        lacking = np.flatnonzero(prices > left[:, 0] + self._slack)
+    def check_affordable(self, left: npt.NDArray[Any], rows: Any, arms: Any, shown: Observation) -> None:
+        lacking = np.flatnonzero(shown["costs"][rows, arms] > left[rows, 0] + self._slack)
         if lacking.size:
-            first = lacking[0]
+            row, arm = np.atleast_1d(rows)[lacking[0]], np.atleast_1d(arms)[lacking[0]]
             raise BudgetError(
-                f"a pull of arm {np.atleast_1d(numbers)[first]} costs {prices[first]:g}, and {left[first, 0]:g} is "
-                "left: pull a cheaper arm, or recommend"
+                f"a pull of arm {arm} costs {shown['costs'][row, arm]:g}, and {left[row, 0]:g} is left: pull a cheaper "
+                "arm, or recommend"
             )
 
     @override
-    def pay(self, left: npt.NDArray[Any], rows: Any, arms: Any) -> None:
-        left[rows, 0] = self.spend(left[rows, 0], self.prices[arms])
+    def pay(self, left: npt.NDArray[Any], rows: Any, flat: Any, shown: Observation) -> Any:
+        prices = shown["costs"].take(flat)
+        left[rows, 0] = self.spend(left[rows, 0], prices)
+        return prices
+
+    @override
+    def rest(self, left: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        return {"unspent": left}
 
     @override
     def spend(self, left: Any, amount: Any) -> Any:
         return np.maximum(left - amount, 0.0)
 
     @override
-    def cost(self, counts: IntArray, arms: IntArray | None = None) -> Any:
-        return (counts * (self.prices if arms is None else self.prices[arms])).sum(axis=-1, keepdims=True)
-
-    @override
-    def surcharge(self, arm: int, paid: float | None) -> float:
-        return 0.0 if paid is None else paid - float(self.prices[arm])
-
-    @override
-    def check_counts(self, counts: IntArray, arms: IntArray | None, left: Any) -> Any:
-        cost = self.cost(counts, arms)
-        self.check_spent(cost, left)
-        return cost
-
-    @override
-    def check_steps(self, steps: int, left: Any) -> int:
-        return steps  # what they cost is known when they have been made
-
-    @override
-    def check_spent(self, amount: Any, left: Any) -> None:
+    def charge(self, counts: IntArray, arms: IntArray | None, left: Any) -> Any:
+        amount = (counts * (self.prices if arms is None else self.prices[arms])).sum(axis=-1, keepdims=True)
         before = np.broadcast_to(left, amount.shape)
         worst = (amount - before).argmax()
         if amount.flat[worst] > before.flat[worst] + self._slack:
@@ -298,6 +299,19 @@ class Money(Budget):
                 f"the agent asked for pulls that cost {amount.flat[worst]:g} with {before.flat[worst]:g} left of the "
                 "budget"
             )
+        return amount
+
+    @override
+    def surcharge(self, arm: int, paid: float | None) -> float:
+        return 0.0 if paid is None else paid - float(self.prices[arm])
+
+    @override
+    def check_counts(self, counts: IntArray, arms: IntArray | None, left: Any) -> Any:
+        return self.charge(counts, arms, left)
+
+    @override
+    def check_steps(self, steps: int, left: Any) -> int:
+        return steps  # what they cost is known when they have been made
 
     @override
     def pulls_made(self, left: Any, totals: IntArray) -> int:

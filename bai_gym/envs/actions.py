@@ -81,10 +81,10 @@ class ActionEncoding:
             return DecodedActions(first, first >= self.num_arms, first - self.num_arms)
         return DecodedActions(first, first == self.num_arms, array[:, 1:])
 
-    def check_pulls(self, arms: IntArray) -> None:
+    def check_pulls(self, arms: Any) -> None:
         """Raise :class:`ParameterError` if a number is one that may be recommended, and of no arm."""
-        if self.masked and arms.size and arms.max() >= self.num_arms:
-            raise ParameterError(f"action {int(arms.max())} is not an arm, and a pull is due; {self._allowed()}")
+        if self.masked and np.max(arms, initial=0) >= self.num_arms:
+            raise ParameterError(f"action {np.max(arms)} is not an arm, and a pull is due; {self._allowed()}")
 
     def mask(self, due: npt.NDArray[np.bool_]) -> npt.NDArray[np.int8]:
         """Return ``(..., n)`` ones for the actions that are allowed next, of n; for ``info["action_mask"]``.

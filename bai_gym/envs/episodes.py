@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 
 from bai_gym.bandits import Bandit
-from bai_gym.envs.spaces import observation_space
+from bai_gym.envs.actions import ActionEncoding
+from bai_gym.envs.spaces import action_space, observation_space
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.problems import Problem, ProblemInfo
@@ -32,6 +34,7 @@ class Episodes:
         features: ``(N, K, d)`` features of the current instances, read-only; None where the problem has none.
         numbering: How the current episodes number their arms; None: as the problem lists them.
         funds: The budget, of pulls or of money.
+        action_encoding: The actions.
         everyone: ``(N,)`` the numbers of all episodes.
         outcomes: ``(R,)`` the rewards that the last pulls drew, of the R episodes that pulled.
     """
@@ -50,6 +53,7 @@ class Episodes:
         self._start_pulls = int(self._start.pulls.max())
         self.statistics = self.shown = Statistics.zeros((batch, self.num_arms))
         self.funds = spec.funds
+        self.action_encoding = ActionEncoding(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
         self.remaining: npt.NDArray[Any] = np.zeros((batch, 1), self.funds.dtype)
         self.over: npt.NDArray[np.bool_] = np.ones(batch, dtype=bool)
         self.features: FloatArray | None = None
@@ -94,41 +98,41 @@ class Episodes:
         """``(N,)`` pulls that are left, at most: those of the cheapest arm, where arms have costs."""
         return self.funds.pulls_left(self.remaining[:, 0])
 
-    def pull_all(self, arms: IntArray, rng: np.random.Generator) -> None:
-        """Pull one arm in every episode; all have pulls left, or the money for any arm."""
+    def pull_all(self, arms: IntArray, rng: np.random.Generator) -> Any:
+        """Pull one arm in every episode; all have pulls left, or the money for any arm. Return what it costs there."""
         flat = self._first + arms
         self.outcomes = self.bandit.pull(flat, rng)
         self.statistics.add(flat, self.outcomes)
-        self.funds.pay(self.remaining, slice(None), self.listed(self.everyone, arms))
+        return self.funds.pay(self.remaining, slice(None), flat, self._constants)
 
-    def pull_one(self, arm: int, rng: np.random.Generator) -> None:
+    def pull_one(self, arm: int, rng: np.random.Generator) -> Any:
         """Pull an arm of the only episode: :meth:`pull_all` without the time that arrays of one take."""
         flat = _FLAT[arm : arm + 1] if arm < _FLAT.size else np.array([arm])
         self.outcomes = float(self.bandit.pull(flat, rng)[0])
         self.statistics.add(arm, self.outcomes)
-        self.funds.pay(self.remaining, 0, self.listed(0, arm))
+        return self.funds.pay(self.remaining, 0, arm, self._constants)
 
-    def pull_rows(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> None:
-        """Pull one arm in each of the given episodes."""
-        flat = self._first[rows] + arms[rows]
+    def pull_rows(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> Any:
+        """Pull one of ``(R,)`` arms in each of ``(R,)`` episodes, and return what it costs there."""
+        flat = self._first[rows] + arms
         self.outcomes = self.bandit.pull(flat, rng)
         self.statistics.add(flat, self.outcomes)
-        self.funds.pay(self.remaining, rows, self.listed(rows, arms[rows]))
+        return self.funds.pay(self.remaining, rows, flat, self._constants)
 
-    def listed(self, rows: Any, arms: Any) -> Any:
-        """Return arms of some episodes as the costs of the problem are listed; without costs it does not matter."""
-        return arms if self.numbering is None or self.funds.costs is None else self.numbering.arms[rows, arms]
+    def check_pulls(self, rows: Any, arms: Any) -> None:
+        """Raise an error unless one arm in each of some episodes can be pulled.
 
-    def affordable(self) -> npt.NDArray[np.bool_]:
-        """Return ``(N, K)`` whether what is left pays for each arm."""
-        arms = np.arange(self.num_arms)
-        return self.funds.affordable(
-            self.remaining, self.listed(self.everyone[:, None], np.tile(arms, (self.batch, 1)))
-        )
+        Raises:
+            ParameterError: If a number is one that may be recommended, and of no arm.
+            BudgetError: If a pull costs more than is left.
+        """
+        self.action_encoding.check_pulls(arms)
+        self.funds.check_affordable(self.remaining, rows, arms, self._constants)
 
-    def check_affordable(self, rows: Any, arms: Any) -> None:
-        """Raise :class:`BudgetError` if a pull of one arm in each of some episodes costs more than is left."""
-        self.funds.check_affordable(self.remaining[rows], self.listed(rows, arms), arms)
+    def masks(self) -> npt.NDArray[np.bool_]:
+        """Return ``(N, n)`` which actions are allowed next, see :meth:`ActionEncoding.masks`."""
+        allowed = self.funds.affordable(self.remaining, self._constants)
+        return self.action_encoding.masks(self.pulls_left <= 0, allowed)
 
     def recommend(self, rows: IntArray, recommendations: IntArray) -> tuple[FloatArray, dict[str, npt.NDArray[Any]]]:
         """End the given episodes with a recommendation.
@@ -148,10 +152,10 @@ class Episodes:
         task = self.episode_spec.task
         recommendations = task.check(recommendations, rows.size, self.num_arms, "the recommendation", ParameterError)
         self.over[rows] = True
-        unspent = {"unspent": self.remaining[rows, 0]} if self.funds.facts else {}
+        rest = self.funds.rest(self.remaining[rows, 0])
         if not self.problem.known:
             estimates = self._estimates(rows, recommendations)
-            return estimates, {"estimate": estimates, **unspent}
+            return estimates, {"estimate": estimates, **rest}
         numbering, chosen = None if self.numbering is None else self.numbering.select(rows), recommendations
         means = self.bandit.means[rows]
         if numbering is not None:  # a task may distinguish the arms that the problem lists
@@ -162,7 +166,7 @@ class Episodes:
             "correct": correct,
             "simple_regret": regret,
             "correct_recommendation": right if numbering is None else numbering.shown(task, right),
-            **unspent,
+            **rest,
         }
         if self.episode_spec.reward == "estimate":
             return self._estimates(rows, recommendations), info
@@ -202,6 +206,10 @@ class Episodes:
         features = self.problem.num_features
         return observation_space(self.num_arms, self.funds, features, start, task=task, rewards=rewards)
 
+    def action_space(self) -> spaces.Space[Any]:
+        """Return the space of one episode's actions."""
+        return action_space(self.num_arms, self.episode_spec.task, fixed_confidence=self.episode_spec.may_stop)
+
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the observation of all episodes: the live arrays, which pulls update until the next :meth:`begin`."""
         arrays: dict[str, npt.NDArray[Any]] = {
@@ -219,9 +227,13 @@ class Episodes:
 
         Args:
             knows: Knowledge to grant from the true instances, elements of ``bai_gym.problems.KNOWLEDGE``.
+
+        Raises:
+            ResetNeeded: Before the first reset.
         """
-        names = self.problem.arm_names
-        return self.episode_spec.problem_info(self.bandit, knows, numbering=self.numbering, arm_names=names)
+        if not hasattr(self, "bandit"):
+            raise ResetNeeded("instances are drawn by reset(): call it before problem_info()")
+        return self.episode_spec.problem_info(self.bandit, knows, self.numbering, self.problem.arm_names)
 
 
 _FLAT = np.arange(4096)  # slices of it are index arrays of one, cheaper than building them

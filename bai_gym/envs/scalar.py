@@ -11,10 +11,8 @@ import numpy.typing as npt
 from gymnasium.error import ResetNeeded
 from typing_extensions import override
 
-from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.episodes import Episodes
 from bai_gym.envs.rendering import Snapshot, Window, to_rgb, to_text
-from bai_gym.envs.spaces import action_space
 from bai_gym.envs.specification import EpisodeSpec, make_episode
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem, ProblemInfo
@@ -157,9 +155,9 @@ class BestArmEnv(gym.Env[Observation, Any]):
         self.num_arms = self.problem.num_arms
         self.episode_spec = spec
         self._episode = Episodes(self.problem, spec, 1)
-        self.action_encoding = ActionEncoding(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
+        self.action_encoding = self._episode.action_encoding
         self.observation_space = cast("gym.Space[Observation]", self._episode.observation_space())
-        self.action_space = action_space(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
+        self.action_space = self._episode.action_space()
         self._masked = self.action_encoding.masked
         self._plain = self.action_encoding.shape == () and not spec.may_stop and not self._masked
         self._arrays: dict[str, npt.NDArray[Any]] = {}
@@ -230,16 +228,11 @@ class BestArmEnv(gym.Env[Observation, Any]):
         if self._left < 0:
             raise ResetNeeded("the episode is over: call reset() before the next step()")
         if recommendation is None:
-            if self._masked:
-                self.action_encoding.check_pulls(np.array([arm]))
-            episode, funds = self._episode, self._episode.funds
-            if funds.costs is not None:
-                episode.check_affordable(episode.everyone, arm)
-            episode.pull_one(arm, self.np_random)
-            self._left = funds.pulls_left(episode.remaining).item()
+            episode = self._episode
+            episode.check_pulls(0, arm)
+            reward = 0.0 - self.episode_spec.pull_cost * episode.pull_one(arm, self.np_random)  # 0 - 0 is 0, not -0.0
+            self._left = episode.funds.pulls_left(episode.remaining).item()
             self._last_arm = arm
-            price = funds.price(episode.listed(0, arm))
-            reward = 0.0 - self.episode_spec.pull_cost * price  # 0 - 0 is 0, -0.0 is not
             info: dict[str, Any] = {"phase": "explore" if self._left else "recommend", "outcome": episode.outcomes}
             if self._left == 0 and self.episode_spec.fixed_confidence:
                 self._left, truncated, info["phase"] = -1, True, "done"
@@ -257,8 +250,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         All are, but for pulls that cost more than is left, and where the recommendation is a candidate. Values of
         ``MultiDiscrete`` stand one entry after another.
         """
-        episode = self._episode
-        return np.asarray(self.action_encoding.masks(episode.pulls_left <= 0, episode.affordable())[0])
+        return np.asarray(self._episode.masks()[0])
 
     def _mask(self) -> dict[str, Any]:
         """Return what ``info`` says about the actions that are allowed next."""
@@ -297,13 +289,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         return {key: array[0].copy() for key, array in self._arrays.items()}
 
     def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:
-        """Return what agents receive before this episode, see :meth:`Episodes.problem_info`; call it after ``reset``.
-
-        Raises:
-            ResetNeeded: Before the first reset.
-        """
-        if not hasattr(self._episode, "bandit"):
-            raise ResetNeeded("the instance is drawn by reset(): call it before problem_info()")
+        """Return what agents receive before this episode, after ``reset``; see :meth:`Episodes.problem_info`."""
         return self._episode.problem_info(knows)
 
     @override

@@ -95,7 +95,7 @@ class EpisodeSpec(View):
     @property
     def may_stop(self) -> bool:
         """Whether an action can end the episode: with fixed confidence, and where arms have costs."""
-        return self.fixed_confidence or self.costs is not None
+        return self.fixed_confidence or self.funds.may_remain
 
     def in_pulls(self) -> EpisodeSpec:
         """Return the same with a budget of pulls, where all pulls cost the same; else this one."""
@@ -200,7 +200,6 @@ class EpisodeSpec(View):
         self,
         bandit: Bandit,
         knows: Iterable[str] = (),
-        checkpoints: Iterable[int] = (),
         numbering: Numbering | None = None,
         arm_names: tuple[str, ...] | None = None,
     ) -> ProblemInfo:
@@ -209,7 +208,6 @@ class EpisodeSpec(View):
         Args:
             bandit: The instances, one for each episode.
             knows: Knowledge to grant from them, elements of ``bai_gym.problems.KNOWLEDGE``.
-            checkpoints: Pull counts after which the agent is asked for a recommendation.
             numbering: How the episodes number their arms; None: as the problem lists them.
             arm_names: Names of the arms, as the problem lists them.
 
@@ -220,10 +218,9 @@ class EpisodeSpec(View):
         if bandit.batch > 1:
             arm_names = None
             if numbering is not None and self.tells_arms_apart:
-                what = "costs" if self.costs is not None else f"{self.task.answer}s"
                 raise ParameterError(
-                    f"each episode of this batch has its {what} in another order, so that no agent can be told them "
-                    "for all: play one episode at a time, or make the batch with shuffle=False, rotate=False"
+                    "each episode of this batch has its costs or candidates in another order, so that no agent can be "
+                    "told them for all: play one episode at a time, or make the batch with shuffle=False, rotate=False"
                 )
         elif numbering is not None:
             arm_names, costs = numbering.of_one(arm_names), numbering.of_one(costs)
@@ -234,7 +231,6 @@ class EpisodeSpec(View):
             bandit.batch,
             task=task,
             fixed_confidence=self.fixed_confidence,
-            checkpoints=checkpoints,
             truth=bandit,
             knows=knows,
             costs=costs,

@@ -13,9 +13,8 @@ from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
 from bai_gym.common.seeding import check_seed
-from bai_gym.envs.actions import ActionEncoding, DecodedActions
+from bai_gym.envs.actions import DecodedActions
 from bai_gym.envs.episodes import Episodes
-from bai_gym.envs.spaces import action_space
 from bai_gym.envs.specification import EpisodeSpec, make_episode
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import check_memory
@@ -80,9 +79,9 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         arm_bytes = ARM_BYTES + 8 * self.problem.state_size
         check_memory(num_envs, arm_bytes * self.num_arms, "num_envs", ParameterError)
         self._episodes = Episodes(self.problem, spec, num_envs)
-        self.action_encoding = ActionEncoding(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
+        self.action_encoding = self._episodes.action_encoding
         self.single_observation_space = self._episodes.observation_space()
-        self.single_action_space = action_space(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
+        self.single_action_space = self._episodes.action_space()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.copy = copy
@@ -156,16 +155,16 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         if self._steady == 0 or (decoded.stops is not None and decoded.stops.any()):
             return self._mixed_step(decoded)
         self.action_encoding.check_pulls(decoded.arms)
-        self._episodes.pull_all(decoded.arms, self.np_random)
+        paid = self._episodes.pull_all(decoded.arms, self.np_random)
         self._steady -= 1
         nowhere = np.zeros(self.num_envs, dtype=bool)
-        rewards = self._pull_rewards(self._episodes.everyone, decoded.arms)
+        rewards = np.zeros(self.num_envs) - self.episode_spec.pull_cost * paid
         if self._steady == 0 and not self.episode_spec.fixed_confidence:
             info = {"phase": self._phase_names(nowhere), "_phase": self._everywhere.copy()}
         else:
             info = {"phase": self._phases["explore"].copy(), "_phase": self._everywhere.copy()}
-        info |= {"outcome": self._episodes.outcomes, "_outcome": self._everywhere.copy()}
-        return self._observation(), rewards, nowhere, nowhere.copy(), {**info, **self._masks()}
+        info |= {"outcome": self._episodes.outcomes, "_outcome": self._everywhere.copy(), **self._masks()}
+        return self._observation(), rewards, nowhere, nowhere.copy(), info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return ``(N, n)`` which actions are allowed next, as MaskablePPO of sb3-contrib asks for them.
@@ -173,7 +172,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         All are, but for pulls that cost more than is left, and where the recommendation is a candidate. Values of
         ``MultiDiscrete`` stand one entry after another.
         """
-        return self.action_encoding.masks(self._episodes.pulls_left <= 0, self._episodes.affordable())
+        return self._episodes.masks()
 
     def _mixed_step(self, decoded: DecodedActions) -> Step:
         """Step a batch in which some episodes pull, some recommend and some restart."""
@@ -190,14 +189,13 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         info: dict[str, Any] = {}
         last: dict[str, Any] = {}
         rows = np.flatnonzero(ended)
-        self.action_encoding.check_pulls(decoded.arms[pulling])
-        episodes.check_affordable(pulling, decoded.arms[pulling])
+        arms = decoded.arms[pulling]
+        episodes.check_pulls(pulling, arms)
         if rows.size:  # first, because it rejects invalid recommendations
             rewards[rows], scored = episodes.recommend(rows, decoded.recommendations[rows])
-            last = self._scored(scored, rows, ended)
+            last = self._in_batch(scored, rows, ended)
         if pulling.size:
-            episodes.pull_rows(pulling, decoded.arms, rng)
-            rewards[pulling] = self._pull_rewards(pulling, decoded.arms[pulling])
+            rewards[pulling] -= spec.pull_cost * episodes.pull_rows(pulling, arms, rng)
             if spec.fixed_confidence:
                 truncated[pulling] = episodes.pulls_left[pulling] == 0
                 episodes.over |= truncated
@@ -241,18 +239,11 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         mask = self.action_encoding.mask(self._episodes.pulls_left <= 0)
         return {"action_mask": mask * told[:, None], "_action_mask": told.copy()}
 
-    def _pull_rewards(self, rows: Any, arms: IntArray) -> FloatArray:
-        """Return the ``(R,)`` rewards of pulls of ``(R,)`` arms of R episodes."""
-        if self.episode_spec.pull_cost == 0.0:
-            return np.zeros(arms.size)
-        prices = self._episodes.funds.price(self._episodes.listed(rows, arms))
-        return np.full(arms.size, -self.episode_spec.pull_cost * prices)
-
     def _phase_names(self, over: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
         names = np.where(self._episodes.pulls_left > 0, self._phases["explore"], self._phases["recommend"])
         return np.where(over, "done", names).astype(object)
 
-    def _scored(
+    def _in_batch(
         self, scored: dict[str, npt.NDArray[Any]], rows: IntArray, ended: npt.NDArray[np.bool_]
     ) -> dict[str, npt.NDArray[Any]]:
         full: dict[str, npt.NDArray[Any]] = {}
@@ -274,13 +265,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         return {key: array.copy() for key, array in arrays.items()} if self.copy else arrays
 
     def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:
-        """Return what agents receive before these episodes; call it after ``reset``.
-
-        Raises:
-            ResetNeeded: Before the first reset.
-        """
-        if not hasattr(self._episodes, "bandit"):
-            raise ResetNeeded("the instances are drawn by reset(): call it before problem_info()")
+        """Return what agents receive before these episodes, after ``reset``; see :meth:`Episodes.problem_info`."""
         return self._episodes.problem_info(knows)
 
 

@@ -285,10 +285,10 @@ class _Player:
                 reset(self._agents[episode], info.of_one(episode), rng)
             return {}
         reset(agent, info, self._rng)
-        may_stop = info.fixed_confidence or info.costs is not None  # the runner then plays one episode at a time
-        acts = callable(getattr(agent, "act", None)) if may_stop else traits.acts_on_batches
+        # Where episodes may stop, the runner plays one at a time.
+        acts = callable(getattr(agent, "act", None)) if info.may_stop else traits.acts_on_batches
         if traits.allocates and not acts:
-            encoding = ActionEncoding(info.num_arms, info.task, fixed_confidence=may_stop)
+            encoding = ActionEncoding(info.num_arms, info.task, fixed_confidence=info.may_stop)
             self._agents = [stepper_of(agent, encoding, info)]
             self._acts_on_batches = True
         return {}

@@ -115,6 +115,11 @@ class ProblemInfo:
         """The budget, of pulls or of money, as an object that is asked what it pays for."""
         return Budget.of(self.budget, self.costs)
 
+    @property
+    def may_stop(self) -> bool:
+        """Whether an action can end an episode: with fixed confidence, and where arms have costs."""
+        return self.fixed_confidence or self.funds.may_remain
+
     def in_pulls(self) -> ProblemInfo:
         """Return the same with a budget of pulls, where all pulls cost the same."""
         funds, same = self.funds.in_pulls(), copy.copy(self)
@@ -156,9 +161,10 @@ class ProblemInfo:
         self.check_granted("prior")
         return None if self._truth is None else self._truth.prior
 
-    def check_pairs(self, name: str) -> None:
-        """Raise :class:`AgentError` unless arms are paired; for agents with ``uses_pairs = True``."""
-        if not self.paired:
+    def check_agent(self, agent: Any, name: str) -> None:
+        """Raise :class:`AgentError` if it takes no account of costs that there are, or needs paired arms in vain."""
+        self.funds.in_pulls().check_agent(name, getattr(agent, "uses_costs", False))
+        if getattr(agent, "uses_pairs", False) and not self.paired:
             raise AgentError(
                 f"{name} compares arms on common items (uses_pairs), and pulls are not paired here: use an environment "
                 "with paired=True (`bai-gym list envs`), a study with items=, or another agent"

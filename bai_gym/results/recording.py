@@ -30,6 +30,11 @@ class Stage(NamedTuple):
     first_pull: int
     candidates: tuple[int, ...] | None
 
+    def listed(self, order: IntArray) -> Stage:
+        """Return the stage with its arms as the problem lists them, each number standing for an arm of ``order``."""
+        arms = self.candidates
+        return self if arms is None else Stage(self.first_pull, tuple(sorted(order[[*arms]].tolist())))
+
 
 @dataclass(frozen=True, eq=False)
 class Recording:

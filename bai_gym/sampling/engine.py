@@ -101,10 +101,10 @@ class Engine:
         """
         until = self._end - self._request.steps + steps
         if draws is not None:
-            candidates = () if (arms := _drawn(draws, self._request.arms)) is None else (arms,)
+            arms = () if (drawn := _drawn(draws, self._request.arms)) is None else (drawn,)
             while True:
                 with naming(draws):
-                    self._call("play", tuple(draws.arms), *candidates, rng, until, draws=draws)
+                    self._call("play", tuple(draws.arms), *arms, rng, until, draws=draws)
                 if not self._supply():
                     return
         while (self._progress[~self.stopped, loops.MADE] < until).any():
@@ -166,8 +166,8 @@ class Engine:
         kind = "steps" if draws is None else "play"
         if kind not in self._loops:
             request = self._request
-            has_candidates = request.arms is not None or (draws is not None and draws.order is not None)
-            self._loops[kind] = loops_of(request.rule, request.agent, draws, has_candidates, plain=self._plain)
+            has_arms = request.arms is not None or (draws is not None and draws.order is not None)
+            self._loops[kind] = loops_of(request.rule, request.agent, draws, has_arms, plain=self._plain)
         return self._loops[kind]
 
     def _supply(self) -> bool:
@@ -215,8 +215,8 @@ class Engine:
 
     def restore(self, state: tuple[np.ndarray, ...], rows: Any = slice(None)) -> None:
         """Go back to an earlier state, in some episodes or in all."""
-        for array, earlier in zip(self._changing, state, strict=True):
-            array[rows] = earlier[rows]
+        for array, kept in zip(self._changing, state, strict=True):
+            array[rows] = kept[rows]
 
     @property
     def outcome(self) -> Outcome:
@@ -231,7 +231,7 @@ def _drawn(draws: Draws, arms: IntArray | None) -> IntArray | None:
     return np.take_along_axis(draws.order, arms, -1)
 
 
-def loops_of(rule: Rule, agent: str, draws: Draws | None, has_candidates: bool, *, plain: bool = False) -> Loops:
+def loops_of(rule: Rule, agent: str, draws: Draws | None, has_arms: bool, *, plain: bool = False) -> Loops:
     """Return the loop that plays a rule with a kind of arms, or without arms those of single steps.
 
     Raises:
@@ -243,7 +243,7 @@ def loops_of(rule: Rule, agent: str, draws: Draws | None, has_candidates: bool, 
         functions |= {function.__name__: function for function in (index.arm_of_largest_index, index.largest_of_block)}
     if draws is None:
         return compile_loops(loops.steps(rule), functions, f"the steps of {agent}", plain=plain)
-    text = loops.player(rule, draws.arms._fields, has_candidates=has_candidates)
+    text = loops.player(rule, draws.arms._fields, has_arms=has_arms)
     return compile_loops(text, {**functions, "draw": draws.draw}, f"the loop of {agent}", plain=plain)
 
 

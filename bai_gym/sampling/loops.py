@@ -43,7 +43,7 @@ from bai_gym.sampling.index import Index
 
 ONE_BY_ONE = '''
 @compiled
-def play(arms, {candidates}rewards, until,{arguments}):
+def play(arms, {arm_of}rewards, until,{arguments}):
     """Play every episode until it has made its pulls, has stopped, or waits."""
     k, bandit = pulls.shape[1], {arms}(*arms)
     for n in range(pulls.shape[0]):
@@ -55,7 +55,7 @@ def play(arms, {candidates}rewards, until,{arguments}):
 
 SIDE_BY_SIDE = '''
 @compiled
-def play(arms, {candidates}rewards, until,{arguments}):
+def play(arms, {arm_of}rewards, until,{arguments}):
     """Play every episode until it has made its pulls, has stopped, or waits."""
     k, bandit = pulls.shape[1], {arms}(*arms)
     for first in range(0, pulls.shape[0], 2):
@@ -186,18 +186,18 @@ index_of.largest[arm >> 3] = largest_of_block(index_of.value, arm >> 3)
 """
 
 
-def player(rule: Rule, arm_fields: Iterable[str], *, has_candidates: bool) -> str:
+def player(rule: Rule, arm_fields: Iterable[str], *, has_arms: bool) -> str:
     """Return the module of a loop that plays episodes of a rule.
 
     Args:
         rule: The rule.
         arm_fields: The names of the arrays that it draws rewards from.
-        has_candidates: Whether the loop receives the ``(N, k)`` arms of a bandit that the rule chooses from.
+        has_arms: Whether the loop receives the ``(N, k)`` arms of a bandit that the rule chooses from.
     """
     arms, definition = _named_tuple("Arms", arm_fields)
-    candidates, drawn = ("candidates, ", "candidates[n, arm]") if has_candidates else ("", "arm")
+    arm_of, drawn = ("arm_of, ", "arm_of[n, arm]") if has_arms else ("", "arm")
     text = SIDE_BY_SIDE if rule.stops is None else ONE_BY_ONE
-    return HEADER + definition + _filled(text, rule, arms=arms, candidates=candidates, drawn=drawn)
+    return HEADER + definition + _filled(text, rule, arms=arms, arm_of=arm_of, drawn=drawn)
 
 
 def steps(rule: Rule) -> str:

@@ -159,7 +159,7 @@ def _check_arms(arms: IntArray | None, batch: int, num_arms: int) -> None:
     if arms is None:
         return
     if arms.ndim != 2 or len(arms) != batch:
-        raise AgentError(f"candidates must be arms of shape ({batch}, k), not {arms.shape}")
+        raise AgentError(f"a request must name arms of shape ({batch}, k), not {arms.shape}")
     if arms.min() < 0 or arms.max() >= num_arms:
         raise AgentError(f"the agent names an arm that does not exist; arms are numbered 0 to {num_arms - 1}")
 

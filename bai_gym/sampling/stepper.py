@@ -32,9 +32,7 @@ def batched(observation: Observation) -> Observation:
 
 def pulls_made(observation: Observation) -> IntArray:
     """Return the ``(..., K)`` pulls made, with those whose rewards are pending, where rewards arrive late."""
-    pulls: IntArray = observation["pulls"]
-    pending = observation.get("pending")
-    return pulls if pending is None else pulls + pending
+    return np.asarray(observation["pulls"] + observation.get("pending", 0))
 
 
 class Stepper:
@@ -61,10 +59,7 @@ class Stepper:
     Attributes:
         idle: ``(N, K)`` pulls made after the agent's last request, or None if there are none.
         requests: Number of requests that the agent has made.
-        reads_pending: Whether it reads ``pending`` in observations.
     """
-
-    reads_pending = True
 
     def __init__(self, agent: Any, encoding: ActionEncoding, adapter: Callable[[Start], Start] | None = None) -> None:
         """Start an episode."""
@@ -74,7 +69,7 @@ class Stepper:
         self._unrolled: Generator[IntArray, None, Any] | None = None
         self._last: tuple[IntArray, IntArray, IntArray] | None = None  # requested arms, pulled arms, pulls before
         self._recommendation: npt.NDArray[Any] | None = None
-        self._candidates: IntArray | None = None
+        self._arms: IntArray | None = None  # of the request
         self._engine: Engine | None = None
         self._starts_from_earlier = bool(getattr(agent, "stops", False) or getattr(agent, "anytime", False))
         self._earlier: Statistics | None = None  # what the first observation has
@@ -99,9 +94,9 @@ class Stepper:
         return self._recommendation
 
     @property
-    def candidates(self) -> tuple[int, ...] | None:
+    def active_arms(self) -> tuple[int, ...] | None:
         """The arms that the agent considers in the first episode, ascending; None: all."""
-        arms = None if self._candidates is None else self._candidates[0]
+        arms = None if self._arms is None else self._arms[0]
         if self._engine is not None and not (active := self._engine.active[0]).all():
             arms = np.flatnonzero(active) if arms is None else arms[active]
         return None if arms is None else tuple(sorted(arms.tolist()))
@@ -154,11 +149,12 @@ class Stepper:
             if remaining > 0 and not self._encoding.fixed_confidence:
                 raise AgentError("the agent has given its recommendation: reset it before the next episode")
             return self._encoding.recommend(self._recommendation)
+        pulls = pulls_made(observation)
         if self._last is not None:
             wanted, arms, before = self._last
-            if remaining > 0 and (pulls_made(observation) == before).all():
+            if remaining > 0 and (pulls == before).all():
                 return self._encoding.pull(arms)  # called twice with the same observation
-            self._check_follows(observation, wanted, arms, before)
+            self._check_follows(pulls, wanted, arms, before)
         wanted = self._advance(observation)
         if remaining == 0 or (self._encoding.fixed_confidence and self._recommendation is not None):
             if self._recommendation is None:
@@ -173,7 +169,7 @@ class Stepper:
             else:
                 idle = observation["means"].argmax(axis=-1)
             arms = np.where(wanted < 0, idle, wanted)
-        self._last = wanted, arms, np.array(pulls_made(observation))
+        self._last = wanted, arms, pulls
         return self._encoding.pull(arms)
 
     def _advance(self, observation: Observation) -> IntArray:
@@ -191,8 +187,8 @@ class Stepper:
             self._recommendation = self._encoding.task.check(end.value, *observation["pulls"].shape)
             return nothing
 
-    def _check_follows(self, now: Observation, wanted: IntArray, arms: IntArray, before: IntArray) -> None:
-        rows, pulls = np.arange(arms.size), pulls_made(now)
+    def _check_follows(self, pulls: IntArray, wanted: IntArray, arms: IntArray, before: IntArray) -> None:
+        rows = np.arange(arms.size)
         one_more = pulls[rows, arms] == before[rows, arms] + 1
         if not (one_more & (pulls.sum(axis=-1) == before.sum(axis=-1) + 1)).all():
             raise AgentError("the observation does not follow from the agent's last action: was the agent reset?")
@@ -211,7 +207,7 @@ class Stepper:
         left = self._seen["remaining"].max().item()  # the same in all episodes
         request = checked(wanted, episodes, arms, left, funds).whole
         self.requests += 1
-        self._candidates, self._engine = request.arms, None
+        self._arms, self._engine = request.arms, None
         if isinstance(request, Block):
             return (yield from self._block(request))
         return (yield from self._sequential(request))

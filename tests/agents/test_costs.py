@@ -96,7 +96,7 @@ def test_a_gymnasium_loop_makes_the_same_pulls() -> None:
         agent = agents_named(name)
         agent.tie = "first"
         agent.reset(env.problem_info(), np.random.default_rng(0))
-        steps = play_single_steps(agent, env, observation)
+        steps = play_single_steps(agent.act, env, observation)
         assert steps.recommendation.tolist() == [0], name
         assert float(steps.pulls[0] @ np.array(costs)) <= 40.0 + 1e-9
         if name.startswith(("SH", "SR", "Uniform")):

@@ -242,5 +242,5 @@ def test_stopping_has_the_same_law_by_single_steps(
     for _ in range(runs):
         observation, _ = env.reset(seed=int(rewards.integers(2**63)))
         agent.reset(env.problem_info(), own)
-        parts.append(play_single_steps(Stepper(agent, env.action_encoding), env, observation))
+        parts.append(play_single_steps(Stepper(agent, env.action_encoding).act, env, observation))
     assert smallest_p_value(agent, blocks, Rollout.joined(parts)) > LEVEL

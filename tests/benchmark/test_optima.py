@@ -39,8 +39,7 @@ BEST_ARM = "it is known for one best arm with epsilon 0"
         ("BAI-Bernoulli2-v0", "SH", {"instance": "fixed"}, BERNOULLI),
         ("BAI-Bernoulli2-v0", "SH", {"epsilon": 0.1}, BEST_ARM),
         ("BAI-TopM-Bernoulli10-v0", "SAR", {}, BEST_ARM),
-        ("BAI-Bernoulli3-v0", "SH", {"costs": [1.0, 2.0, 1.0]}, "it is known for pulls without costs"),
-        ("BAI-FC-Bernoulli10-v0", "LUCB", {}, "it is known for a fixed budget, and here the agent decides when to"),
+        ("BAI-Bernoulli3-v0", "SH", {"costs": [1.0, 2.0, 1.0]}, "it is known for a fixed number of pulls"),
         ("BAI-Bernoulli10-v0", "SH", {}, "the optimum of 10 arms with budget 200 is too large to compute"),
     ],
 )
