@@ -13,11 +13,10 @@ Source: Qin and You, "Dual-Directed Algorithm Design for Efficient Pure Explorat
 Where variances are unknown, pulls are decided by v = (squares + a pooled) / (pulls - 1 + a) with a = 2: the sum of
 squared deviations is drawn towards the average sample variance of the arms. With nu = pulls - 1 + a and x = g^2 pulls /
 (nu v), the cost A of moving a mean by g is (nu + 1) x / (2 + x). That is at most (nu + 1) log(1 + x) / 2, as in a
-posterior with Student's t, and close to it for small x; g^2 / (2 A) is linear in g^2, so no logarithm is needed. The
-cost of a contrast of two arms is AB / (A + B), where A and B are those of moving either arm alone: the same as for known
-variances after many pulls. The normal form with variances plugged in starves arms of few pulls, even with larger a: at
-threshold .5, with unequal variances and 1,000 pulls, EB-TCI errs .086 by normal costs, with a = 5, and .031 by those of
-the posterior.
+posterior with Student's t, and close to it for small x; and g^2 / (2 A) is linear in g^2. The cost of a contrast of two
+arms is AB / (A + B), where A and B are those of moving either arm alone: the same as for known variances after many
+pulls. The normal form with variances plugged in starves arms of few pulls, even with larger a: at threshold .5, with
+unequal variances and 1,000 pulls, EB-TCI errs .086 by normal costs, with a = 5, and .031 by those of the posterior.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence
-from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, RewardFamily
+from bai_gym.agents.tools.posteriors import BERNOULLI, STUDENT, RewardFamily
 from bai_gym.agents.tools.scanning import largest
 from bai_gym.sampling import TO_FIRST, Episode, PerArm, Scratch, TieRule, larger
 from bai_gym.statistics import FloatArray
