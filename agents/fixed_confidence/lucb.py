@@ -22,6 +22,7 @@ from bai_gym.agents.tools.ranges import (
     range_choice,
     range_of,
 )
+from bai_gym.agents.tools.variances import is_flat
 from bai_gym.agents.tools.widths import IntervalState, hoeffding, interval_width, pool_unknown
 from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
@@ -44,13 +45,10 @@ class LUCBState(QuestionState, IntervalState, BatchState):
 
 def pull_pair(e: Episode, s: LUCBState, w: LUCBState, rng: np.random.Generator, question: Question) -> int:
     """Return the first arm of the contrast of smallest lower bound, or stop where all are positive; then the second."""
+    set_widths(e, s, w)
     if s.challenger >= 0 and e.pulled >= 0:
         arm, s.challenger = s.challenger, -1
         return arm
-    pool_unknown(e, s)
-    level = exploration(e.num_arms, (e.made - e.num_arms) // 2 + 1.0, s.delta)
-    for arm in range(e.num_arms):
-        w.width[arm] = interval_width(e, s, arm) if s.mixed else hoeffding(level, s.b, 2.0 * e.pulls[arm])
     n = answer(e, s, w, question)
     for k in range(n):
         i, j = int(w.first[k]), int(w.second[k])
@@ -67,6 +65,18 @@ def pull_pair(e: Episode, s: LUCBState, w: LUCBState, rng: np.random.Generator, 
         return i
     is_tied = w.width[i] == w.width[j]
     return j if w.width[j] > w.width[i] or (is_tied and e.tie != TO_FIRST and rng.random() < 0.5) else i
+
+
+def set_widths(e: Episode, s: LUCBState, w: LUCBState) -> None:
+    """Compute the widths that have changed: of the last arm, of arms of equal rewards, and all of the paper's."""
+    pool_unknown(e, s)
+    level = exploration(e.num_arms, (e.made - e.num_arms) // 2 + 1.0, s.delta)
+    everything, s.known = e.made != s.known + 1, e.made
+    for arm in range(e.num_arms):
+        if not s.mixed:
+            w.width[arm] = hoeffding(level, s.b, 2.0 * e.pulls[arm])
+        elif everything or arm == e.pulled or is_flat(e.variance[arm], s.pooled):
+            w.width[arm] = interval_width(e, s, arm)
 
 
 def exploration(num_arms: int, t: float, delta: float) -> float:
