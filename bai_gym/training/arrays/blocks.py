@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import torch
 
-from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
+from bai_gym.bandits import ArrangedBandit, Bandit, BernoulliBandit, GaussianBandit
 from bai_gym.errors import ParameterError
 
 __all__ = ["Arms", "Block", "State", "arms_of", "draw", "merge", "pull", "start"]
@@ -27,10 +27,6 @@ class Arms(NamedTuple):
     kind: Kind
     means: torch.Tensor
     deviations: torch.Tensor
-
-    def arranged(self, order: torch.Tensor) -> Arms:
-        """Return the same arms in another order, ``(N, K)`` the arm that each arm is."""
-        return Arms(self.kind, self.means.gather(1, order), self.deviations.gather(1, order))
 
 
 class State(NamedTuple):
@@ -73,13 +69,14 @@ def arms_of(bandit: Bandit, *, device: torch.device | str = "cpu", dtype: torch.
         ParameterError: If its rewards are neither Gaussian nor 0 and 1 (features count as well).
     """
     kinds: dict[type, Kind] = {GaussianBandit: "gaussian", BernoulliBandit: "bernoulli"}
-    if type(bandit) not in kinds:
-        raise ParameterError(f"torch batches have Gaussian or Bernoulli arms, not those of a {type(bandit).__name__}")
+    model = type(bandit.inner if isinstance(bandit, ArrangedBandit) else bandit)
+    if model not in kinds:
+        raise ParameterError(f"torch batches have Gaussian or Bernoulli arms, not those of a {model.__name__}")
     means, deviations = (
         torch.as_tensor(np.asarray(values), dtype=dtype, device=device)
         for values in (bandit.means, np.sqrt(bandit.variances))
     )
-    return Arms(kinds[type(bandit)], means, deviations)
+    return Arms(kinds[model], means, deviations)
 
 
 def start(arms: Arms) -> State:
