@@ -19,7 +19,7 @@ from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks import ArmsAbove, GoodArm, Task
 from bai_gym.tasks.sets import SetTask
 
-__all__ = ["Feasible", "ParetoSet"]
+__all__ = ["Feasible", "ParetoSet", "best_feasible"]
 
 
 class MetricTask(Task):
@@ -91,6 +91,18 @@ def state(c: Any, n: int, sign: float, one: int, other: int, limit: float, group
     c.offset[n], c.group[n] = sign * limit, group
 
 
+def best_feasible(mean: FloatArray, x: FloatArray) -> int:
+    """Return the first cell of the best arm of those that satisfy the limits, -1 for none; x are the task's numbers."""
+    metrics, best = int(x[0]), -1
+    for first in range(0, mean.size, metrics):
+        feasible = True
+        for d in range(1, metrics):
+            feasible = feasible and x[1 + d] * (mean[first + d] - x[1 + metrics + d]) >= 0.0
+        if feasible and (best < 0 or x[1] * (mean[first] - mean[best]) > 0.0):
+            best = first
+    return best
+
+
 class Feasible(MetricTask):
     """Recommend the best arm in the first metric of those whose other means satisfy limits, or none.
 
@@ -106,13 +118,7 @@ class Feasible(MetricTask):
     @override
     def contrasts(mean: FloatArray, c: Any, x: FloatArray) -> int:
         """State that the best feasible arm is feasible, and each other arm worse or not; or that no arm is feasible."""
-        metrics, best, n = int(x[0]), -1, 0
-        for first in range(0, mean.size, metrics):
-            feasible = True
-            for d in range(1, metrics):
-                feasible = feasible and x[1 + d] * (mean[first + d] - x[1 + metrics + d]) >= 0.0
-            if feasible and (best < 0 or x[1] * (mean[first] - mean[best]) > 0.0):
-                best = first
+        metrics, best, n = int(x[0]), best_feasible(mean, x), 0
         for first in range(0, mean.size, metrics):
             group = n
             if best >= 0 and first != best and x[1] * (mean[best] - mean[first]) >= 0.0:

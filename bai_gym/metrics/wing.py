@@ -47,6 +47,7 @@ WING = Wing(
     agents={
         "EGE-SR": Entry(".metrics.ege:EGESR", spends_budget=False),
         "EGE-SH": Entry(".metrics.ege:EGESH", spends_budget=False),
+        "BFAI-TS": Entry(".metrics.bfai_ts:BFAITS"),
         "APE": Entry(".metrics.ape:APE"),
         "PSI-Elimination": Entry(".metrics.ape:PSIElimination"),
     },

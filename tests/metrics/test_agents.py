@@ -10,6 +10,7 @@ from bai_gym.agents import make, names
 from bai_gym.metrics import ParetoSet
 from bai_gym.theory.deviations import gaussian_c
 
+RUNS = 500
 PARETO = ((0.0, 1.0), (0.6, 0.6), (1.0, 0.0), (0.3, 0.3), (0.4, -0.3))
 
 
@@ -48,6 +49,43 @@ def test_ege_sr_has_the_distribution_of_a_plain_simulation() -> None:
     found = np.mean([plain_ege_sr(120, rng) == {0, 1, 2} for _ in range(2000)])
     result = bai_gym.evaluate("EGE-SR", "BAI-CustomMetrics-v0", budget=120, runs=6000, env_kwargs=env)
     assert 0.2 < found < 0.9 and abs(found - 1.0 + result.error_probability) < 0.05, found  # four standard errors
+
+
+GUARDED = np.array([[0.5, 0.3], [0.9, -0.3], [0.2, 1.0], [0.4, 0.2]])  # the first is the best with a second mean >= 0
+
+
+def plain_bfai_ts(rng: np.random.Generator, budget: int) -> tuple[int, np.ndarray]:
+    """Return the answer of BFAI-TS and the pulls, of unit variances that are known, after a pull for each metric."""
+    total, n = rng.normal(GUARDED) + rng.normal(GUARDED), np.full(4, 2.0)
+
+    def best(among: np.ndarray, tried: np.ndarray) -> int:
+        feasible = tried[:, 1] >= 0
+        return int(np.where(feasible, tried[:, 0], -np.inf).argmax()) if feasible.any() else int(rng.choice(among))
+
+    while n.sum() < budget:
+        mean, error = total / n[:, None], 1 / np.sqrt(n[:, None])
+        tried = rng.normal(mean, error)
+        arm = best(np.arange(4), tried)
+        if (tried[:, 1] >= 0).any() and rng.random() >= 0.5:
+            other = arm
+            while other == arm:
+                other = best(np.delete(np.arange(4), arm), rng.normal(mean, error))
+            arm = other
+        total[arm] += rng.normal(GUARDED[arm])
+        n[arm] += 1
+    return best(np.array([4]), total / n[:, None]), n
+
+
+def test_bfai_ts_has_the_law_of_a_simulation() -> None:
+    env = {"means": GUARDED.tolist(), "goals": ["max", ">= 0"], "shuffle": False}
+    agent = make("BFAI-TS", posterior="normal", sigma=1.0)
+    result = bai_gym.evaluate(agent, "BAI-CustomMetrics-v0", budget=60, runs=4000, env_kwargs=env)
+    rng = np.random.default_rng(1)
+    answers, pulls = zip(*(plain_bfai_ts(rng, 60) for _ in range(RUNS)), strict=True)
+    errors = np.mean(np.array(answers) != 0)
+    assert abs(errors - result.error_probability) < 4 * np.sqrt(0.2 * (1 / RUNS + 1 / 4000)), errors
+    spread = np.std(pulls, axis=0) * np.sqrt(1 / RUNS + 1 / 4000)
+    assert (abs(np.mean(pulls, axis=0) - result.mean_pulls) < 4.5 * spread).all(), np.mean(pulls, axis=0)
 
 
 @pytest.mark.slow
