@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -246,12 +245,11 @@ def test_the_core_comes_first_and_names_are_declared_once() -> None:
         assert sorted(set(names)) == sorted(names), kind
 
 
-def without(*arguments: str) -> str:
-    """Run the script that checks a copy without wings, and return what it prints."""
+def without(*arguments: str) -> None:
+    """Run the script that checks a copy without wings."""
     script = Path(__file__).resolve().parents[1] / ".ci" / "without.py"
     done = subprocess.run([sys.executable, str(script), *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, (arguments, done.stdout[-4000:], done.stderr[-4000:])
-    return done.stdout
 
 
 def test_each_wing_declares_something() -> None:
@@ -260,17 +258,10 @@ def test_each_wing_declares_something() -> None:
 
 @pytest.mark.slow
 def test_without_a_wing_the_rest_is_imported_listed_and_played() -> None:
-    names = sorted(wings().keys() - {"bai_gym"})
-    lines = {}
-    for name in [*names, "all"]:
-        found = re.search(
-            r"([\d,]+) of ([\d,]+) lines of code", without(name, "--only", "imports", "--only", "commands")
-        )
-        assert found is not None
-        lines[name] = int(found[1].replace(",", ""))
-    assert lines["all"] < min(lines[name] for name in names)
+    for name in wings().keys() - {"bai_gym"}:
+        without(name, "--only", "imports", "--only", "commands")
 
 
 @pytest.mark.slow
-def test_without_all_wings_the_documentation_is_built_and_the_fast_tests_pass() -> None:
-    without("all", "--only", "docs", "--only", "tests")
+def test_without_all_wings_too_the_documentation_is_built_and_the_fast_tests_pass() -> None:
+    without("all")
