@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "training"
 
-# Example, arguments, what is changed in it to take less time, what it needs, and the largest errors by labels in its table.
+# Example, arguments, what is changed in it to take less time, what it needs, and the largest errors by labels.
 # Chance errs .75 in the first, .5 in the last, and .667 in the others.
 LEARNED: list[tuple[str, list[str], dict[str, str], str, dict[str, float]]] = [
     ("ppo.py", ["--steps", "400_000", "--learning-rate", "0.002"], {}, "torch", {"PPO, drawn": 0.4}),

@@ -417,14 +417,3 @@ def test_a_perceptron_is_compared_with_those_that_do_the_task(
     before = contents(tmp_path)
     assert command(*words)[0] == 0
     assert contents(tmp_path) == before  # nothing is trained or played twice
-
-
-def test_mistakes_have_one_line(command: Command, tmp_path: Path) -> None:
-    for words, said in (
-        ((*TRAIN, "--recipe", "algo=dqn"), "unknown algo 'dqn'"),
-        ((*TRAIN, "--steps", "0", "--recipe", "imitate=none"), "nothing to do"),
-        (("train", "sb3", "BAI-FC-Bernoulli10-v0", "--agent", "SH"), "SH does not decide when to stop"),
-    ):
-        code, out, err = command(*words)
-        assert (code, out) == (2, "") and err.startswith("error: ") and err.count("\n") == 1 and said in err
-    assert list(tmp_path.iterdir()) == []

@@ -120,6 +120,7 @@ def test_folders_without_results_are_refused(command: Command, tmp_path: Path, r
 
 
 def test_an_impossible_size_is_refused_before_anything_is_written(command: Command, results: Path) -> None:
-    with pytest.raises(ParameterError, match="-1"):
-        command(str(results), "--size-limit", "-1")
+    for limit in ("0", "-1"):
+        with pytest.raises(ParameterError, match=f"positive number of bytes, not {limit}"):
+            command(str(results), "--size-limit", limit)
     assert not Path("report").exists()
