@@ -32,10 +32,14 @@ ROWS = [
 ]
 
 
-def text_of(rows: list[Result], optima: dict[tuple[str, int], float] | None = None) -> str:
-    console = Console(file=io.StringIO(), width=160, color_system=None)
-    console.print(results_table(rows, optima).rich())
+def text_of_table(table: Any) -> str:
+    console = Console(width=200, file=io.StringIO(), color_system=None)
+    console.print(table)
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def text_of(rows: list[Result], optima: dict[tuple[str, int], float] | None = None) -> str:
+    return text_of_table(results_table(rows, optima).rich())
 
 
 def body_of(markdown: str) -> list[list[str]]:
@@ -146,12 +150,6 @@ def test_files_do_not_depend_on_the_time_it_took_and_the_terminal_shows_it() -> 
     assert results_table(ROWS).csv() == results_table(slow).csv()
     assert results_table(ROWS).markdown() == results_table(slow).markdown()
     assert "8.8" in text_of(slow) and text_of(ROWS) != text_of(slow)
-
-
-def text_of_table(table: Any) -> str:
-    console = Console(width=200, file=io.StringIO())
-    console.print(table)
-    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
 def test_checkpoints_have_a_column_and_a_table_of_their_own() -> None:
