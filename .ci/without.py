@@ -58,7 +58,17 @@ print(f"{len(names())} agents, {len(IDS)} ids, {len(data_sets())} data sets; SH 
 """
 DEMO = "--budget 2000 --runs 20 --workers 1"
 COMMANDS = ("list agents", "list envs", "list experiments", "show SH", "show BAI-Gaussian64-v0", "cite SH")
-MAIN = "from bai_gym.cli.main import main; main()"
+MAIN = """
+import sys
+from bai_gym.cli.main import main
+for line in sys.argv[1:]:  # one after the other in one process: to start takes longer than most of them
+    sys.argv = ["bai-gym", *line.split()]
+    try:
+        main()
+    except SystemExit as stop:
+        if stop.code:
+            sys.exit(f"bai-gym {line}")
+"""
 SCOPES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
@@ -102,19 +112,18 @@ def of_library(root: Path) -> int:
     return sum(code_lines(path) for top in ("bai_gym", "agents") for path in (root / top).rglob("*.py"))
 
 
-def commands(check: str, folder: Path) -> list[list[str]]:
+def arguments_of(check: str, folder: Path) -> list[str]:
     """Return the arguments of Python for a check."""
     if check == "imports":
-        return [["-c", IMPORTS]]
+        return ["-c", IMPORTS]
     if check == "docs":
-        return [["-m", "mkdocs", "build", "--strict", "--quiet"]]
+        return ["-m", "mkdocs", "build", "--strict", "--quiet"]
     if check == "tests":
-        return [["-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", "tests"]]
+        return ["-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", "tests"]
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
     demo = re.search(r"/bai-gym (run .*)\$\(DEMO_ARGS\)", makefile)
     assert demo is not None
-    arguments = [*COMMANDS, f"{demo[1]} {DEMO} --out {folder / 'demo'}"]
-    return [["-c", MAIN, *each.split()] for each in arguments]
+    return ["-c", MAIN, *COMMANDS, f"{demo[1]} {DEMO} --out {folder / 'demo'}"]
 
 
 def main() -> None:
@@ -125,21 +134,23 @@ def main() -> None:
     parser.add_argument("wings", nargs="+", choices=["all", *names], metavar="WING", help=", ".join(names))
     parser.add_argument("--only", action="append", choices=checks, help="this check; may be repeated")
     parser.add_argument("--keep", action="store_true", help="keep the copy")
+    parser.add_argument("--lines", action="store_true", help="say how many lines of code are left")
     given = parser.parse_args()
     wings = sorted(with_needing(names if "all" in given.wings else given.wings))
     folder = Path(tempfile.mkdtemp(prefix="bai-gym-without-"))
     copied(folder, {*wings})
-    print(f"{folder}: without {', '.join(wings)}, {of_library(folder):,} of {of_library(ROOT):,} lines of code")
+    print(f"{folder}: without {', '.join(wings)}")
+    if given.lines:
+        print(f"{of_library(folder):,} of {of_library(ROOT):,} lines of code")
     environ = {**os.environ, "PYTHONPATH": str(folder), "NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": ""}
     environ["BAI_GYM_WITHOUT"] = " ".join(wings)
     for check in given.only or checks:
-        for arguments in commands(check, folder):
-            done = subprocess.run(
-                [sys.executable, *arguments], cwd=folder, env=environ, capture_output=True, text=True, check=False
-            )
-            if done.returncode:
-                what = " ".join(part for part in arguments if "\n" not in part)
-                sys.exit(f"{check}: failed, {what}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
+        arguments = arguments_of(check, folder)
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=folder, env=environ, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            sys.exit(f"{check}: failed\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
         print(f"{check}: {(done.stdout.strip().splitlines() or ['done'])[-1]}", flush=True)
     if not given.keep:
         shutil.rmtree(folder)

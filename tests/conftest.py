@@ -11,13 +11,18 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import settings
+
+from bai_gym.cli import console, main
+from bai_gym.cli.main import app
+from bai_gym.sampling import compiler
 
 # The same examples everywhere, however long they take: whether a change passes must not depend on day or machine.
 # `pytest --hypothesis-profile=default` looks for new ones.
@@ -105,6 +110,50 @@ def _displays(items: int, rng: np.random.Generator) -> str:
     """Five displays of each item in the format of the Open Bandit Dataset, a few of them with a click."""
     rows = [f"{n},2019-11-24,{n % items},{n % 3 + 1},{int(rng.random() < 0.1)}\n" for n in range(5 * items)]
     return ",timestamp,item_id,position,click\n" + "".join(rows)
+
+
+@pytest.fixture
+def apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An empty folder without data, for commands that print as into a file."""
+    monkeypatch.setenv("BAI_GYM_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("BAI_GYM_CACHE", str(tmp_path / "derived"))
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.setattr(console.OUT, "width", console.FILE_WIDTH)
+    monkeypatch.setattr(compiler, "NOTE_AFTER", 600.0)  # what is compiled depends on what ran before on this machine
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def command(apart: None, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[str, str]]:
+    """Run a command in this process, and return what it printed."""
+
+    def run(*words: str) -> tuple[str, str]:
+        assert not app(list(words), standalone_mode=False, prog_name="bai-gym")
+        return capsys.readouterr()
+
+    return run
+
+
+class Outcome(NamedTuple):
+    """How a command ended."""
+
+    code: object
+    out: str
+    err: str
+
+
+@pytest.fixture
+def outcome(apart: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """Run a command line in this process as a shell does."""
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main replaces it
+
+    def run(*words: str) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["bai-gym", *words])
+        with pytest.raises(SystemExit) as left:
+            main()
+        return Outcome(left.value.code, *capsys.readouterr())
+
+    return run
 
 
 Background = Callable[..., "subprocess.Popen[bytes]"]

@@ -25,6 +25,4 @@ def test_streams_are_the_same_on_every_machine() -> None:
 def test_different_addresses_give_different_streams() -> None:
     paths = [(), ("a",), ("b",), ("a", 0), ("a", 1), (0, "a"), (0,), (1,), (0, 0), ("ab",), ("a", "b"), ("b", "a")]
     streams = {(seed, path): tuple(generator(seed, *path).random(4)) for seed in (0, 1, 2**40) for path in paths}
-    for one, other in itertools.combinations(streams, 2):
-        assert streams[one] != streams[other], (one, other)
     assert len(set(itertools.chain.from_iterable(streams.values()))) == 4 * len(streams)

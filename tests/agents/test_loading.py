@@ -14,9 +14,9 @@ import pytest
 from bai_gym import compare
 from bai_gym.agents import make
 from bai_gym.api import agent_source, make_cells, parse_agent
-from bai_gym.cli.main import app
 from bai_gym.errors import AgentError, BaiGymError, ParameterError, UnknownNameError
 
+Command = Callable[..., tuple[str, str]]
 MINE = """
 from __future__ import annotations
 import helpers
@@ -64,15 +64,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path
     for name in ("helpers", "package", "package.other", "package.part"):
         sys.modules.pop(name, None)
-
-
-@pytest.fixture
-def command(folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    def run(*words: str) -> str:
-        assert not app(list(words), standalone_mode=False)
-        return str(capsys.readouterr().out)
-
-    return run
 
 
 @pytest.mark.each(
@@ -128,9 +119,10 @@ def test_functions_may_import_modules_of_the_folder(folder: Path, workers: int) 
         make("mine.py:First").act({"means": np.array([1.0, 2.0]), "remaining": np.zeros(1)})
 
 
-def test_a_command_plays_them_and_names_them_in_its_rerun_command(command: Callable[..., str], folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_a_command_plays_them_and_names_them_in_its_rerun_command(command: Command) -> None:
     words = ["--agent", "mine.py:First", "--agent", "mine.py:First(start=1)", "--agent", "SH", "--runs", "40"]
-    assert "│ First(start=1) " in command("run", "BAI-Bernoulli3-v0", "--budget", "9", *words, "--out", "a")
+    assert "│ First(start=1) " in command("run", "BAI-Bernoulli3-v0", "--budget", "9", *words, "--out", "a")[0]
     rows = pq.read_table("a/results.parquet").to_pylist()
     assert [row["agent"] for row in rows] == ["First", "First(start=1)", "SH"]
     assert "mine.py:First(start=1)" in rows[1]["rerun"]
@@ -139,11 +131,12 @@ def test_a_command_plays_them_and_names_them_in_its_rerun_command(command: Calla
     assert again["errors"] == rows[1]["errors"] and again["digest"] == rows[1]["digest"]
 
 
-def test_a_theorem_does_not_cover_a_class_that_is_derived_from_its_agent(command: Callable[..., str]) -> None:
+@pytest.mark.usefixtures("folder")
+def test_a_theorem_does_not_cover_a_class_that_is_derived_from_its_agent(command: Command) -> None:
     """Such a class may play differently under the inherited name."""
     words = ("run", "BAI-Bernoulli3-v0", "--runs", "5", "--budget", "90", "--bounds", "--agent")
-    assert "Karnin" in command(*words, "SH")
-    assert "Karnin" not in command(*words, "mine.py:Same")
+    assert "Karnin" in command(*words, "SH")[0]
+    assert "Karnin" not in command(*words, "mine.py:Same")[0]
 
 
 def test_a_change_of_the_file_or_of_what_it_imports_is_seen(folder: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 from scipy.stats import beta, kstest
 
 from bai_gym.analysis.bootstrap import check_samples, resample
-from bai_gym.analysis.intervals import percentile
 from bai_gym.errors import ParameterError
 
 
@@ -23,14 +22,6 @@ def test_with_one_task_it_is_the_posterior_of_jeffreys(ones: int, runs: int) -> 
     drawn = resample(columns_of((ones, runs)), [("a",)], samples=10_000, seed=1, unseen=0.5)
     assert drawn.shape == (10_000, 1)
     assert kstest(drawn[:, 0], beta(ones + 0.5, runs - ones + 0.5).cdf).pvalue > 1e-6
-
-
-def test_an_interval_of_an_agent_that_never_errs_has_a_width() -> None:
-    # Jeffreys: the upper end is the quantile of Beta(1/2, 100.5), and the lower end the estimate, 0.
-    drawn = resample(columns_of((0, 100)), [("a",)], samples=100_000, seed=0, unseen=0.5)
-    lower, upper = percentile(0.0, drawn[:, 0], 0.95)
-    assert lower == 0.0
-    assert upper == pytest.approx(beta(0.5, 100.5).ppf(0.975), rel=0.03)
 
 
 def test_runs_have_one_weight_for_all_columns() -> None:

@@ -119,7 +119,7 @@ def test_the_same_seed_gives_the_same_bytes_and_an_interrupted_audit_resumes(
 
 
 def test_agents_play_by_their_own_sampling_rule() -> None:
-    plan = Plan(instances=4, variations=2, runs=10, most=20, certified=100)
+    plan = Plan(instances=2, variations=1, runs=10, most=20, certified=20)
     words: dict[str, Any] = {"cap": 200, "arms": (2, 2), "plan": plan, "progress": False}
     right = audit("EB-TCI", rewards="bernoulli", **words)
     assert right.delta == 0.1 and right.verdict == "not refuted"  # the agent's own delta

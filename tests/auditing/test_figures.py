@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,6 @@ import pytest
 from bai_gym.auditing import GALLERY, Audit, Looks, Plan, audit
 from bai_gym.auditing.commands import audits
 from bai_gym.auditing.figures import audit_page
-from bai_gym.cli.main import app
 from bai_gym.errors import ParameterError
 
 PLAN = Plan(instances=16, variations=4, runs=25, most=50, certified=500)
@@ -42,17 +42,9 @@ def test_a_page_shows_the_audit_and_loads_nothing() -> None:
         assert page.count("<svg") == 1 and 'role="img"' in page
 
 
-def command(*words: str) -> None:
-    assert not app(list(words), standalone_mode=False)
-
-
-def test_an_audit_prints_its_verdict_and_leaves_what_repeats_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_audit_prints_its_verdict_and_leaves_what_repeats_it(command: Callable[..., tuple[str, str]]) -> None:
     pytest.importorskip("matplotlib")
-    monkeypatch.chdir(tmp_path)
-    command("audit", "gk16-plugin", "--cap", "60", "--arms", "2", "--out", "found")
-    out = capsys.readouterr().out
+    out, _ = command("audit", "gk16-plugin", "--cap", "60", "--arms", "2", "--out", "found")
     assert out.startswith("gk16-plugin: refuted (delta 0.05, bounded rewards, cap 60)")
     names = ("audit.json", "counterexample.py", "counterexample.csv", "audit.html", "audit.png")
     assert all(f": found/{name}\n" in out and Path("found", name).is_file() for name in names)

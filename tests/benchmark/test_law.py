@@ -93,13 +93,13 @@ FIND_ONE = [variant for variant in VARIANTS if BestArm.name in agents.make(varia
 def both_ways(
     agent: Any, bandit: Bandit, steps_budget: int = BUDGET, task: Task | None = None
 ) -> tuple[Rollout, Rollout]:
-    """Return 3,000 episodes by blocks (a quarter of structured agents), and as many others by steps of the batch form.
+    """Return 3,000 episodes by blocks (a quarter of slow agents), and as many others by steps of the batch form.
 
     Of the latter, pulls that the agent has not asked for are taken away again; the other statistics still have them.
     """
-    runs = RUNS
+    runs = RUNS // 4 if agent.needs_features or agent.name == "RHO" else RUNS  # designs and plans take time
     if agent.needs_features:
-        bandit, runs = FeatureBandit(bandit, FEATURES[: bandit.num_arms]), RUNS // 4  # designs take time
+        bandit = FeatureBandit(bandit, FEATURES[: bandit.num_arms])
     elif {"prior", "variances"} <= agent.knows:  # agents of the wing that has this bandit
         from bai_gym.bandits import GaussianPrior
         from bai_gym.correlated import PriorBandit

@@ -101,11 +101,6 @@ def test_needs_are_shown_for_the_parameters(command: Command) -> None:
         assert f"oracle knowledge: {knows}\n  minimum budget: {least}\n" in command("show", name), name
 
 
-def test_an_agent_is_shown_with_parameters_that_it_has(command: Command) -> None:
-    text = command("show", "CR-C(sigma=0.5)")
-    assert text.startswith("CR-C(sigma=0.5)") and "oracle knowledge: none" in text
-
-
 @pytest.mark.each("entry", IDS)
 def test_every_environment_can_be_shown(command: Command, entry: Registration) -> None:
     text = command("show", entry.id)

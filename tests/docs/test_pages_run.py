@@ -36,7 +36,7 @@ NEEDED = ("stable_baselines3", "pandas", "minari", "sqlalchemy")  # of the extra
 SMALLER = "tested with: "
 ELSEWHERE = "run by "
 NOWHERE = "not run: "
-SIZED = ("reproduce", "run", "train")
+SIZED = ("plan", "reproduce", "run", "train")
 
 FOLLOW = """
 import json, sys

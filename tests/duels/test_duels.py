@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ import pytest
 from scipy.special import expit
 
 from bai_gym import evaluate
-from bai_gym.cli.main import main
 from bai_gym.duels import (
     BradleyTerry,
     Condorcet,
@@ -215,7 +215,7 @@ def test_problems_by_hand(tmp_path: Path) -> None:
 
 
 def test_a_ranking_says_who_is_the_strongest_and_how_sure_that_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, outcome: Callable[..., tuple[object, str, str]]
 ) -> None:
     rng, names, (left, right) = np.random.default_rng(0), np.array([*"vwxyz"]), pairs(5)
     one, other = np.repeat(left, 60), np.repeat(right, 60)
@@ -234,20 +234,14 @@ def test_a_ranking_says_who_is_the_strongest_and_how_sure_that_is(
     cycle = {"model_a": [*"abc"] * 40, "model_b": [*"bca"] * 40, "winner": ["model_a"] * 120}
     assert ranking(cycle).misfit < 1e-6 and len(ranking(cycle).sentences()) == 4
 
-    def command(*words: str) -> tuple[Any, str, str]:
-        monkeypatch.setattr("sys.argv", ["bai-gym", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code, *capsys.readouterr()
-
     file = tmp_path / "log.csv"
     file.write_text(
         "a,b,won\n" + "\n".join(f"{i},{j},{k}" for i, j, k in zip(names[one], names[other], won, strict=True))
     )
-    code, out, err = command("rank", str(file), "--first", "a", "--second", "b", "--winner", "won")
+    code, out, err = outcome("rank", str(file), "--first", "a", "--second", "b", "--winner", "won")
     assert (code, err) == (0, "") and out.startswith("v is the strongest with probability")
     file.write_text("model_a,model_b,winner\nx,y,x\n")
-    code, out, err = command("rank", str(file))
+    code, out, err = outcome("rank", str(file))
     assert (code, out) == (2, "") and "three or more sides" in err
 
 

@@ -78,26 +78,6 @@ def test_equal_costs_are_a_budget_of_pulls() -> None:
     assert (pulls.budget, pulls.costs, pulls.pull_cost) == (6, None, 0.005)
 
 
-def test_a_batch_of_one_is_the_scalar_environment() -> None:
-    keywords: dict[str, Any] = {"means": [0.1, 0.5, 0.2], "costs": [1.0, 2.0, 0.5], "budget": 30.0}
-    one, batch = BestArmEnv("custom", **keywords), BestArmVectorEnv("custom", num_envs=1, **keywords)
-    rng = np.random.default_rng(0)
-    seen, _ = one.reset(seed=5)
-    together, _ = batch.reset(seed=5)
-    for _ in range(200):
-        affordable = np.flatnonzero(seen["costs"] <= seen["remaining"])
-        action = int(rng.choice(affordable)) if affordable.size else 3
-        seen, reward, terminated, truncated, info = one.step(action)
-        together, rewards, ends, cuts, infos = batch.step([action])
-        assert (reward, terminated, truncated) == (rewards[0], ends[0], cuts[0])
-        assert all((together[name][0] == seen[name]).all() for name in seen)
-        assert infos["phase"][0] == info["phase"]
-        if terminated:
-            assert infos["unspent"][0] == info["unspent"]
-            break
-    assert terminated
-
-
 @pytest.mark.each(
     "keywords",
     [

@@ -35,6 +35,7 @@ OTHER: list[tuple[str, dict[str, Any]]] = [
     ("BAI-Gaussian32-v0", {"noisy_best": False, "instance": "fixed"}),
     ("BAI-Gaussian8-v0", {"batch_size": 3, "delay": 1}),
     ("BAI-PairedGaussian10-v0", {"pairs": True}),
+    ("BAI-Custom-v0", {"means": [0.1, 0.5, 0.2], "costs": [1.0, 2.0, 0.5]}),
     ("BAI-LinearSphere8-v0", {"instance": "fixed"}),
     ("BAI-CustomLinear-v0", {"link": "log"}),
 ]
@@ -73,6 +74,8 @@ def sampled(space: gym.Space[Any], rng: np.random.Generator, env: Any) -> Any:
     action, num_arms = space.sample(), env.num_arms
     if env.action_encoding.masked:
         return action % min(num_arms, *env.episode_spec.task.sizes(num_arms))
+    if env.episode_spec.costs is not None:
+        return int(rng.choice(np.flatnonzero(env.action_masks())))
     stops_half = isinstance(space, gym.spaces.Discrete) and space.n == 2 * num_arms
     return action % num_arms if stops_half and rng.random() < 0.7 else action
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import html.parser
 import re
-import sys
 import textwrap
-import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from bai_gym import Comparison, api
-from bai_gym.cli import main
 from bai_gym.errors import BaiGymError
 from bai_gym.leaderboard.apart import Apart
 from bai_gym.leaderboard.official import (
@@ -278,25 +277,14 @@ def test_who_fails_is_not_ranked(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_commands_check_and_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_commands_check_and_run(tmp_path: Path, outcome: Callable[..., tuple[object, str, str]]) -> None:
     """The same fresh seed gives the same bytes of page and table."""
     folder = tmp_path / "leaderboard"
     written(folder / "evaluation.toml", SMALL.replace("runs = 100", "runs = 20"))
     bad = '[[submissions]]\nname = "Bad"\nagent = "bad.py:Bad"\nauthor = "me"\nabout = "Fails."\n'
     written(folder / "submissions.toml", LIST + bad)
     written(folder / "bad.py", "class Bad:\n    def act(self, observation): raise ValueError('no')\n")
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main replaces it
-    monkeypatch.chdir(tmp_path)
-
-    def command(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bai-gym", "leaderboard", *words])
-        with pytest.raises(SystemExit) as left:
-            main()
-        assert isinstance(left.value.code, int)
-        return (left.value.code, *capsys.readouterr())
-
+    command = partial(outcome, "leaderboard")
     code, out, _ = command("check", "SH")
     assert code == 0 and out.splitlines()[-1] == "SH: plays by the rules."
     project = Path(__file__).resolve().parents[2] / "examples/leaderboard/assignment/project"

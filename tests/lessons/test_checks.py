@@ -34,17 +34,6 @@ def exercise_names() -> list[str]:
     return [line.split()[-1] for line in text.splitlines() if line.startswith("# %% ")]
 
 
-@pytest.mark.each("name", exercise_names())
-def test_a_right_solution_passes(name: str, checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    assert not checks.passed(name)
-    capsys.readouterr()
-    getattr(checks, name)(right(name))
-    said = capsys.readouterr().out
-    assert said.startswith("Right: ") and said.count("\n") == 1
-    assert checks.passed(name)
-    assert capsys.readouterr().out == ""
-
-
 # What others write who are right, too
 OTHERS: dict[str, Callable[..., Any]] = {
     "recommend": lambda o: max(np.flatnonzero(o["pulls"]), key=lambda arm: o["means"][arm]),

@@ -12,14 +12,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from bai_gym.cli import console
-from bai_gym.cli.main import app
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import OutputError, ParameterError
 from bai_gym.papers import Claim, Experiment, Panel, Setting
 from bai_gym.papers import commands as reproduce
 from bai_gym.papers.model import Lower
-from bai_gym.sampling import compiler
 from bai_gym.theory import optimal_value
 
 BERNOULLI = {"means": [0.9, 0.3, 0.1], "distribution": "bernoulli"}
@@ -44,19 +41,12 @@ Reproduce = Callable[..., tuple[str, str]]
 
 
 @pytest.fixture
-def reproduced(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Reproduce:
+def reproduced(command: Reproduce, monkeypatch: pytest.MonkeyPatch) -> Reproduce:
     """Reproduce a made-up experiment in this process, in an empty folder, and return what was printed."""
-    monkeypatch.setenv("BAI_GYM_DATA", str(tmp_path / "data"))
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
-    monkeypatch.setattr(console.OUT, "width", console.FILE_WIDTH)
-    monkeypatch.setattr(compiler, "NOTE_AFTER", 600.0)
-    monkeypatch.chdir(tmp_path)
 
     def run(experiment: Experiment, *words: str) -> tuple[str, str]:
         monkeypatch.setattr(reproduce, "find", {experiment.id: experiment}.__getitem__)
-        line = ["reproduce", experiment.id, "--workers", "1", *words]
-        assert not app(line, standalone_mode=False)
-        return capsys.readouterr()
+        return command("reproduce", experiment.id, "--workers", "1", *words)
 
     return run
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import numpy as np
@@ -16,43 +18,22 @@ from bai_gym.analysis.intervals import wilson
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 from bai_gym.report import canvas
 from bai_gym.report.figures import error_curves, instance_plot
+from bai_gym.results.result import Result
 
 matplotlib = pytest.importorskip("matplotlib")
 
-
-@dataclass(frozen=True)
-class Row:
-    """A result as reports read it."""
-
-    agent: str
-    budget: int
-    errors: int
-    runs: int = 2000
-    env: str = "BAI-Gaussian4-v0"
-    simple_regret: float = 0.0123
-    simple_regret_se: float = 0.0011
-    mean_pulls: np.ndarray = field(default_factory=lambda: np.full(4, 25.0))
-    unspent: float = 0.0
-    sample_complexity: float = 500.0
-    sample_quantiles: tuple[float, ...] = (500.0,) * 7
-    truncated: int = 0
-    seconds: float = 1.25
-    knows: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    checkpoint: int | None = None
-
-    @property
-    def error_probability(self) -> float:
-        return self.errors / self.runs
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        return wilson(self.errors, self.runs)
-
-
+result = partial(
+    run_path(str(Path(__file__).with_name("rows.py")))["result"],
+    env="BAI-Gaussian4-v0",
+    runs=2000,
+    mean_pulls=np.full(4, 25.0),
+)
 ROWS = [
-    *(Row("SH", budget, errors) for budget, errors in ((500, 900), (1000, 500), (2000, 260))),
-    *(Row("SHVar", budget, errors, knows=("variances",)) for budget, errors in ((500, 700), (1000, 360), (2000, 0))),
+    *(result("SH", budget=budget, errors=errors) for budget, errors in ((500, 900), (1000, 500), (2000, 260))),
+    *(
+        result("SHVar", budget=budget, errors=errors, knows=("variances",))
+        for budget, errors in ((500, 700), (1000, 360), (2000, 0))
+    ),
 ]
 
 
@@ -101,7 +82,7 @@ def test_what_a_reader_needs_is_written_down(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_chance_is_a_line_where_it_fits_and_a_number_where_it_does_not(tmp_path: Path) -> None:
-    low = [replace(row, errors=row.errors // 10) for row in ROWS]
+    low = [result(row.agent, budget=row.budget, errors=row.errors // 10) for row in ROWS]
     for rows, options, words in (
         (ROWS, {}, "dashed: a random guess, 1 − 1/K = 0.75"),
         (low, {}, "above the axis: a random guess, 1 − 1/K = 0.75"),
@@ -114,7 +95,7 @@ def test_chance_is_a_line_where_it_fits_and_a_number_where_it_does_not(tmp_path:
 def test_a_guess_errs_more_often_among_more_arms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: dict[str, Any] = {}
     monkeypatch.setattr(canvas, "write", lambda figure, target: drawn.setdefault("figure", figure))
-    rows = [Row("SH", 500, 900, env=f"E{arms}", mean_pulls=np.ones(arms)) for arms in (2, 4, 8)]
+    rows = [result(errors=900, env=f"E{arms}", mean_pulls=np.ones(arms)) for arms in (2, 4, 8)]
     error_curves(rows, tmp_path / "figure.png", x="num_arms")
     (guess,) = [line for line in drawn["figure"].axes[0].lines if line.get_linestyle() == "--"]
     assert guess.get_xydata().tolist() == [[2, 0.5], [4, 0.75], [8, 0.875]]
@@ -122,7 +103,7 @@ def test_a_guess_errs_more_often_among_more_arms(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.slow
 def test_curves_over_the_pulls_of_a_run(tmp_path: Path) -> None:
-    rows = [Row("SH", 3000, 2000 - point // 2, checkpoint=point) for point in range(100, 3001, 100)]
+    rows = [result(budget=3000, errors=2000 - point // 2, checkpoint=point) for point in range(100, 3001, 100)]
     text = text_of(error_curves(rows, tmp_path / "pulls.svg", x="checkpoint", chance=None, log=True))
     assert " pulls " in f" {text} " and "budget" not in text
     assert "3,000" in text and "1,000" in text  # a linear axis: checkpoints are times
@@ -185,7 +166,7 @@ def test_folders_are_made_and_unwritable_paths_named(tmp_path: Path) -> None:
     ],
 )
 def test_misleading_figures_are_refused(
-    tmp_path: Path, rows: list[Row], options: dict[str, object], message: str
+    tmp_path: Path, rows: list[Result], options: dict[str, object], message: str
 ) -> None:
     with pytest.raises(ParameterError, match=message):
         error_curves(**{"results": rows, "path": tmp_path / "figure.png", **options})  # type: ignore[arg-type]

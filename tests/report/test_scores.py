@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from bai_gym import Comparison
 from bai_gym.report import canvas
 from bai_gym.report.scores import aggregate_intervals, performance_profiles
 from bai_gym.results.aggregate import Aggregate, aggregate
-from bai_gym.results.result import Runs, summarize
 
 matplotlib = pytest.importorskip("matplotlib")
 
 
-def episodes(errors: int, runs: int = 40) -> Runs:
-    wrong = np.arange(runs) < errors
-    zeros = np.zeros(runs, int)
-    return Runs(zeros, zeros, ~wrong, 0.5 * wrong, zeros + 9, wrong & False, np.full(4, runs))
+MADE = run_path(str(Path(__file__).parents[1] / "results" / "made.py"))
+first, episodes, compared = MADE["first"], MADE["episodes"], MADE["compared"]
 
 
 @pytest.fixture(scope="module")
 def scores() -> Aggregate:
-    outcomes = {(agent, "E", n): episodes(errors * n) for agent, errors in (("A", 1), ("B", 3)) for n in (1, 2, 4, 8)}
-    rows = [summarize(*key, runs, ("range",) if key[0] == "B" else (), ()) for key, runs in outcomes.items()]
+    outcomes = {
+        (agent, "E", n): episodes(first(errors * n, 40)) for agent, errors in (("A", 1), ("B", 3)) for n in (1, 2, 4, 8)
+    }
+    rows = [replace(row, knows=("range",) if row.agent == "B" else ()) for row in compared(outcomes)]
     return aggregate(Comparison(tuple(rows), outcomes))
 
 

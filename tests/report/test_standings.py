@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
+from pathlib import Path
+from runpy import run_path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from bai_gym import Comparison
@@ -14,27 +16,17 @@ from bai_gym.report.aggregates import aggregate_table
 from bai_gym.report.standings import leaderboards_table
 from bai_gym.results.aggregate import Aggregate, aggregate
 from bai_gym.results.leaderboard import leaderboards
-from bai_gym.results.result import Result, Runs, summarize
 
-
-def episodes(errors: int, runs: int = 40) -> Runs:
-    wrong = np.arange(runs) < errors
-    zeros = np.zeros(runs, int)
-    return Runs(zeros, zeros, ~wrong, 0.5 * wrong, zeros + 9, wrong & False, np.full(4, runs))
-
-
+MADE = run_path(str(Path(__file__).parents[1] / "results" / "made.py"))
+first, episodes, compared = MADE["first"], MADE["episodes"], MADE["compared"]
 KNOWS = {"A_1": ("range", "variances"), "B": (), "C|": ()}
 NOTES = {"A_1": (), "B": ("a note; 5 %",), "C|": ("a note; 5 %", "another")}
 OUTCOMES = {
-    (agent, "E", budget): episodes(errors // (budget // 50))
+    (agent, "E", budget): episodes(first(errors // (budget // 50), 40))
     for agent, errors in (("A_1", 0), ("B", 20), ("C|", 22))
     for budget in (50, 100)
 }
-ROWS: list[Result] = [summarize(*key, runs, KNOWS[key[0]], NOTES[key[0]]) for key, runs in OUTCOMES.items()]
-
-
-def compared(outcomes: dict[tuple[str, str, int], Runs]) -> Comparison:
-    return Comparison(tuple(summarize(*key, runs, (), ()) for key, runs in outcomes.items()), outcomes)
+ROWS = [replace(row, knows=KNOWS[row.agent], notes=NOTES[row.agent]) for row in compared(OUTCOMES)]
 
 
 BOARDS = leaderboards(Comparison(tuple(ROWS), OUTCOMES))
@@ -74,14 +66,14 @@ def test_leaderboard_as_csv_has_every_digit() -> None:
 
 
 def test_leaderboards_say_what_a_reader_must_know() -> None:
-    others = {("A_1", "F", 50): episodes(3), ("B", "F", 50): episodes(3)}
+    others = {("A_1", "F", 50): episodes(first(3, 40)), ("B", "F", 50): episodes(first(3, 40))}
     optima = {("F", 50): 0.95}
     boards = leaderboards(compared({**OUTCOMES, **others}), optima=optima)
     text = leaderboards_table(boards).markdown()
     assert "| env | budget | rank [95 %] |" in text and "| excess error [95 %] |" in text
     assert "| F | 50 | 1 [1, 2] | A_1 | 40 |" in text and "unknown |" in text
     assert "not paired" not in text and "The tests are not paired" in leaderboards_table(leaderboards(ROWS)).markdown()
-    mixed = leaderboards(compared({**OUTCOMES, ("D", "E", 50): episodes(3, 50)}))
+    mixed = leaderboards(compared({**OUTCOMES, ("D", "E", 50): episodes(first(3, 50))}))
     text = leaderboards_table(mixed).markdown()
     assert "Some tests are not paired" in text and "Not in the mean over budgets on E: D, for want" in text
     gap = next(csv.DictReader(io.StringIO(leaderboards_table(leaderboards(compared(others), optima=optima)).csv())))

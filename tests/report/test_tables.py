@@ -6,7 +6,9 @@ import csv
 import io
 import math
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import numpy as np
@@ -14,65 +16,30 @@ import pytest
 from rich.console import Console
 
 import bai_gym
-from bai_gym.analysis.intervals import wilson
 from bai_gym.cli.output import print_results
 from bai_gym.report.tables import checkpoint_table, results_table
+from bai_gym.results.result import Result
 
-
-@dataclass(frozen=True)
-class Row:
-    """A result as reports read it."""
-
-    agent: str
-    errors: int
-    budget: int = 500
-    runs: int = 1000
-    env: str = "BAI-Gaussian64-v0"
-    simple_regret: float = 0.0123
-    simple_regret_se: float = 0.0011
-    mean_pulls: np.ndarray = field(default_factory=lambda: np.array([125.25, 374.75]))
-    unspent: float = 0.0
-    sample_complexity: float = 500.0
-    sample_quantiles: tuple[float, ...] = (500.0,) * 7
-    truncated: int = 0
-    seconds: float = 1.25
-    knows: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    checkpoint: int | None = None
-    seed: int | None = 0
-    arm_names: tuple[str, ...] = ()
-    arm_means: tuple[float, ...] = ()
-    best_arms: tuple[str, ...] = ()
-    most_recommended: tuple[str, float] | None = None
-    delta: float | None = None
-    lower_bound: float | None = None
-    rewards: str = ""
-    costs: tuple[float, ...] = ()
-    money_spent: float | None = None
-    over_bound: float | None = None
-
-    @property
-    def error_probability(self) -> float:
-        return self.errors / self.runs
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        return wilson(self.errors, self.runs)
-
-
+result = run_path(str(Path(__file__).with_name("rows.py")))["result"]
 ROWS = [
-    Row("SH", 120, budget=5000, seconds=3.0),
-    Row("SHVar", 80, budget=5000, knows=("variances",)),
-    Row("SHVar", 240, knows=("variances",)),
-    Row("VBR", 240, notes=("reading A of the schedule; the paper could not be consulted",)),
-    Row("uniform", 301, notes=("a second note", "reading A of the schedule; the paper could not be consulted")),
+    result("SH", errors=120, budget=5000, seconds=3.0),
+    result("SHVar", errors=80, budget=5000, knows=("variances",)),
+    result("SHVar", errors=240, knows=("variances",)),
+    result("VBR", errors=240, notes=("reading A of the schedule; the paper could not be consulted",)),
+    result(
+        "uniform", errors=301, notes=("a second note", "reading A of the schedule; the paper could not be consulted")
+    ),
 ]
 
 
-def text_of(rows: list[Row], optima: dict[tuple[str, int], float] | None = None) -> str:
-    console = Console(file=io.StringIO(), width=160, color_system=None)
-    console.print(results_table(rows, optima).rich())
+def text_of_table(table: Any) -> str:
+    console = Console(width=200, file=io.StringIO(), color_system=None)
+    console.print(table)
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def text_of(rows: list[Result], optima: dict[tuple[str, int], float] | None = None) -> str:
+    return text_of_table(results_table(rows, optima).rich())
 
 
 def body_of(markdown: str) -> list[list[str]]:
@@ -93,7 +60,7 @@ def test_order_of_the_input_does_not_matter(form: str) -> None:
 
 def test_markdown_row_in_full() -> None:
     # 80 errors of 1,000: Wilson's 95 % interval is (0.0647, 0.0985), half width 0.017: three decimals.
-    row = Row("SHVar", 80, budget=5000, knows=("variances", "complexity"))
+    row = result("SHVar", errors=80, budget=5000, knows=("variances", "complexity"))
     head = "| agent | budget | runs | error probability [95 %] | simple regret ± se | oracle knowledge |"
     text = "| SHVar | 5,000 | 1,000 | 0.080 [0.065, 0.098] | 0.0123 ± 0.0011 | variances, complexity |"
     assert results_table([row]).markdown() == f"{head}\n| --- | ---: | ---: | ---: | ---: | --- |\n{text}\n"
@@ -137,8 +104,8 @@ def test_agents_that_stop_by_themselves_show_their_pulls() -> None:
 
 def test_pulls_are_held_against_their_lower_bound_where_it_is_known() -> None:
     plain = replace(ROWS[0], sample_quantiles=(300.0, 400.0, 450.0, 480.0, 500.0, 510.0, 520.0))
-    known = replace(plain, delta=0.1, lower_bound=200.0, over_bound=2.5)
-    below = replace(known, agent="T3C", truncated=3, over_bound=0.75)
+    known = replace(plain, delta=0.1, lower_bound=200.0)
+    below = replace(known, agent="T3C", truncated=3, lower_bound=500.0 / 0.75)
     table = results_table([known, replace(plain, agent="LUCB"), below])
     cells = {line[0]: line for line in body_of(table.markdown())}
     column = body_of("\n\n" + table.markdown())[0].index("mean pulls / lower bound")
@@ -155,7 +122,9 @@ def test_pulls_are_held_against_their_lower_bound_where_it_is_known() -> None:
 
 
 def test_csv_reads_back_exactly() -> None:
-    third = Row("SH", 1, runs=3, simple_regret=1 / 3, mean_pulls=np.array([1 / 3, 499 + 2 / 3]), notes=("a, b", "c"))
+    third = result(
+        errors=1, runs=3, simple_regret=1 / 3, mean_pulls=np.array([1 / 3, 499 + 2 / 3]), notes=("a, b", "c")
+    )
     (record,) = csv.DictReader(io.StringIO(results_table([third]).csv()))
     assert float(record["error_probability"]) == 1 / 3
     assert (float(record["error_probability_lower"]), float(record["error_probability_upper"])) == third.interval
@@ -183,15 +152,9 @@ def test_files_do_not_depend_on_the_time_it_took_and_the_terminal_shows_it() -> 
     assert "8.8" in text_of(slow) and text_of(ROWS) != text_of(slow)
 
 
-def text_of_table(table: Any) -> str:
-    console = Console(width=200, file=io.StringIO())
-    console.print(table)
-    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
-
-
 def test_checkpoints_have_a_column_and_a_table_of_their_own() -> None:
     rows = [
-        Row(agent, errors - point // 10, budget=500, checkpoint=point)
+        result(agent, errors=errors - point // 10, checkpoint=point)
         for agent, errors in (("SH", 900), ("A", 800))
         for point in range(100, 501, 100)
     ]

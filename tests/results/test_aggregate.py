@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import pytest
 from scipy.stats import beta
 
 import bai_gym
-from bai_gym import Comparison, aggregate
+from bai_gym import aggregate
 from bai_gym.analysis.metrics import AGGREGATES
 from bai_gym.errors import ParameterError, UnknownNameError
 from bai_gym.results.result import Runs, summarize
@@ -19,27 +21,8 @@ from bai_gym.results.result import Runs, summarize
 Outcomes = dict[tuple[str, str, int], Runs]
 
 
-def episodes(wrong: Any, regret: Any = None, num_arms: int = 4, sets: bool = False) -> Runs:
-    """Outcomes of runs, given which of them are wrong; with simple regret 1 there unless given."""
-    wrong = np.asarray(wrong, dtype=bool)
-    runs = wrong.size
-    return Runs(
-        recommendation=np.zeros((runs, 2) if sets else runs, int),
-        correct_recommendation=np.zeros((runs, 2) if sets else runs, int),
-        correct=~wrong,
-        simple_regret=wrong.astype(float) if regret is None else np.asarray(regret, float),
-        spent=np.full(runs, 100),
-        truncated=np.zeros(runs, bool),
-        pulls=np.full(num_arms, 25 * runs),
-    )
-
-
-def compared(outcomes: Outcomes) -> Comparison:
-    return Comparison(tuple(summarize(*key, runs, (), ()) for key, runs in outcomes.items()), outcomes)
-
-
-def first(errors: int, runs: int = 20) -> np.ndarray:
-    return np.arange(runs) < errors
+MADE = run_path(str(Path(__file__).with_name("made.py")))
+first, episodes, compared = MADE["first"], MADE["episodes"], MADE["compared"]
 
 
 def random_outcomes(agents: str = "ABC", envs: str = "EFGH", runs: int = 100, seed: int = 0) -> Outcomes:
@@ -144,13 +127,6 @@ def test_run_profile_by_hand() -> None:
 
 
 # ------------------------------------------------------------------------------------------------ intervals
-
-
-def test_with_one_task_the_interval_is_that_of_jeffreys() -> None:
-    # 2 of 20 runs wrong: the posterior of the probability of being right is Beta(18.5, 2.5).
-    (row,) = aggregate(compared({("A", "E", 1): episodes(first(2))}), samples=50_000)
-    assert (row.mean.lower, row.mean.upper) == pytest.approx(beta(18.5, 2.5).interval(0.95), abs=0.005)
-    assert row.mean == row.iqm == row.median
 
 
 def test_who_never_errs_may_err_all_the_same() -> None:

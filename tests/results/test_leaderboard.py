@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import numpy as np
@@ -13,42 +16,15 @@ from bai_gym import Comparison, compare, leaderboards
 from bai_gym.analysis.intervals import wilson
 from bai_gym.errors import ParameterError
 from bai_gym.results.evaluations import collect
-from bai_gym.results.result import Result, Runs, summarize
 
-
-def episodes(wrong: Any, num_arms: int = 4) -> Runs:
-    """Outcomes of runs, given which of them are wrong."""
-    wrong = np.asarray(wrong, dtype=bool)
-    runs = wrong.size
-    return Runs(
-        recommendation=wrong.astype(int),
-        correct_recommendation=np.zeros(runs, int),
-        correct=~wrong,
-        simple_regret=0.5 * wrong,
-        spent=np.full(runs, 100),
-        truncated=np.zeros(runs, bool),
-        pulls=np.full(num_arms, 25 * runs),
-    )
-
-
-def first(errors: int, runs: int = 40) -> np.ndarray:
-    return np.arange(runs) < errors
+MADE = run_path(str(Path(__file__).with_name("made.py")))
+episodes, compared = MADE["episodes"], MADE["compared"]
+first = partial(MADE["first"], runs=40)
 
 
 # B errs where A does not in 20 runs, McNemar 2 / 2^20, and C in one run more, p-value 1.
 WRONG = {"A": first(0), "B": first(20), "C": first(21)}
 OUTCOMES = {(agent, "E", 100): episodes(wrong) for agent, wrong in WRONG.items()}
-
-
-def rows_of(outcomes: dict[tuple[str, str, int], Runs], **facts: Any) -> list[Result]:
-    return [
-        summarize(agent, env, budget, runs, facts.get("knows", ()), facts.get("notes", ()))
-        for (agent, env, budget), runs in outcomes.items()
-    ]
-
-
-def compared(outcomes: dict[tuple[str, str, int], Runs], **facts: Any) -> Comparison:
-    return Comparison(tuple(rows_of(outcomes, **facts)), outcomes)
 
 
 def test_by_hand() -> None:
@@ -79,7 +55,7 @@ def test_equal_agents_share_a_rank_and_one_agent_is_the_first() -> None:
 
 def test_the_level_decides() -> None:
     # Five discordant runs: p-value 2/32, with two agents the correction is none.
-    outcomes = {("A", "E", 9): episodes(first(0, 30)), ("B", "E", 9): episodes(first(5, 30))}
+    outcomes = {("A", "E", 9): episodes(first(0, runs=30)), ("B", "E", 9): episodes(first(5, runs=30))}
     sure, unsure = leaderboards(compared(outcomes), level=0.93)[0], leaderboards(compared(outcomes), level=0.94)[0]
     assert [row.rank_interval for row in sure.standings] == [(1, 1), (2, 2)]
     assert [row.rank_interval for row in unsure.standings] == [(1, 2), (1, 2)]
@@ -87,18 +63,18 @@ def test_the_level_decides() -> None:
 
 
 def test_without_single_runs_the_tests_are_not_paired_and_say_so() -> None:
-    rows = rows_of(OUTCOMES, knows=("range",), notes=("a note",))
+    rows = compared(OUTCOMES, ("range",), ("a note",)).results
     (board,) = leaderboards(rows)
     assert not board.paired and not any(pair.paired for pair in board.pairs)
     # Of C(80, 20) ways in which 20 errors fall on 80 runs, C(40, 20) leave the first 40 free of them.
     assert board.pairs[0].p_value == pytest.approx(2 * math.comb(40, 20) / math.comb(80, 20))
     assert board.standings[0].knows == ("range",) and board.standings[0].notes == ("a note",)
-    mixed = leaderboards(Comparison(tuple(rows), {key: OUTCOMES[key] for key in list(OUTCOMES)[:2]}))[0]
+    mixed = leaderboards(Comparison(rows, {key: OUTCOMES[key] for key in list(OUTCOMES)[:2]}))[0]
     assert [pair.paired for pair in mixed.pairs] == [True, False, False]
 
 
 def test_other_numbers_of_runs_are_not_paired() -> None:
-    outcomes = {("A", "E", 9): episodes(first(0, 50)), ("B", "E", 9): episodes(first(20))}
+    outcomes = {("A", "E", 9): episodes(first(0, runs=50)), ("B", "E", 9): episodes(first(20))}
     (board,) = leaderboards(compared(outcomes))
     assert [pair.paired for pair in board.pairs] == [False]
     assert [row.runs for row in board.standings] == [50, 40]
@@ -134,15 +110,15 @@ def test_intervals_over_budgets_know_that_instances_are_shared() -> None:
 
 def test_who_has_not_played_everywhere_is_left_out_of_the_mean() -> None:
     runs = {"D": 60}  # others have 40
-    outcomes = {(a, "E", budget): episodes(first(3, runs.get(a, 40))) for a in "ABCDF" for budget in (50, 100)}
+    outcomes = {(a, "E", budget): episodes(first(3, runs=runs.get(a, 40))) for a in "ABCDF" for budget in (50, 100)}
     del outcomes["A", "E", 50]
-    outcomes["C", "E", 100] = episodes(first(3, 30))
-    rows = [replace(row, knows=("range",) if row.budget == 100 else ()) for row in rows_of(outcomes)]
+    outcomes["C", "E", 100] = episodes(first(3, runs=30))
+    rows = [replace(row, knows=("range",) if row.budget == 100 else ()) for row in compared(outcomes)]
     *_, board = leaderboards(Comparison(tuple(rows), outcomes))
     assert board.left_out == ("A", "C", "D")
     assert [(row.agent, row.knows) for row in board.standings] == [("B", ("range",)), ("F", ("range",))]
     # Rows alone, without single runs: no mean over budgets.
-    assert [board.overall for board in leaderboards(rows_of(outcomes))] == [False, False]
+    assert [board.overall for board in leaderboards(compared(outcomes).results)] == [False, False]
 
 
 def test_gaps_to_the_optimum() -> None:
@@ -193,8 +169,9 @@ def test_checkpoints_do_not_count() -> None:
 
 
 def test_impossible_input_is_refused() -> None:
-    rows, found = rows_of(OUTCOMES), compared(OUTCOMES)
-    others = {**OUTCOMES, ("B", "E", 100): episodes(first(20, 60))}
+    found = compared(OUTCOMES)
+    rows = found.results
+    others = {**OUTCOMES, ("B", "E", 100): episodes(first(20, runs=60))}
     cases: list[tuple[Any, dict[str, Any], str]] = [
         ([], {}, "no results"),
         (7, {}, "not int"),
@@ -204,7 +181,7 @@ def test_impossible_input_is_refused() -> None:
         (found, {"samples": 5}, "at least 100"),
         (found, {"seed": -1}, "seed"),
         ([*rows, replace(rows[0], errors=3)], {}, "A has two results"),
-        (Comparison(tuple(rows), others), {}, "has 20 errors in 40 runs, its outcomes 20 in 60"),
+        (Comparison(rows, others), {}, "has 20 errors in 40 runs, its outcomes 20 in 60"),
     ]
     for source, options, message in cases:
         with pytest.raises(ParameterError, match=message):

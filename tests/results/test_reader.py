@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,12 @@ import pytest
 
 from bai_gym import compare
 from bai_gym.benchmark import cells
-from bai_gym.cli import main
 from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.reader import read_outcomes, read_recordings, read_results
 from bai_gym.results.schema import CHECKSUM, SCHEMA_VERSION, write_table
 from bai_gym.results.writer import _HOST as HOST
 
+Command = Callable[..., tuple[str, str]]
 ENV = "BAI-Bernoulli4-v0"
 AGENTS = ["SH", "TTTS(posterior=bernoulli)"]
 
@@ -39,13 +40,6 @@ def vars_of(row: Any) -> dict[str, Any]:
 def with_schema(file: Path, version: int) -> None:
     table = pq.read_table(file)
     write_table(table.replace_schema_metadata({**table.schema.metadata, b"schema": str(version).encode()}), file)
-
-
-def command(words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
-    monkeypatch.setattr(sys, "argv", ["bai-gym", *words])
-    with pytest.raises(SystemExit) as left:
-        main()
-    return int(left.value.code or 0), capsys.readouterr().err
 
 
 def test_what_python_wrote_is_read(tmp_path: Path) -> None:
@@ -75,23 +69,19 @@ def test_checkpoints_are_read(tmp_path: Path) -> None:
     ]
 
 
-def test_what_the_command_line_wrote_is_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "here"
-    words = f"run BAI-Bernoulli3-v0 --agent SH --budget 12 --runs 200 --seed 1 --optimum --out {out}"
-    assert command(words.split(), capsys, monkeypatch)[0] == 0
+def test_what_the_command_line_wrote_is_read(tmp_path: Path, command: Command) -> None:
+    words = "run BAI-Bernoulli3-v0 --agent SH --budget 12 --runs 200 --seed 1 --optimum --out here"
+    command(*words.split())
     (table,) = read_results(tmp_path)
     assert table.command == "bai-gym run BAI-Bernoulli3-v0 --agent SH --budget 12 --runs 200 --seed 1"
     assert list(table.optima) == [("BAI-Bernoulli3-v0", 12)] and 0.5 < table.optima["BAI-Bernoulli3-v0", 12] < 1
 
 
 @pytest.mark.slow
-def test_claims_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_claims_are_read(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("bai_gym.papers", reason="an experiment has claims")
     monkeypatch.setitem(sys.modules, "matplotlib", None)  # figures would take most of the time
-    words = ["reproduce", "gse-7", "--runs", "20", "--workers", "1", "--out", str(tmp_path)]
-    assert command(words, capsys, monkeypatch)[0] == 0
+    command("reproduce", "gse-7", "--runs", "20", "--workers", "1", "--out", str(tmp_path))
     (table,) = read_results(tmp_path)
     assert (table.path.stem, table.command) == ("gse-7", "bai-gym reproduce gse-7 --runs 20 --seed 0")
     assert table.claims and {claim.verdict for claim in table.claims} <= {"confirmed", "refuted", "undecided"}
@@ -99,9 +89,7 @@ def test_claims_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], mon
     assert table.claims_are and all(f"{claim.verdict:<10} {claim.text}" in written for claim in table.claims)
 
 
-def test_the_row_can_be_played_again_by_its_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_row_can_be_played_again_by_its_command(tmp_path: Path, command: Command) -> None:
     keywords = {"means": [0.9, 0.5], "distribution": "bernoulli", "task": "thresholding", "threshold": 0.6}
     arguments: dict[str, Any] = {"budgets": [12], "runs": 70, "seed": 5, "checkpoints": [3]}
     log = tmp_path / "log.csv"
@@ -114,7 +102,7 @@ def test_the_row_can_be_played_again_by_its_command(
     for row in rows:
         out = tmp_path / f"{row.agent}-{row.checkpoint}"
         assert row.rerun
-        assert command([*shlex.split(row.rerun)[1:], "--out", str(out)], capsys, monkeypatch)[0] == 0
+        command(*shlex.split(row.rerun)[1:], "--out", str(out))
         again = [other for other in read_results(out)[0].results if other.checkpoint == row.checkpoint]
         assert plain(again) == plain([row])
 
@@ -162,7 +150,7 @@ def test_a_newer_version_is_refused_by_name(tmp_path: Path, which: str) -> None:
 
 @pytest.mark.each("which", ["results.parquet", "chunks/*/*.parquet"])
 def test_what_a_newer_version_wrote_is_not_overwritten(
-    which: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    which: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcome: Callable[..., Any]
 ) -> None:
     compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path)
     (file,) = tmp_path.glob(which)
@@ -171,7 +159,7 @@ def test_what_a_newer_version_wrote_is_not_overwritten(
     monkeypatch.setattr("bai_gym.benchmark.runner.play_chunk", None)  # nothing is played
     with pytest.raises(SchemaError, match="newer bai-gym"):
         compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path)
-    code, said = command(f"run {ENV} --agent SH --budget 20 --runs 30 --out {tmp_path}".split(), capsys, monkeypatch)
+    code, _, said = outcome(*f"run {ENV} --agent SH --budget 20 --runs 30 --out {tmp_path}".split())
     assert code == 2 and "newer bai-gym" in said and "Traceback" not in said
     assert file.read_bytes() == before
 

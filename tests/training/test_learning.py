@@ -30,7 +30,6 @@ from stable_baselines3 import A2C, PPO
 
 from bai_gym import agents, evaluate
 from bai_gym.agents.training import ArmNetwork
-from bai_gym.cli import console, main
 from bai_gym.errors import BaiGymError, DataError, MissingPackageError, OutputError, ParameterError
 from bai_gym.training import ArmPolicy, Recipe, SB3Agent, imitation, learning, recipe_for, train
 
@@ -267,11 +266,12 @@ def test_another_recipe_in_the_folder_is_refused(tmp_path: Path) -> None:
         refused(ParameterError, "holds the training of another recipe; choose another --out", recipe(), tmp_path)
 
 
-@pytest.mark.each("damage", [lambda whole: b"", lambda whole: whole[:-200], lambda whole: b"x" + whole[1:500]])
-def test_a_damaged_checkpoint_is_told(damage: Callable[[bytes], bytes], undisturbed: Path, tmp_path: Path) -> None:
+def test_a_damaged_checkpoint_is_told(undisturbed: Path, tmp_path: Path) -> None:
     (tmp_path / "recipe.json").write_bytes((undisturbed / "recipe.json").read_bytes())
-    (tmp_path / "checkpoint.zip").write_bytes(damage((undisturbed / "checkpoint.zip").read_bytes()))
-    refused(DataError, "checkpoint.zip is damaged: delete it to begin again, or choose another", recipe(), tmp_path)
+    whole = (undisturbed / "checkpoint.zip").read_bytes()
+    for damaged in (b"", whole[:-200], b"x" + whole[1:500]):
+        (tmp_path / "checkpoint.zip").write_bytes(damaged)
+        refused(DataError, "checkpoint.zip is damaged: delete it to begin again, or choose another", recipe(), tmp_path)
     (tmp_path / "checkpoint.zip").unlink()
     train(recipe(), tmp_path, device="cpu")
     assert same_files(tmp_path, undisturbed)
@@ -352,24 +352,6 @@ TRAIN = ("train", "sb3", ENV, "--set", "budget=8", *RECIPE)
 QUICK = ("--steps", "100", "--runs", "40", "--device", "cpu")
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
-    """Run a command line in this process, in an empty folder."""
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
-    monkeypatch.setattr(console.OUT, "width", console.FILE_WIDTH)
-    monkeypatch.setattr("warnings.showwarning", lambda *_: None)  # main replaces it
-    monkeypatch.setattr("bai_gym.sampling.compiler.NOTE_AFTER", 600.0)  # a busy machine says nothing
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str) -> tuple[object, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bai-gym", *words])
-        with pytest.raises(SystemExit) as left:
-            main()
-        return left.value.code, *capsys.readouterr()
-
-    return run
-
-
 def rows(out: str) -> list[str]:
     """The first column of the first table, in alphabetical order, without the further lines of a row."""
     lines = out.partition("└")[0].splitlines()
@@ -377,8 +359,8 @@ def rows(out: str) -> list[str]:
     return sorted(filter(None, cells))
 
 
-def test_the_command_trains_and_compares(command: Command, tmp_path: Path) -> None:
-    code, out, err = command(*TRAIN, *QUICK, "--out", "mine")
+def test_the_command_trains_and_compares(outcome: Command, tmp_path: Path) -> None:
+    code, out, err = outcome(*TRAIN, *QUICK, "--out", "mine")
     assert (code, err) == (0, "")
     first = out.splitlines()[0]
     assert first.startswith(f"bai-gym train sb3 {ENV} --set budget=8") and first.endswith(
@@ -389,9 +371,9 @@ def test_the_command_trains_and_compares(command: Command, tmp_path: Path) -> No
         assert f"{kind}: mine/{name}\n" in out
         assert (tmp_path / "mine" / name).stat().st_size > 0
     before = [(tmp_path / "mine" / name).read_bytes() for name in ("weights.npz", "results.csv")]
-    assert command(*TRAIN, *QUICK, "--out", "mine")[0] == 0
+    assert outcome(*TRAIN, *QUICK, "--out", "mine")[0] == 0
     assert [(tmp_path / "mine" / name).read_bytes() for name in ("weights.npz", "results.csv")] == before
-    code, out, err = command("run", ENV, "--agent", "Learned(path='mine/weights.npz')", "--runs", "20")
+    code, out, err = outcome("run", ENV, "--agent", "Learned(path='mine/weights.npz')", "--runs", "20")
     assert (code, err) == (0, "")
 
 
@@ -406,25 +388,14 @@ def test_the_command_trains_and_compares(command: Command, tmp_path: Path) -> No
     ],
 )
 def test_a_perceptron_is_compared_with_those_that_do_the_task(
-    command: Command, env: str, others: list[str], contents: Contents, tmp_path: Path
+    outcome: Command, env: str, others: list[str], contents: Contents, tmp_path: Path
 ) -> None:
     recipe = ("--recipe", "num_envs=4", "--recipe", "network=mlp", "--recipe", "imitated_steps=1")
     arms = ("--set", "means=[0.2,0.4,0.3,0.8,0.9]", "--set", "threshold=0.5") if "Custom" in env else ()
     words = ("train", "sb3", env, "--set", "budget=30", *arms, *recipe, *QUICK)
-    code, out, err = command(*words)
+    code, out, err = outcome(*words)
     assert (code, err) == (0, "") and "weights:" not in out
     assert {*rows(out)} == {f"SB3(train-{env})", *others}
     before = contents(tmp_path)
-    assert command(*words)[0] == 0
+    assert outcome(*words)[0] == 0
     assert contents(tmp_path) == before  # nothing is trained or played twice
-
-
-def test_mistakes_have_one_line(command: Command, tmp_path: Path) -> None:
-    for words, said in (
-        ((*TRAIN, "--recipe", "algo=dqn"), "unknown algo 'dqn'"),
-        ((*TRAIN, "--steps", "0", "--recipe", "imitate=none"), "nothing to do"),
-        (("train", "sb3", "BAI-FC-Bernoulli10-v0", "--agent", "SH"), "SH does not decide when to stop"),
-    ):
-        code, out, err = command(*words)
-        assert (code, out) == (2, "") and err.startswith("error: ") and err.count("\n") == 1 and said in err
-    assert list(tmp_path.iterdir()) == []

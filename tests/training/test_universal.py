@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-import sys
-import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ import pytest
 from bai_gym import agents
 from bai_gym.agents.training.universal import Universal, outputs
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
-from bai_gym.cli import main
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.tasks import AllWithin, BestArm, GoodArm, Task, Thresholding, TopM
 
@@ -143,17 +141,11 @@ def test_a_time_limit_ends_at_a_checkpoint_and_is_resumed(tmp_path: Path) -> Non
     assert [point["step"] for point in curve] == [0, 5]
 
 
-def test_the_command_trains_and_compares(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = "train universal --steps 3 --runs 20 --agent SH"
+def test_the_command_trains_and_compares(tmp_path: Path, outcome: Callable[..., tuple[object, str, str]]) -> None:
+    words = "train universal --steps 3 --runs 20 --agent SH --out ."
     words += "".join(f" --recipe {entry}" for entry in ("stages=2,4", "size=120", "width=8", "families=gaussian"))
-    monkeypatch.setattr(sys, "argv", ["bai-gym", *words.split(), "--out", str(tmp_path)])
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main replaces it
-    with pytest.raises(SystemExit) as left:
-        main()
-    out = capsys.readouterr().out
-    assert not left.value.code and "3 of 3 steps" in out and "Universal" in out and "SH" in out
+    code, out, _ = outcome(*words.split())
+    assert not code and "3 of 3 steps" in out and "Universal" in out and "SH" in out
     facts = agents.make("Universal", path=tmp_path / "weights.npz").trained_on
     assert facts["recipe"]["stages"] == [2, 4] and facts["recipe"]["families"] == ["gaussian"]
     assert (tmp_path / "results.parquet").exists()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -16,7 +15,6 @@ pytest.importorskip("stable_baselines3")
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.utils import check_for_correct_spaces
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecMonitor
 
 from bai_gym.bandits import GaussianBandit
@@ -293,7 +291,7 @@ def test_mistakes_have_one_line() -> None:
 SMALL: dict[str, Any] = {"policy": "MultiInputPolicy", "device": "cpu", "seed": 0}
 
 
-def test_ppo_learns(tmp_path: Path) -> None:
+def test_ppo_learns() -> None:
     # Arm 1 is the best by far: what is to be learned is to recommend it, whatever the observation.
     keywords: dict[str, Any] = {"means": [0.0, 1.0, 0.0], "variances": 0.0, "budget": 3}
     envs = SB3VecEnv("BAI-Custom-v0", num_envs=32, **keywords)
@@ -303,14 +301,6 @@ def test_ppo_learns(tmp_path: Path) -> None:
     assert {info["l"] for info in model.ep_info_buffer} == {4}
     mean, _ = evaluate_policy(model, VecMonitor(SB3VecEnv("BAI-Custom-v0", num_envs=8, **keywords)), 40)
     assert mean > 0.9
-    model.save(tmp_path / "model")
-    loaded = PPO.load(tmp_path / "model", env=envs, device="cpu")
-    check_for_correct_spaces(envs, loaded.observation_space, loaded.action_space)
-    observation = envs.reset()
-    for one, two in zip(
-        *(which.predict(observation, deterministic=True)[:1] for which in (model, loaded)), strict=True
-    ):
-        np.testing.assert_array_equal(one, two)
 
 
 def test_dqn_runs() -> None:

@@ -68,10 +68,3 @@ def test_a_constant_added_to_all_rewards_changes_no_bound() -> None:
         low = predictions([2, 7, 3], [0.0, 1.0, 3.0], [noise] * 3)
         high = predictions([2, 7, 3], [1000.0, 1001.0, 1003.0], [noise] * 3)
         np.testing.assert_allclose(high.bound - 1000.0, low.bound, atol=1e-9)
-
-
-def test_rewards_without_noise_are_no_problem() -> None:
-    equal = predictions([2, 2], [1.0, 1.0], [0.0, 0.0])
-    assert equal.estimate.tolist() == [1.0, 1.0] and np.isfinite(equal.bound).all()
-    certain = predictions([2, 2], [1.0, 0.0], [0.0, 0.0])
-    assert certain.bound.tolist() == [1.0, 0.0]

@@ -30,12 +30,6 @@ def test_five_arms_with_remainders_by_hand(trace: Play) -> None:
     assert played.recommendation == 1
 
 
-def test_ties_keep_the_lowest_arms(trace: Play) -> None:
-    # All means equal: 4 arms, 2 stages of 4 pulls; 0 and 1 stay, then 0.
-    played = trace(SequentialHalving(tie="first"), [[2.0]] * 4, 9)
-    assert (played.arms, played.idle, played.recommendation) == ([0, 1, 2, 3, 0, 1, 0, 1], [0], 0)
-
-
 def test_leftover_pulls_go_to_the_last_stage_if_asked(trace: Play) -> None:
     # 4 arms, 11 pulls: stages of 5 and 5 + 1.
     played = trace(SequentialHalving(tie="first", leftover="last"), [[3.0], [2.0], [1.0], [0.0]], 11)

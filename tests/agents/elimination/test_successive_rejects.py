@@ -39,9 +39,3 @@ def test_equal_sums_are_tied_whatever_their_rounding(trace: Play) -> None:
     assert trace(SuccessiveRejects(tie="first"), rewards, 20).recommendation == 0
     choices = {trace(SuccessiveRejects(), rewards, 20, seed=seed).recommendation for seed in range(20)}
     assert choices == {0, 1}
-
-
-def test_the_minimum_budget_is_one_pull_each(trace: Play) -> None:
-    played = trace(SuccessiveRejects(tie="first"), [[0.2], [0.5], [0.4]], 4)
-    assert (played.arms, played.recommendation) == ([0, 1, 2], 1)
-    assert trace(SuccessiveRejects(tie="first", leftover="last"), [[0.2], [0.5], [0.4]], 4).counts(3) == [1, 2, 1]

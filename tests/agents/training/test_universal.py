@@ -117,31 +117,6 @@ def test_every_arm_has_a_part_of_each_stage() -> None:
     assert pulls.min() >= 156 + 20 * 12
 
 
-def play(num_arms: int, budget: int, *, small: bool = False) -> FloatArray:
-    means = np.linspace(1.0, 0.0, num_arms)
-    agent = Universal(allow_small_budget=small)
-    played = evaluate(agent, "BAI-Custom-v0", budget=budget, runs=3, seed=0, env_kwargs={"means": means.tolist()})
-    return played.mean_pulls
-
-
-@pytest.mark.each("num_arms", [2, 17, 300])
-def test_any_number_of_arms_and_any_budget(num_arms: int) -> None:
-    for budget in (num_arms, num_arms + 1, 3 * num_arms - 1, 20 * num_arms + 7):
-        pulls = play(num_arms, budget)
-        assert pulls.sum() == pytest.approx(budget) and pulls.min() >= 1.0
-    if num_arms > 2:
-        pulls = play(num_arms, num_arms - 1, small=True)
-        assert pulls.sum() == pytest.approx(num_arms - 1) and pulls.max() <= 1.0
-
-
-def test_rewards_without_noise_are_no_problem() -> None:
-    for means in ([1.0, 1.0, 1.0], [1.0, 0.0, 3.0]):
-        played = evaluate(
-            "Universal", "BAI-Custom-v0", budget=40, runs=5, env_kwargs={"means": means, "variances": [0.0] * 3}
-        )
-        assert played.errors == 0
-
-
 def test_shipped_weights_are_small_and_say_where_they_come_from() -> None:
     assert SHIPPED.stat().st_size < 1_000_000
     facts = Universal().trained_on

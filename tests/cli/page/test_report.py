@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from bai_gym import compare
-from bai_gym.cli import console
-from bai_gym.cli.main import app
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 from bai_gym.page import files
 from bai_gym.page.files import save_figures
@@ -22,17 +21,10 @@ Command = Callable[..., tuple[str, str]]
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
-    """Make a report in this process, in an empty folder, and return what it printed; without figures, to save time."""
+def command(command: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Make a report, without figures, to save time."""
     monkeypatch.setattr(files, "save_figures", lambda *_: [])
-    monkeypatch.setattr(console.OUT, "width", console.FILE_WIDTH)
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str) -> tuple[str, str]:
-        assert not app(["report", *words], standalone_mode=False)
-        return capsys.readouterr()
-
-    return run
+    return partial(command, "report")
 
 
 @pytest.fixture
@@ -120,6 +112,7 @@ def test_folders_without_results_are_refused(command: Command, tmp_path: Path, r
 
 
 def test_an_impossible_size_is_refused_before_anything_is_written(command: Command, results: Path) -> None:
-    with pytest.raises(ParameterError, match="-1"):
-        command(str(results), "--size-limit", "-1")
+    for limit in ("0", "-1"):
+        with pytest.raises(ParameterError, match=f"positive number of bytes, not {limit}"):
+            command(str(results), "--size-limit", limit)
     assert not Path("report").exists()
