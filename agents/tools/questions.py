@@ -64,6 +64,7 @@ class QuestionState(RewardFamily):
     seen: PerArm  # the means for which the answer is, without ties
     answered: int = -1  # pulls made when the contrasts were set for the sample means, -1: they are for others
     contrasts: int  # their number
+    metrics: int = 1  # numbers that a pull gives, each of an arm of its own
     known: int = -1  # pulls made when what follows was set
     log: PerArm  # logarithms of the pulls
     squares: PerArm  # sums of squared deviations, for unknown variances
@@ -75,14 +76,14 @@ class QuestionState(RewardFamily):
 
 def contrast_values(
     task: Task, num_arms: int, batch: int, tie: TieRule, rng: np.random.Generator
-) -> dict[str, FloatArray]:
+) -> dict[str, FloatArray | float]:
     """Return the values of :class:`QuestionState` for a task, in ``batch`` episodes."""
     order = np.tile(np.arange(num_arms)[::-1] / num_arms, (batch, 1))
     order = rng.permuted(order, axis=1) if tie == "random" else order
     most = task.most_contrasts(num_arms)
-    names = ("first", "second", "offset", "strength")
+    room = {name: np.zeros(most) for name in ("first", "second", "offset", "strength")}
     given = np.array(task.numbers(num_arms), np.float64)
-    return {**{name: np.zeros(most) for name in names}, "group": np.arange(float(most)), "given": given, "order": order}
+    return {**room, "group": np.arange(float(most)), "given": given, "order": order, "metrics": task.metrics}
 
 
 def answer(e: Episode, s: QuestionState, w: QuestionState, question: Any) -> int:
@@ -122,11 +123,18 @@ def set_errors(e: Episode, s: QuestionState, w: QuestionState) -> None:
             w.scale[arm], w.slope[arm] = 1.0 / (nu * e.pulls[arm]), 0.5 / (nu + 1.0)
         else:
             w.error[arm] = w.base[arm] = (0.25 if s.family == BERNOULLI else w.variances[arm]) / e.pulls[arm]
-    if s.family == STUDENT:
-        prior = PRIOR_PULLS * s.pooled
-        for arm in range(e.num_arms):  # a loop that becomes vector instructions
-            w.error[arm] = larger((w.squares[arm] + prior) * w.scale[arm], TINY)
-            w.base[arm] = w.error[arm] * (1.0 - 2.0 * w.slope[arm])
+    if s.family == STUDENT and s.metrics == 1:
+        shrink(w, s.pooled, 0, 1)
+    elif s.family == STUDENT:
+        for metric in range(s.metrics):  # each has a unit of its own
+            shrink(w, e.variance[metric :: s.metrics].mean(), metric, s.metrics)
+
+
+def shrink(w: QuestionState, pooled: float, first: int, step: int) -> None:
+    """Compute the errors of arms of unknown variances, drawn towards a common one, in a loop of vector instructions."""
+    for arm in range(first, w.error.size, step):
+        w.error[arm] = larger((w.squares[arm] + PRIOR_PULLS * pooled) * w.scale[arm], TINY)
+        w.base[arm] = w.error[arm] * (1.0 - 2.0 * w.slope[arm])
 
 
 def weakest(e: Episode, s: QuestionState, w: QuestionState, n: int, explores: bool, rng: np.random.Generator) -> int:
@@ -196,13 +204,13 @@ def weakest_group(w: QuestionState, n: int, to_first: bool, rng: np.random.Gener
 
 
 def evidence(e: Episode, s: QuestionState, w: QuestionState, k: int) -> float:
-    """Return the evidence W for a contrast, by which pulls are decided."""
-    own, other = bernoulli_costs(e, s, w, k) if s.family == BERNOULLI else (least_evidence(e, w, k), 0.0)
+    """Return the evidence W for a contrast, for Bernoulli rewards."""
+    own, other = costs(e, s, w, k)
     return own + other
 
 
-def bernoulli_costs(e: Episode, s: QuestionState, w: QuestionState, k: int) -> tuple[float, float]:
-    """Return the parts of the two arms in the evidence for a contrast; 0 of an arm that is missing."""
+def costs(e: Episode, s: QuestionState, w: QuestionState, k: int) -> tuple[float, float]:
+    """Return the parts of the two arms in it; 0 of an arm that is missing."""
     if gap(e.mean, w, k) <= 0.0:
         return 0.0, 0.0
     i, j = int(w.first[k]), int(w.second[k])
@@ -215,8 +223,8 @@ def part_of_first(e: Episode, s: QuestionState, w: QuestionState, k: int) -> flo
     """Return the share of the arm i in the evidence for a contrast; without evidence, by the errors alone."""
     own, other = distances(w, k, larger(gap(e.mean, w, k), 0.0))
     if s.family == BERNOULLI:
-        costs = bernoulli_costs(e, s, w, k)
-        own, other = costs if 0.0 < costs[0] + costs[1] < np.inf else (own, other)
+        parts = costs(e, s, w, k)
+        own, other = parts if 0.0 < parts[0] + parts[1] < np.inf else (own, other)
     return float(own / (own + other))
 
 
