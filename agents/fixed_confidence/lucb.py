@@ -53,7 +53,8 @@ def pull_pair(e: Episode, s: LUCBState, w: LUCBState, rng: np.random.Generator, 
     for k in range(n):
         i, j = int(w.first[k]), int(w.second[k])
         both = (w.width[i] if i >= 0 else 0.0) + (w.width[j] if j >= 0 else 0.0)
-        w.strength[k] = gap(e.mean, w, k) - both
+        distance = gap(e.mean, w, k)  # of several metrics, whose units differ, in widths
+        w.strength[k] = distance - both if s.metrics == 1 else distance / both - 1.0
     k = weakest_group(w, n, e.tie == TO_FIRST, rng)
     if is_look(e, s) and w.strength[k] > 0.0:
         return STOP

@@ -140,7 +140,7 @@ def shrink(w: QuestionState, pooled: float, first: int, step: int) -> None:
 def weakest(e: Episode, s: QuestionState, w: QuestionState, n: int, explores: bool, rng: np.random.Generator) -> int:
     """Return the contrast of least evidence; for a group stands the one of most evidence.
 
-    For Bernoulli rewards it is computed where a bound from below is not above that of another group.
+    For Bernoulli rewards it is computed where a bound from below is not above that of the group of lowest bound.
 
     Args:
         e: The episode.
@@ -161,8 +161,6 @@ def weakest(e: Episode, s: QuestionState, w: QuestionState, n: int, explores: bo
         for k in range(n):
             if w.group[k] != group and w.strength[k] <= enough:
                 w.strength[k] = evidence(e, s, w, k) + bonus(w, k, explores)
-                alone = (k == 0 or w.group[k - 1] != w.group[k]) and (k == n - 1 or w.group[k + 1] != w.group[k])
-                enough = min(enough, w.strength[k]) if alone else enough
     return weakest_group(w, n, e.tie == TO_FIRST, rng)
 
 

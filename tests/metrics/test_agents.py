@@ -88,6 +88,16 @@ def test_bfai_ts_has_the_law_of_a_simulation() -> None:
     assert (abs(np.mean(pulls, axis=0) - result.mean_pulls) < 4.5 * spread).all(), np.mean(pulls, axis=0)
 
 
+def test_pulls_do_not_depend_on_the_units_of_metrics() -> None:
+    for name in ("EB-TCI", "T3C", "LUCB"):
+        pulls = []
+        for unit in (1.0, 1024.0):
+            env = {"means": (GUARDED * [1.0, unit]).tolist(), "variances": [[0.5, 0.3 * unit**2]] * 4}
+            env |= {"goals": ["max", ">= 0"], "shuffle": False}
+            pulls.append(bai_gym.evaluate(name, "BAI-CustomMetrics-v0", budget=150, runs=20, env_kwargs=env).mean_pulls)
+        assert pulls[0].tolist() == pulls[1].tolist(), name
+
+
 @pytest.mark.slow
 def test_errors_are_below_delta_where_metrics_are_correlated() -> None:
     guarded = ((0.5, 0.5), (1.0, -0.5), (0.0, 1.0)), ((0.5, -0.5), (1.0, -0.6))
