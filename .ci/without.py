@@ -4,8 +4,8 @@
     .venv-test/bin/python .ci/without.py all --only commands --only docs
 
 A wing is the folders of its name, wherever they are; those that need it go with it; "all" are all wings. The checks:
-the rest is imported, makes its agents and environments and plays; `bai-gym list`, `show` and the demo of the Makefile
-run; the documentation is built; the fast tests pass. The copy is printed, and kept if a check fails, or with --keep.
+the rest is imported, makes its agents and environments and plays; `bai-gym list` and `show` run; the Makefile's demo
+runs; the documentation is built; the fast tests pass. The copy is printed, and kept if a check fails, or with --keep.
 """
 
 import argparse
@@ -120,15 +120,17 @@ def arguments_of(check: str, folder: Path) -> list[str]:
         return ["-m", "mkdocs", "build", "--strict", "--quiet"]
     if check == "tests":
         return ["-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", "tests"]
+    if check == "commands":
+        return ["-c", MAIN, *COMMANDS]
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
     demo = re.search(r"/bai-gym (run .*)\$\(DEMO_ARGS\)", makefile)
     assert demo is not None
-    return ["-c", MAIN, *COMMANDS, f"{demo[1]} {DEMO} --out {folder / 'demo'}"]
+    return ["-c", MAIN, f"{demo[1]} {DEMO} --out {folder / 'demo'}"]
 
 
 def main() -> None:
     """Run the checks one after another."""
-    checks = ("imports", "commands", "docs", "tests")
+    checks = ("imports", "commands", "demo", "docs", "tests")
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     names = [path.parent.name for path in sorted((ROOT / "bai_gym").glob("*/wing.py"))]
     parser.add_argument("wings", nargs="+", choices=["all", *names], metavar="WING", help=", ".join(names))

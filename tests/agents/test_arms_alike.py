@@ -202,7 +202,7 @@ def test_agents_treat_arms_alike(name: str) -> None:
 @pytest.mark.each("name", LIBRARY)
 def test_so_do_all_agents_of_the_library(name: str) -> None:
     assert treats_arms_alike(agents.make(name, **NEEDED.get(name, {})))
-    check(name, NEEDED.get(name, {}), 1000)
+    check(name, NEEDED.get(name, {}), 600)
 
 
 class Favourite(agents.make("SH").__class__):  # type: ignore[misc]
