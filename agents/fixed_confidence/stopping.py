@@ -57,7 +57,7 @@ from bai_gym.agents.tools.mixtures import (
     student_threshold,
 )
 from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, pool_variances
-from bai_gym.agents.tools.questions import QuestionState, answer, contrast_values, evidence, gap
+from bai_gym.agents.tools.questions import QuestionState, ask, contrast_values, evidence, gap
 from bai_gym.agents.tools.ranges import ORACLE, dependence_note, deviation_or_oracle, gaussian_note
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError
@@ -135,7 +135,8 @@ def is_settled(e: Episode, s: ConfidenceState, w: ConfidenceState, question: Que
         return True
     if not is_look(e, s):
         return False
-    n = answer(e, s, w, question)
+    n = s.contrasts = ask(e.mean, s, w, question)
+    s.answered = e.made
     s.at = s.at if s.at < n else 0
     if not is_proved(e, s, w, s.at, n):
         return False

@@ -62,8 +62,8 @@ class QuestionState(RewardFamily):
     given: Scratch  # the numbers of the task
     order: PerArm  # in [0, 1): of arms with equal means, those of larger numbers count as better
     seen: PerArm  # the means for which the answer is, without ties
-    answered: int = -1  # pulls made when the contrasts were set for the sample means, -1: they are for others
-    contrasts: int  # their number
+    answered: int = -1  # pulls made when the stopping rule set the contrasts, -1: they have been set since
+    contrasts: int  # their number then
     metrics: int = 1  # numbers that a pull gives, each of an arm of its own
     known: int = -1  # pulls made when what follows was set
     log: PerArm  # logarithms of the pulls
@@ -87,11 +87,8 @@ def contrast_values(
 
 
 def answer(e: Episode, s: QuestionState, w: QuestionState, question: Any) -> int:
-    """Set the contrasts of the answer for the sample means, unless they are set, and return their number."""
-    if s.answered != e.made:
-        s.contrasts = ask(e.mean, s, w, question)
-        s.answered = e.made
-    return s.contrasts
+    """Set the contrasts of the answer for the sample means, unless the stopping rule just has; return their number."""
+    return s.contrasts if s.answered == e.made else ask(e.mean, s, w, question)
 
 
 def ask(mean: FloatArray, s: QuestionState, w: QuestionState, question: Any) -> int:
