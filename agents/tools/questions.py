@@ -70,7 +70,7 @@ class QuestionState(RewardFamily):
     squares: PerArm  # sums of squared deviations, for unknown variances
     scale: PerArm  # 1 / (nu pulls), for them
     error: PerArm  # variance of each sample mean, estimated if need be; the largest possible one for Bernoulli rewards
-    base: PerArm  # g^2 / (2 A) is at most base + slope g^2, for the evidence A against a mean that is g away
+    base: PerArm  # g^2 / (2 A) is base + slope g^2 for the cost A of moving a mean by g; at most that for Bernoulli
     slope: PerArm
 
 
