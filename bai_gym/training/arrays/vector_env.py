@@ -216,7 +216,7 @@ class TorchVectorEnv(BestArmVectorEnv):
         totals, shape = counts.detach().sum(1), (self.num_envs, self.num_arms)
         if counts.shape != shape or counts.min() < 0 or (totals - totals[0]).abs().max() > 0.5:
             raise ParameterError(f"counts must be of shape {shape}, at least 0, and of one total in all episodes")
-        pulls, left = round(float(totals[0])), episodes.remaining.min()
+        pulls, left = round(float(totals[0])), episodes.remaining.min() - self.episode_spec.fixed_confidence
         if self.episode_spec.costs is not None or pulls > left:
             raise ParameterError(f"the counts are {pulls} pulls with {left} left of the budget, which must be of pulls")
         rounds, most = self.episode_spec.rounds, self.episode_spec.most_pulls

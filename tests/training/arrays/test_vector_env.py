@@ -97,6 +97,10 @@ def test_mistakes_are_answered_in_one_line() -> None:
     for keywords in [*refused, {"fixed_confidence": True, "batch_size": 3}]:
         with pytest.raises(ParameterError):
             TorchVectorEnv("BAI-Bernoulli3-v0", **keywords)
+    capped = TorchVectorEnv("BAI-FC-Bernoulli10-v0", 2, budget=20)
+    capped.reset(seed=0)
+    with pytest.raises(ParameterError, match="20 pulls with 19 left"):  # the last one ends the episode
+        capped.pull(torch.full((2, 10), 2))
     with pytest.raises(ParameterError, match="Gaussian or Bernoulli arms"):
         TorchVectorEnv("BAI-CustomLinear-v0").reset()
 
