@@ -185,10 +185,11 @@ def bonus(w: QuestionState, k: int, explores: bool) -> float:
 
 def weakest_group(w: QuestionState, n: int, to_first: bool, rng: np.random.Generator) -> int:
     """Return the strongest contrast of the group whose strongest one is the weakest."""
-    least, found, ties, strongest = np.inf, -1, 0.0, 0
+    least, found, ties, strongest, begins = np.inf, -1, 0.0, 0, True
     for k in range(n):
-        strongest = k if k == 0 or w.group[k] != w.group[k - 1] or w.strength[k] > w.strength[strongest] else strongest
-        if k == n - 1 or w.group[k + 1] != w.group[k]:
+        strongest = k if begins or w.strength[k] > w.strength[strongest] else strongest
+        begins = k == n - 1 or w.group[k + 1] != w.group[k]  # whether the next one is of another group
+        if begins:
             value = w.strength[strongest]
             if found < 0 or value < least:
                 least, found, ties = value, strongest, 1.0
