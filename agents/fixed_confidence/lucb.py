@@ -76,7 +76,7 @@ def set_widths(e: Episode, s: LUCBState, w: LUCBState) -> None:
     for arm in range(e.num_arms):
         if not s.mixed:
             w.width[arm] = hoeffding(level, s.b, 2.0 * e.pulls[arm])
-        elif everything or arm == e.pulled or is_flat(e.variance[arm], s.pooled):
+        elif everything or arm == e.pulled or (s.unknown and is_flat(e.variance[arm], s.pooled)):
             w.width[arm] = interval_width(e, s, arm)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.bayesian.thompson import TTTS, QuestionThompsonState, has_other_reward
+from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.posteriors import draw_means
 from bai_gym.agents.tools.questions import ask, random_arm, set_errors, weakest
 from bai_gym.metrics.tasks import Feasible, best_feasible
@@ -69,7 +70,8 @@ class BFAITS(TTTS):
         choose=top_two_feasible, stops=has_other_reward, state=QuestionThompsonState, question=Feasible.contrasts
     )
     fast: ClassVar[Rule | None] = None
-    other_rules: ClassVar[dict[str, Rule]] = {"another task": rule}
+    other_rules: ClassVar[dict[str, Rule]] = {}
+    chosen_rule = SequentialAgent.chosen_rule
 
     @override
     def begin(self, info: ProblemInfo) -> None:

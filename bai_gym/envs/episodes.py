@@ -101,8 +101,7 @@ class Episodes:
     def pull_all(self, arms: IntArray, rng: np.random.Generator) -> Any:
         """Pull one arm in every episode; all have pulls left, or the money for any arm. Return what it costs there."""
         flat = self._first + arms
-        self.outcomes = self.bandit.pull(flat, rng)
-        self.statistics.add(flat, self.outcomes)
+        self.outcomes = self._draw(flat, rng)
         return self.funds.pay(self.remaining, slice(None), flat, self._constants)
 
     def pull_one(self, arm: int, rng: np.random.Generator) -> Any:
@@ -115,9 +114,14 @@ class Episodes:
     def pull_rows(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> Any:
         """Pull one of ``(R,)`` arms in each of ``(R,)`` episodes, and return what it costs there."""
         flat = self._first[rows] + arms
-        self.outcomes = self.bandit.pull(flat, rng)
-        self.statistics.add(flat, self.outcomes)
+        self.outcomes = self._draw(flat, rng)
         return self.funds.pay(self.remaining, rows, flat, self._constants)
+
+    def _draw(self, flat: IntArray, rng: np.random.Generator) -> Any:
+        """Pull ``(R,)`` arms ``episode * K + arm`` of different episodes, and return the rewards."""
+        outcomes = self.bandit.pull(flat, rng)
+        self.statistics.add(flat, outcomes)
+        return outcomes
 
     def check_pulls(self, rows: Any, arms: Any) -> None:
         """Raise an error unless one arm in each of some episodes can be pulled.

@@ -393,8 +393,9 @@ def test_a_perceptron_is_compared_with_those_that_do_the_task(
     recipe = ("--recipe", "num_envs=4", "--recipe", "network=mlp", "--recipe", "imitated_steps=1")
     arms = ("--set", "means=[0.2,0.4,0.3,0.8,0.9]", "--set", "threshold=0.5") if "Custom" in env else ()
     words = ("train", "sb3", env, "--set", "budget=30", *arms, *recipe, *QUICK)
-    code, out, _ = outcome(*words)
-    assert code == 0 and "weights:" not in out
+    code, out, err = outcome(*words)
+    said = [line for line in err.splitlines() if not line.startswith(("learning: ", "bai-gym compiles"))]
+    assert (code, said) == (0, []) and "weights:" not in out  # a slow machine says how far it is
     assert {*rows(out)} == {f"SB3(train-{env})", *others}
     before = contents(tmp_path)
     assert outcome(*words)[0] == 0

@@ -63,21 +63,20 @@ class TorchEpisodes(Episodes):
 
     @override
     def pull_all(self, arms: IntArray, rng: np.random.Generator) -> Any:
-        flat = self._first + arms
-        self.outcomes = self._pull(flat)
-        paid = self.funds.pay(self.remaining, slice(None), flat, self._constants)
+        paid = super().pull_all(arms, rng)
         self.arrive()
         return paid
 
     @override
     def pull_rows(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> Any:
-        flat = self._first[rows] + arms
-        self.outcomes = self._pull(flat).cpu().numpy()
-        self.arriving = deque([self.state])
-        return self.funds.pay(self.remaining, rows, flat, self._constants)
+        paid = super().pull_rows(rows, arms, rng)
+        self.outcomes = self.outcomes.cpu().numpy()  # to be merged with those of the other episodes
+        self.arrive()
+        return paid
 
-    def _pull(self, flat: IntArray) -> torch.Tensor:
-        """Pull ``(R,)`` arms ``episode * K + arm`` of different episodes, by Welford's update; return their rewards."""
+    @override
+    def _draw(self, flat: IntArray, rng: np.random.Generator) -> torch.Tensor:
+        """Pull arms by Welford's update."""
         at = torch.as_tensor(flat, device=self.device)
         means, deviations = self.arms.means.take(at), self.arms.deviations.take(at)
         if self.arms.kind == "bernoulli":
@@ -179,7 +178,9 @@ class TorchVectorEnv(BestArmVectorEnv):
 
     @override
     def reset(self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None) -> Any:
-        """Start new episodes, see :meth:`BestArmVectorEnv.reset`."""
+        """Start new episodes, see :meth:`BestArmVectorEnv.reset`; where rewards arrive late, all of them."""
+        if options and self.episode_spec.rounds.late:
+            raise ParameterError("where rewards arrive late all episodes of a torch batch start at once: no options")
         first = not hasattr(self._episodes, "state")
         observation, info = super().reset(seed=seed, options=options)
         if first or seed is not None:

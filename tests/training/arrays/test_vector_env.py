@@ -81,8 +81,9 @@ def test_mistakes_are_answered_in_one_line() -> None:
     with pytest.raises(ResetNeeded):
         env.step([0, 0])
     env.reset(seed=0)
-    for wrong in ([0], [0, 3], [-1, 0], [0.0, 1.0]):
-        with pytest.raises(ParameterError, match="action"):
+    form, range_ = "actions must be 2 integers", "an action is not an arm; .*0 to 2"
+    for wrong, message in (([0], form), ([0, 3], range_), ([-1, 0], range_), ([0.0, 1.0], form)):
+        with pytest.raises(ParameterError, match=message):
             env.step(wrong)
     for counts in ([[1, 1, 1], [1, 1, 0]], [[-1, 1, 1], [0, 0, 1]], [[1, 1], [1, 1]]):
         with pytest.raises(ParameterError, match="counts must be"):
@@ -108,6 +109,8 @@ def test_mistakes_are_answered_in_one_line() -> None:
 def test_rewards_arrive_round_by_round() -> None:
     """Rounds of 2 of 5 pulls, a round late: after 4 pulls the first two have arrived, and all at the end."""
     env = TorchVectorEnv(SURE, NUM_ENVS, budget=5, batch_size=2, delay=1)
+    with pytest.raises(ParameterError, match="all episodes of a torch batch start at once"):
+        env.reset(options={"reset_mask": np.ones(NUM_ENVS, bool)})
     seen = [env.reset(seed=0)[0]]
     seen += [env.step([arm] * NUM_ENVS)[0] for arm in (0, 1, 1)]
     with pytest.raises(ParameterError, match="2 pulls with 1 left of the round"):
