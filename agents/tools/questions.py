@@ -28,7 +28,7 @@ import numpy as np
 
 from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence
 from bai_gym.agents.tools.posteriors import BERNOULLI, STUDENT, RewardFamily
-from bai_gym.agents.tools.scanning import largest
+from bai_gym.agents.tools.scanning import largest, place_of_smallest
 from bai_gym.sampling import TO_FIRST, Episode, PerArm, Scratch, TieRule, larger
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Contrasts, Task
@@ -185,6 +185,11 @@ def bonus(w: QuestionState, k: int, explores: bool) -> float:
 
 def weakest_group(w: QuestionState, n: int, to_first: bool, rng: np.random.Generator) -> int:
     """Return the strongest contrast of the group whose strongest one is the weakest."""
+    groups = 1
+    for k in range(n - 1):
+        groups += w.group[k + 1] != w.group[k]
+    if groups == n:
+        return place_of_smallest(w.strength[:n], to_first, rng)
     least, found, ties, strongest, begins = np.inf, -1, 0.0, 0, True
     for k in range(n):
         strongest = k if begins or w.strength[k] > w.strength[strongest] else strongest

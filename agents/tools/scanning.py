@@ -17,6 +17,7 @@ __all__ = [
     "fewer_pulls",
     "largest",
     "less_pulled",
+    "place_of_smallest",
     "pull_in_turn",
     "smallest",
 ]
@@ -39,11 +40,42 @@ def largest(values: FloatArray) -> float:
 
 
 def smallest(values: FloatArray) -> float:
-    """Return the smallest of the values."""
-    least = np.inf
+    """Return the smallest of the values: four minima side by side, as for the largest."""
+    a = b = c = d = np.inf
+    whole = values.size - values.size % 4
+    for i in range(0, whole, 4):
+        a, b = smaller(values[i], a), smaller(values[i + 1], b)
+        c, d = smaller(values[i + 2], c), smaller(values[i + 3], d)
+    for i in range(whole, values.size):
+        a = smaller(values[i], a)
+    return smaller(smaller(a, b), smaller(c, d))
+
+
+def smaller(value: float, other: float) -> float:
+    """Return the smaller value, as :func:`bai_gym.sampling.larger` returns the larger one."""
+    return value if value < other else other
+
+
+def place_of_smallest(values: FloatArray, to_first: bool, rng: np.random.Generator) -> int:
+    """Return the place of the smallest value, of several the first one or a random one.
+
+    Args:
+        values: ``(n,)``; of NaN alone, the place is 0.
+        to_first: Whether it is the first one.
+        rng: Breaks ties otherwise.
+    """
+    least, sum_of_places = smallest(values), 0
     for place in range(values.size):
-        least = min(least, values[place])
-    return least
+        sum_of_places += ONE + place if values[place] == least else 0
+    if sum_of_places < 2 * ONE:
+        return max(sum_of_places - ONE, 0)
+    skipped = 0 if to_first else int(rng.random() * (sum_of_places // ONE))
+    for place in range(values.size):
+        if values[place] == least:
+            if skipped == 0:
+                return place
+            skipped -= 1
+    return -1
 
 
 def arm_of_largest(values: FloatArray, e: Episode, rng: np.random.Generator) -> int:

@@ -86,12 +86,6 @@ class ArrangedBandit(WrappedBandit):
         return np.take_along_axis(self.inner.item_rewards(rows, items), self.order[rows], -1)
 
     @override
-    def item_covariance(self, row: int) -> FloatArray | None:
-        """Return the covariance of the rewards of paired arms on an item."""
-        covariance = self.inner.item_covariance(row)
-        return None if covariance is None else covariance[np.ix_(self.order[row], self.order[row])]
-
-    @override
     def draws(self) -> Draws | None:
         draws = self.inner.draws()
         return None if draws is None else draws._replace(order=self.order)

@@ -19,10 +19,6 @@ class Items:
 
     paired: bool = False
 
-    def item_covariance(self, row: int) -> FloatArray | None:
-        """Return the ``(K, K)`` covariance of paired arms on an item, of one instance; None where it is unknown."""
-        return None
-
     def keep_items(self) -> None:
         """Let :meth:`item_rewards` find the rewards of all later pulls; called before the first one.
 

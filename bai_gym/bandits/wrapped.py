@@ -83,11 +83,6 @@ class WrappedBandit(Bandit):
         return self.inner.item_rewards(rows, items)
 
     @override
-    def item_covariance(self, row: int) -> FloatArray | None:
-        """Return the covariance of the rewards of paired arms on an item."""
-        return self.inner.item_covariance(row)
-
-    @override
     def limits(self) -> tuple[float, float]:
         """Return the limits of the rewards."""
         return self.inner.limits()

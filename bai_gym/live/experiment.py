@@ -211,9 +211,6 @@ class _UnknownArms:
     def paired(self) -> bool:
         return self.num_items is not None
 
-    def item_covariance(self, row: int) -> None:
-        return None
-
     def limits(self) -> tuple[float, float]:
         return self.rewards.low, self.rewards.high
 

@@ -77,10 +77,10 @@ class TopM(SetTask):
             if mean[arm] < mean[last] or (mean[arm] == mean[last] and arm > last):
                 c.second[rest] = arm
                 rest += 1
-        for place in range(m):
-            for k in range(rest):
-                n = place * rest + k
-                c.first[n], c.second[n], c.offset[n] = best[place], c.second[k], -x[1]
+        for n in range(m):
+            c.first[n * rest : (n + 1) * rest] = best[n]
+            c.second[n * rest : (n + 1) * rest] = c.second[:rest]
+        c.offset[: m * rest] = -x[1]
         return m * rest
 
     @override

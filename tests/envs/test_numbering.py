@@ -331,15 +331,3 @@ def test_what_a_task_shows_need_not_be_about_arms() -> None:
     assert observation["limits"].tolist() == [0.0, 1.0]
     batch, _ = gym.make_vec("BAI-Custom-v0", 3, means=MEANS, task=task).reset(seed=0)
     assert batch["limits"].tolist() == [[0.0, 1.0]] * 3
-
-
-def test_paired_arms_keep_their_covariance() -> None:
-    pytest.importorskip("bai_gym.paired")
-    from bai_gym.paired import PairedGaussianBandit
-
-    covariance = np.diag([1.0, 2.0, 3.0, 4.0]) + 0.3
-    bandit = PairedGaussianBandit(np.array([MEANS]), covariance=covariance)
-    env = BestArmEnv(FixedProblem(bandit), 8)
-    env.reset(seed=4)
-    found = env._episode.bandit.item_covariance(0)
-    np.testing.assert_allclose(found, covariance[np.ix_(env.order, env.order)])

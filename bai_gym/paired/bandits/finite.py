@@ -115,11 +115,6 @@ class PairedFiniteBandit(PairedBandit):
         """Number of rows; None where they are drawn with replacement."""
         return None if self.replacing else len(self.matrix)
 
-    @override
-    def item_covariance(self, row: int) -> FloatArray:
-        """Return the ``(K, K)`` covariance of the rewards of the arms on an item (divisor: n)."""
-        return np.cov(self.matrix[:, self.candidates[row]], rowvar=False, bias=True)
-
     def _choice(self, rows: IntArray, items: IntArray) -> IntArray:
         """Return the row of the matrix of each item."""
         size = len(self.matrix)

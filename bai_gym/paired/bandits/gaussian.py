@@ -112,12 +112,6 @@ class PairedGaussianBandit(PairedBandit):
         return np.asarray(self._loadings @ self._loadings.T + np.diag(self._noise**2))
 
     @override
-    def item_covariance(self, row: int) -> FloatArray:
-        """Return the ``(K, K)`` covariance of the rewards of the arms on an item."""
-        deviations = self._deviations[row]
-        return np.asarray(self.correlations * deviations * deviations[:, None])
-
-    @override
     def keep_items(self) -> None:
         """Draw every reward as a function of its item, so that :meth:`item_rewards` finds it again."""
         self._keeps_items = True

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import chisquare
 
-from bai_gym.agents.tools.scanning import active_arm_of_smallest, arm_of_largest, pull_in_turn
+from bai_gym.agents.tools.scanning import active_arm_of_smallest, arm_of_largest, place_of_smallest, pull_in_turn
 from bai_gym.sampling import State
 
 VALUES = [0.1, 0.7, -np.inf, 0.7, 0.7, 0.2]
@@ -57,3 +57,17 @@ def test_active_arms_of_fewest_pulls_take_turns(episode: Callable[..., Any]) -> 
     assert [turn(pulls, 1) for pulls in ([3, 1, 2, 2, 2], [9**9, 1, 10**9, 9**9, 10**9])] == [2, 0]
     counts = np.bincount([turn([3, 1, 2, 2, 2], 0) for _ in range(3000)], minlength=5)
     assert counts[:2].tolist() == [0, 0] and chisquare(counts[2:]).pvalue > 0.001
+
+
+def test_the_place_of_the_smallest_value_is_found_and_ties_are_uniform() -> None:
+    rng = np.random.default_rng(0)
+    for size in range(1, 14):  # before, at and after the last four that are compared side by side
+        for shift in range(size):
+            values = np.roll(np.arange(size, dtype=np.float64), shift)
+            assert place_of_smallest(values, False, rng) == shift, (size, shift)
+    assert rng.random() == np.random.default_rng(0).random()
+    tied = np.array([2.0, 1.0, 3.0, 1.0, 1.0])
+    assert place_of_smallest(tied, True, rng) == 1
+    counts = np.bincount([place_of_smallest(tied, False, rng) for _ in range(3000)], minlength=5)
+    assert set(np.flatnonzero(counts)) == {1, 3, 4} and chisquare(counts[[1, 3, 4]]).pvalue > 0.001
+    assert place_of_smallest(np.full(3, np.nan), False, rng) == 0
