@@ -1,10 +1,10 @@
 """Optimal designs for linear models: which arms to pull, and how often, to estimate all means equally well.
 
-    design = g_optimal(features, active)           # features (..., K, d), active arms (..., K)
+    design = g_optimal(features)                   # features (..., K, d)
     counts = round_design(design.weights, budget)  # integer numbers of pulls (..., K), with the budget as their sum
 
 Everything works on batches: the arm axis is last but one in features and last elsewhere, and the axes before it are
-broadcast. Features may have any rank: designs live on the span of the active arms (:func:`project`). The functions
+broadcast. Features may have any rank: designs live on the span of the arms (:func:`project`). The functions
 state sources and guarantees. Designs by Frank-Wolfe: :func:`g_optimal`, :func:`frank_wolfe` (FWG), :func:`wynn`; with
 a certificate, for all differences of arms: :func:`xy_optimal`, and for any directions or for the differences of tens of
 thousands of candidates: :func:`minimax_design`, :func:`pair_design`, which take one instance; for the difference of two

@@ -49,19 +49,19 @@ def contrast_weights(features: ArrayLike, first: ArrayLike, second: ArrayLike) -
     LinGapE (Xu, Honda and Sugiyama 2018). Solved by the simplex method with bounded variables on its dual, for all
     instances at once: a hundred times faster on small ones than one call of a solver for each.
     """
-    x, mask, outer = instances(features, None)
+    x, outer = instances(features)
     rows = np.arange(len(x)).reshape(outer)
-    arms = [_arms(given, mask.shape[-1]) for given in (first, second)]
+    arms = [_arms(given, x.shape[-2]) for given in (first, second)]
     try:
         rows, i, j = np.broadcast_arrays(rows, *arms)
     except ValueError:
         raise ParameterError(
             f"first and second have shapes {arms[0].shape} and {arms[1].shape}: give one arm each for {outer}"
         ) from None
-    weights, solved = solve_contrasts(span(x, mask).coordinates, rows.reshape(-1), i.reshape(-1), j.reshape(-1))
+    weights, solved = solve_contrasts(span(x).coordinates, rows.reshape(-1), i.reshape(-1), j.reshape(-1))
     if not solved.all():
         raise InstanceError("rounding errors keep contrast_weights from converging: some features are nearly dependent")
-    return weights.reshape(*rows.shape, mask.shape[-1])
+    return weights.reshape(*rows.shape, x.shape[-2])
 
 
 def _arms(given: ArrayLike, number: int) -> IntArray:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bai_gym.errors import ParameterError
-from bai_gym.linear.designs.inputs import BoolArray, instances
+from bai_gym.linear.designs.inputs import BoolArray, instances, masks
 from bai_gym.linear.designs.span import Span, span
-from bai_gym.linear.designs.start import basis, uniform
+from bai_gym.linear.designs.start import basis_weights
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import integer, real
 
@@ -82,8 +82,16 @@ def xy_optimal(
     and Torsney (1978), "An algorithm for optimal designs on a design space"; those of the pairs: Rakhlin and Sridharan
     (2013), "Optimization, Learning, and Games with Predictable Sequences".
     """
-    x, _, shape = instances(features, None)
-    _, mask, outer = instances(features, candidates)
+    x, shape = instances(features)
+    arms = x.shape[-2]
+    mask = np.ones((*shape, arms), np.bool_) if candidates is None else masks(candidates, arms)
+    try:
+        outer = np.broadcast_shapes(shape, mask.shape[:-1])
+    except ValueError:
+        raise ParameterError(
+            f"candidates have shape {mask.shape}, features {(*shape, *x.shape[-2:])}: the leading axes must broadcast"
+        ) from None
+    mask = np.broadcast_to(mask, (*outer, arms)).reshape(-1, arms)
     x = np.broadcast_to(x.reshape(*shape, *x.shape[-2:]), (*outer, *x.shape[-2:])).reshape(-1, *x.shape[-2:])
     real(tolerance, "tolerance", above=0)
     integer(max_iterations, "max_iterations", least=0)
@@ -91,18 +99,18 @@ def xy_optimal(
         goals = np.broadcast_to(np.asarray(np.nan if target is None else target, dtype=np.float64), outer).reshape(-1)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"target must be one number, or one for each of {outer}, not {target!r}") from None
-    space = span(x, np.ones(mask.shape, np.bool_))
+    space = span(x)
     weights = np.empty(mask.shape)
     variance, excess, steps = np.empty(len(x)), np.empty(len(x)), np.empty(len(x), np.int64)
-    per_part = max(1, BLOCK // mask.shape[-1] ** 2)
+    per_part = max(1, BLOCK // arms**2)
     for first in range(0, len(x), per_part):
         part = slice(first, first + per_part)
-        arms = Span(space.coordinates[part], space.rank[part])
+        some = Span(space.coordinates[part], space.rank[part])
         weights[part], variance[part], excess[part], steps[part] = _descend(
-            arms, mask[part], goals[part], tolerance, max_iterations
+            some, mask[part], goals[part], tolerance, max_iterations
         )
     return DifferenceDesign(
-        weights.reshape(*outer, mask.shape[-1]), variance.reshape(outer), excess.reshape(outer), steps.reshape(outer)
+        weights.reshape(*outer, arms), variance.reshape(outer), excess.reshape(outer), steps.reshape(outer)
     )
 
 
@@ -148,8 +156,7 @@ def _descend(
     best, least = _sparse(arms, candidates, best, least, lower * (1.0 + tolerance))
     excess = np.divide(least, lower, out=np.full(size, np.inf), where=lower > 0.0) - 1.0
     nothing = least == 0.0
-    start = np.where((arms.rank == 0)[:, None], uniform(np.ones_like(candidates)), basis(arms))
-    best = np.where(nothing[:, None], start / start.sum(axis=-1, keepdims=True), best)
+    best = np.where(nothing[:, None], basis_weights(arms), best)
     return best, least, np.where(nothing, 0.0, np.maximum(excess, 0.0)), steps
 
 

@@ -14,16 +14,15 @@ from numpy.typing import ArrayLike
 
 from bai_gym.linear.designs.inputs import BoolArray, instances
 from bai_gym.linear.designs.span import Span, span, spread
-from bai_gym.linear.designs.start import basis, uniform
+from bai_gym.linear.designs.start import basis_weights
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.validation import choice, integer, real
+from bai_gym.validation import integer, real
 
 __all__ = ["Design", "frank_wolfe", "g_optimal", "wynn"]
 
 REFRESH = 50  # steps after which V^-1 is recomputed
 BISECTIONS = 32  # halvings of [0, 1] in the line search on the largest variance
 STALL = 1e-9  # a step of this length or less is none
-GRID = 0.75 ** np.arange(24)  # steps that the code of Azizi et al. (2022) tries
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +30,11 @@ class Design:
     """A design: weights of arms, and their quality.
 
     Attributes:
-        weights: ``(..., K)`` shares of the pulls: at least 0, with sum 1, and 0 for arms that are not active. With
+        weights: ``(..., K)`` shares of the pulls: at least 0, with sum 1. With
             rank 1 all is on the longest arm, with rank 0 they are equal.
-        max_variance: ``(...)`` largest variance x^T V^-1 x of an active arm; at least the rank, and equal to it at the
+        max_variance: ``(...)`` largest variance x^T V^-1 x of an arm; at least the rank, and equal to it at the
             optimum. 0 where all features are 0.
-        rank: ``(...)`` dimensions of the span of the active arms.
+        rank: ``(...)`` dimensions of the span of the arms.
         iterations: ``(...)`` steps that were made.
     """
 
@@ -57,7 +56,6 @@ class Design:
 
 def g_optimal(
     features: ArrayLike,
-    active: ArrayLike | None = None,
     *,
     tolerance: float = 1e-3,
     max_iterations: int = 10_000,
@@ -78,7 +76,6 @@ def g_optimal(
 
     Args:
         features: ``(..., K, d)`` features of the arms, of any rank.
-        active: ``(..., K)`` mask of the arms that remain, at least one; None: all.
         tolerance: Relative excess of the largest variance over the optimum that is allowed; positive.
         max_iterations: Most steps, at least 0. Where they do not suffice, ``excess`` of the result says so.
 
@@ -86,7 +83,7 @@ def g_optimal(
         The design.
 
     Raises:
-        InstanceError: If features of active arms are NaN or infinite, or have the wrong shape.
+        InstanceError: If features are NaN or infinite, or have the wrong shape.
         ParameterError: If another argument is malformed.
 
     Source: Kiefer and Wolfowitz (1960); the step: Fedorov (1972); steps away: Wolfe (1970) and Atwood (1973), with
@@ -105,29 +102,24 @@ def g_optimal(
         drop = np.where(away, -weight / np.where(away, 1.0 - weight, 1.0), -np.inf)
         return arm, np.asarray(np.where(away & (variance <= 1.0), drop, np.maximum(length, drop)))
 
-    return _solve(features, active, "basis", step, tolerance, max_iterations, balanced=True)
+    return _solve(features, "basis", step, tolerance, max_iterations, balanced=True)
 
 
 def wynn(
     features: ArrayLike,
-    active: ArrayLike | None = None,
     *,
-    step: str = "exact",
-    start: str = "uniform",
     tolerance: float = 1e-3,
     max_iterations: int = 10_000,
 ) -> Design:
     """Return the design of plain Frank-Wolfe on log det V: weight moves to the arm of largest variance, in each step.
 
-    The D-optimal variant: its gradient is the variances (appendix C of Azizi et al. 2022), and it is what GSE-Lin-Wynn
-    uses in their experiments. It is slow near the optimum, and never sets a weight to 0: with 64 Gaussian arms in 10
-    dimensions it takes 750 steps to 1 % and 7,400 to 0.1 %, where :func:`g_optimal` takes 60 and 120.
+    All arms have equal weights at the start, and the lengths of steps maximise log det V. The D-optimal variant: its
+    gradient is the variances (appendix C of Azizi et al. 2022), and it is what GSE-Lin-Wynn uses in their experiments.
+    It is slow near the optimum, and never sets a weight to 0: with 64 Gaussian arms in 10 dimensions it takes 750 steps
+    to 1 % and 7,400 to 0.1 %, where :func:`g_optimal` takes 60 and 120.
 
     Args:
         features: ``(..., K, d)`` features of the arms, of any rank.
-        active: ``(..., K)`` mask of the arms that remain, at least one; None: all.
-        step: ``"exact"``: lengths maximise log det V (Fedorov); ``"harmonic"``: 1/2, 1/3, 1/4, ... (Wynn).
-        start: ``"uniform"``, all active arms alike, or ``"basis"``, see :func:`bai_gym.linear.designs.basis_design`.
         tolerance: Ends when the largest variance is at most (1 + tolerance) rank; positive.
         max_iterations: Most steps, at least 0. Where they do not suffice, ``excess`` of the result says so.
 
@@ -135,27 +127,22 @@ def wynn(
         The design.
 
     Raises:
-        InstanceError: If features of active arms are NaN or infinite, or have the wrong shape.
+        InstanceError: If features are NaN or infinite, or have the wrong shape.
         ParameterError: If another argument is malformed.
 
     Source: Wynn (1970); Fedorov (1972).
     """
-    exact = choice(step, ("exact", "harmonic"), "step") == "exact"
-    choice(start, ("uniform", "basis"), "start")
 
     def forward(batch: _Batch) -> tuple[IntArray, FloatArray]:
         arm, variance = batch.largest()
-        return arm, _fedorov(variance, batch.rank) if exact else np.asarray(1.0 / (batch.steps + 2.0))
+        return arm, _fedorov(variance, batch.rank)
 
-    return _solve(features, active, start, forward, tolerance, max_iterations)
+    return _solve(features, "uniform", forward, tolerance, max_iterations)
 
 
 def frank_wolfe(
     features: ArrayLike,
-    active: ArrayLike | None = None,
     *,
-    search: str = "exact",
-    start: str = "uniform",
     tolerance: float = 1e-3,
     max_iterations: int = 100,
 ) -> Design:
@@ -163,21 +150,17 @@ def frank_wolfe(
 
     The derivative of the largest variance, x^T V^-1 x, with respect to the weight of arm j is -(x_j^T V^-1 x)^2, which
     by Cauchy and Schwarz is least at x itself. So the direction is that of :func:`wynn`, and only the length differs:
-    it minimises the largest variance. Where several arms attain the maximum, that length can be 0 short of the
-    optimum, because the objective has a kink there; then, and only then, the step of :func:`wynn` is taken. The result
-    is the best of the visited designs.
+    it minimises the largest variance, which is convex in it. Where several arms attain the maximum, that length can be
+    0 short of the optimum, because the objective has a kink there; then, and only then, the step of :func:`wynn` is
+    taken. The result is the best of the visited designs.
 
     From equal weights N = 100 steps do not come near the optimum: with 64 Gaussian arms in 10 dimensions the largest
-    variance is then 12 % above it on average, 30 % with ``search="grid"``, 3 % with ``start="basis"``. In about as many
-    steps :func:`g_optimal` comes to 0.1 %. (By the paper's corollary 1, N = O(d log log(K + d)) steps reach the optimum
-    itself; that can hold up to a constant factor only.)
+    variance is then 12 % above it on average, 30 % with the grid of lengths of the code of the paper's authors. In
+    about as many steps :func:`g_optimal` comes to 0.1 %. (By the paper's corollary 1, N = O(d log log(K + d)) steps
+    reach the optimum itself; that can hold up to a constant factor only.)
 
     Args:
         features: ``(..., K, d)`` features of the arms, of any rank.
-        active: ``(..., K)`` mask of the arms that remain, at least one; None: all.
-        search: ``"exact"``: bisection, as the largest variance is convex in the length; ``"grid"``: the best of 0 and
-            the powers 0.75^0, ..., 0.75^23, as in the code of the paper's authors.
-        start: ``"uniform"``, as in the paper, or ``"basis"``, see :func:`bai_gym.linear.designs.basis_design`.
         tolerance: Ends when the largest variance is at most (1 + tolerance) rank; positive.
         max_iterations: N, the most steps, at least 0. Where they do not suffice, ``excess`` of the result says so.
 
@@ -185,22 +168,20 @@ def frank_wolfe(
         The design.
 
     Raises:
-        InstanceError: If features of active arms are NaN or infinite, or have the wrong shape.
+        InstanceError: If features are NaN or infinite, or have the wrong shape.
         ParameterError: If another argument is malformed.
 
     Source: Azizi, Kveton and Ghavamzadeh (2022), Algorithm 2; its rounding:
     :func:`bai_gym.linear.designs.round_design`.
     """
-    exact = choice(search, ("exact", "grid"), "search") == "exact"
-    choice(start, ("uniform", "basis"), "start")
 
     def line(batch: _Batch) -> tuple[IntArray, FloatArray]:
         arm, variance = batch.largest()
         squares = batch.covariances(arm) ** 2
-        length = _bisect(batch.variances, squares, variance) if exact else _scan(batch.variances, squares, variance)
+        length = _bisect(batch.variances, squares, variance)
         return arm, np.asarray(np.where(length > STALL, length, _fedorov(variance, batch.rank)))
 
-    return _solve(features, active, start, line, tolerance, max_iterations, keep_best=True)
+    return _solve(features, "uniform", line, tolerance, max_iterations, keep_best=True)
 
 
 @dataclass(slots=True)
@@ -286,7 +267,6 @@ class _Batch:
 
 def _solve(
     features: ArrayLike,
-    active: ArrayLike | None,
     start: str,
     rule: Callable[[_Batch], tuple[IntArray, FloatArray]],
     tolerance: float,
@@ -299,7 +279,6 @@ def _solve(
 
     Args:
         features: ``(..., K, d)``.
-        active: ``(..., K)`` or None.
         start: ``"basis"`` or ``"uniform"``.
         rule: Returns the arm and the length of the next step of each instance.
         tolerance: Of the largest variance, relative to the rank.
@@ -307,13 +286,11 @@ def _solve(
         balanced: Whether the least variance of an arm with weight must be near the rank, too.
         keep_best: Whether to return the best design that was met, instead of the last one.
     """
-    x, mask, outer = instances(features, active)
+    x, outer = instances(features)
     real(tolerance, "tolerance", above=0)
     integer(max_iterations, "max_iterations", least=0)
-    space = span(x, mask)
-    weights = uniform(mask)
-    if start == "basis":
-        weights = np.where((space.rank == 0)[:, None], weights, basis(space) / np.maximum(space.rank, 1)[:, None])
+    space = span(x)
+    weights = basis_weights(space) if start == "basis" else np.full(x.shape[:2], 1.0 / x.shape[1])
     line = np.flatnonzero(space.rank == 1)
     weights[line] = 0.0
     weights[line, np.abs(space.coordinates[line]).sum(axis=-1).argmax(axis=-1)] = 1.0
@@ -344,7 +321,7 @@ def _solve(
     weights /= weights.sum(axis=-1, keepdims=True)
     variance = spread(space.coordinates, weights).max(axis=-1)
     return Design(
-        weights.reshape(*outer, mask.shape[-1]),
+        weights.reshape(*outer, x.shape[1]),
         np.asarray(variance.reshape(outer)),
         np.asarray(space.rank.reshape(outer)),
         np.asarray(iterations.reshape(outer)),
@@ -372,13 +349,3 @@ def _bisect(variances: FloatArray, squares: FloatArray, variance: FloatArray) ->
         falling = slope < 0
         low, high = np.where(falling, middle, low), np.where(falling, high, middle)
     return low
-
-
-def _scan(variances: FloatArray, squares: FloatArray, variance: FloatArray) -> FloatArray:
-    """Return the best step length of a grid, 0 among it."""
-    best, least = np.zeros(len(variance)), variance
-    for length in GRID[1:]:  # a step of 1 leaves a single arm, and infinite variances
-        share = (length / (1.0 + length * (variance - 1.0)))[:, None]
-        reached = (variances - squares * share).max(axis=-1) / (1.0 - length)
-        best, least = np.where(reached < least, length, best), np.minimum(reached, least)
-    return best

@@ -18,6 +18,7 @@ __all__ = [
     "budgets",
     "designs",
     "instances",
+    "masks",
 ]
 
 BoolArray = npt.NDArray[np.bool_]
@@ -26,59 +27,40 @@ LARGEST_BUDGET = 10**12  # weight x budget is known to better than one pull
 SUM_TOLERANCE = 1e-6  # how far from 1 the weights of a design may add up
 
 
-def instances(features: ArrayLike, active: ArrayLike | None) -> tuple[FloatArray, BoolArray, tuple[int, ...]]:
-    """Return features ``(N, K, d)`` with zeros in the rows of inactive arms, the mask ``(N, K)``, and the outer shape.
-
-    Features ``(K, d)`` go with masks ``(..., K)`` and the other way round.
-    """
+def instances(features: ArrayLike) -> tuple[FloatArray, tuple[int, ...]]:
+    """Return features ``(N, K, d)`` and the outer shape, that of the axes before K."""
     x = validation.array(
         features, "features", finite=False, kind="an array of numbers: one row for each arm", error=InstanceError
     )
     if x.ndim < 2 or 0 in x.shape[-2:]:
         raise InstanceError(f"features have shape {x.shape}: give (..., arms, dimension), with at least one of each")
-    if active is None:
-        mask: BoolArray = np.ones(x.shape[:-1], dtype=np.bool_)
-    else:
-        mask = np.asarray(active)
-        if mask.dtype != np.bool_:
-            raise ParameterError(f"active must be a mask of True and False, not of type {mask.dtype}")
-        if mask.ndim == 0 or mask.shape[-1] != x.shape[-2]:
-            raise ParameterError(
-                f"active has shape {mask.shape}: there are {x.shape[-2]} arms, give one value for each"
-            )
-        if not mask.any(axis=-1).all():
-            raise ParameterError("active leaves an instance without an arm: give each at least one")
-    try:
-        outer = np.broadcast_shapes(x.shape[:-2], mask.shape[:-1])
-    except ValueError:
-        raise ParameterError(
-            f"active has shape {mask.shape} and features {x.shape}: the leading axes must broadcast"
-        ) from None
-    size = math.prod(outer)
-    mask = np.broadcast_to(mask, (*outer, mask.shape[-1])).reshape(size, mask.shape[-1])
-    x = np.broadcast_to(x, (*outer, *x.shape[-2:])).reshape(size, *x.shape[-2:])
-    x = np.where(mask[..., None], x, 0.0)
     if not np.isfinite(x).all():
-        wrong = x[~np.isfinite(x)][0]
-        raise InstanceError(
-            f"features must be finite numbers, not {wrong}: repair them, or take the arm out of `active`"
-        )
-    return x, mask, outer
+        raise InstanceError(f"features must be finite numbers, not {x[~np.isfinite(x)][0]}: repair them")
+    outer = x.shape[:-2]
+    return x.reshape(math.prod(outer), *x.shape[-2:]), outer
 
 
-def allocations(weights: ArrayLike, active: BoolArray, outer: tuple[int, ...]) -> FloatArray:
-    """Return weights or counts of pulls as ``(N, K)``, at least 0 and positive for active arms only."""
+def masks(candidates: ArrayLike, arms: int) -> BoolArray:
+    """Return a mask ``(..., K)`` that leaves at least one arm."""
+    mask = np.asarray(candidates)
+    if mask.dtype != np.bool_:
+        raise ParameterError(f"candidates must be a mask of True and False, not of type {mask.dtype}")
+    if mask.ndim == 0 or mask.shape[-1] != arms:
+        raise ParameterError(f"candidates have shape {mask.shape}: there are {arms} arms, give one value for each")
+    if not mask.any(axis=-1).all():
+        raise ParameterError("candidates leave an instance without an arm: give each at least one")
+    return mask
+
+
+def allocations(weights: ArrayLike, arms: int, outer: tuple[int, ...]) -> FloatArray:
+    """Return weights or counts of pulls as ``(N, K)``, at least 0."""
     array = _weights(weights)
-    size = active.shape[-1]
-    if array.shape[-1] != size:
-        raise ParameterError(f"weights have shape {array.shape}: there are {size} arms, give one weight for each")
+    if array.shape[-1] != arms:
+        raise ParameterError(f"weights have shape {array.shape}: there are {arms} arms, give one weight for each")
     try:
-        array = np.broadcast_to(array, (*outer, size)).reshape(active.shape)
+        return np.broadcast_to(array, (*outer, arms)).reshape(math.prod(outer), arms)
     except ValueError:
-        raise ParameterError(f"weights have shape {array.shape}: give {(*outer, size)}, as the features say") from None
-    if array[~active].any():
-        raise ParameterError("weights must be 0 for arms that are not active")
-    return array
+        raise ParameterError(f"weights have shape {array.shape}: give {(*outer, arms)}, as the features say") from None
 
 
 def designs(weights: ArrayLike) -> FloatArray:

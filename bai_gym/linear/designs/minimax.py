@@ -181,7 +181,7 @@ def _distances(points: FloatArray, others: FloatArray) -> FloatArray:
 
 def _coordinates(features: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return coordinates ``(K, r)`` of arms in their span, with sum u u^T = K / r I, and the ``(d, r)`` map to them."""
-    x, _, outer = instances(features, None)
+    x, outer = instances(features)
     if outer:
         raise ParameterError(f"features must have the shape (K, d), not {np.shape(features)}")
     left, values, axes = np.linalg.svd(x[0], full_matrices=False)

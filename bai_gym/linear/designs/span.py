@@ -1,4 +1,4 @@
-"""The span of the remaining arms, and the variances that an allocation leaves there."""
+"""The span of the arms, and the variances that an allocation leaves there."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ RANK_TOLERANCE = 1e-10  # singular values up to this, times the largest one and 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Coordinates of arms in the space that the active ones span.
+    """Coordinates of arms in the space that they span.
 
     Attributes:
         coordinates: ``(..., K, m)`` with m = min(K, d): orthonormal columns, as many as the rank, then columns of
-            zeros; rows of zeros for arms that are not active.
+            zeros.
         rank: ``(...)`` dimensions of the span, 0 where all features are 0.
     """
 
@@ -29,40 +29,37 @@ class Span:
     rank: IntArray
 
 
-def project(features: ArrayLike, active: ArrayLike | None = None) -> Span:
-    """Return coordinates of the active arms in their span.
+def project(features: ArrayLike) -> Span:
+    """Return coordinates of the arms in their span.
 
-    The features are X = U S W^T (singular values); the coordinates are U, so that sum u u^T = I over the active arms.
+    The features are X = U S W^T (singular values); the coordinates are U, so that sum u u^T = I.
     Linear maps of the features that are invertible turn U by a rotation and change no design: units do not matter. In
     these coordinates numbers stay tame, too: V of the optimal design has all eigenvalues in [1 / (r K), 1].
 
-    Singular values up to ``RANK_TOLERANCE`` x (the largest one) x max(active arms, d) count as 0. So features must not
+    Singular values up to ``RANK_TOLERANCE`` x (the largest one) x max(K, d) count as 0. So features must not
     be measured in units that are ten orders of magnitude apart.
 
     Args:
         features: ``(..., K, d)`` features of the arms.
-        active: ``(..., K)`` mask of the arms that remain, at least one; None: all.
 
     Returns:
         The coordinates, and the rank.
 
     Raises:
-        InstanceError: If features of active arms are NaN or infinite, or have the wrong shape.
-        ParameterError: If the mask is malformed or empty.
+        InstanceError: If features are NaN or infinite, or have the wrong shape.
 
     Source: the projection of Azizi et al. (2022), section 3, and Yang and Tan (2022), equation 3, at each stage; with
     coordinates that are also scaled, which changes no design and no prediction.
     """
-    x, mask, outer = instances(features, active)
-    space = span(x, mask)
+    x, outer = instances(features)
+    space = span(x)
     return Span(space.coordinates.reshape(*outer, *space.coordinates.shape[1:]), space.rank.reshape(outer))
 
 
-def span(x: FloatArray, active: BoolArray) -> Span:
-    """Return the coordinates of checked features ``(N, K, d)`` with zeros in the rows of inactive arms."""
+def span(x: FloatArray) -> Span:
+    """Return the coordinates of checked features ``(N, K, d)``."""
     left, values, _ = np.linalg.svd(x, full_matrices=False)
-    side = np.maximum(active.sum(axis=-1), x.shape[-1])
-    nonzero = values > RANK_TOLERANCE * side[:, None] * values[:, :1]
+    nonzero = values > RANK_TOLERANCE * max(x.shape[1:]) * values[:, :1]
     some: BoolArray = np.asarray((x != 0).any(axis=-1, keepdims=True))  # features 0 have coordinates of exactly 0
     return Span(left * (nonzero[:, None, :] & some), nonzero.sum(axis=-1, dtype=np.int64))
 
@@ -79,7 +76,7 @@ def cross_variances(arms: Span, mass: FloatArray, ridge: float = 0.0) -> FloatAr
     return np.asarray(x @ np.linalg.inv(information) @ np.swapaxes(x, -1, -2))
 
 
-def variances(features: ArrayLike, weights: ArrayLike, active: ArrayLike | None = None) -> FloatArray:
+def variances(features: ArrayLike, weights: ArrayLike) -> FloatArray:
     """Return x^T V^-1 x of each arm, where V is the sum of weight x x^T: the variance of its estimate by least squares.
 
     With the weights of a design this is the variance after n pulls, times n / sigma^2; with counts of pulls, that
@@ -87,20 +84,19 @@ def variances(features: ArrayLike, weights: ArrayLike, active: ArrayLike | None 
 
     Args:
         features: ``(..., K, d)`` features of the arms.
-        weights: ``(..., K)`` design or counts, at least 0, and 0 for arms that are not active.
-        active: ``(..., K)`` mask of the arms that remain, at least one; None: all.
+        weights: ``(..., K)`` design or counts, at least 0.
 
     Returns:
         ``(..., K)`` variances: infinite for arms outside the span of those with weight (farther from it than 1e-7 of
-        their length, in the coordinates of :func:`project`), 0 for arms that are not active.
+        their length, in the coordinates of :func:`project`).
 
     Raises:
-        InstanceError: If features of active arms are NaN or infinite, or have the wrong shape.
-        ParameterError: If the mask or the weights are malformed.
+        InstanceError: If features are NaN or infinite, or have the wrong shape.
+        ParameterError: If the weights are malformed.
     """
-    x, mask, outer = instances(features, active)
-    w = allocations(weights, mask, outer)
-    return spread(span(x, mask).coordinates, w).reshape(*outer, x.shape[-2])
+    x, outer = instances(features)
+    w = allocations(weights, x.shape[-2], outer)
+    return spread(span(x).coordinates, w).reshape(*outer, x.shape[-2])
 
 
 def spread(coordinates: FloatArray, weights: FloatArray) -> FloatArray:

@@ -9,10 +9,10 @@ from bai_gym.linear.designs.inputs import BoolArray, instances
 from bai_gym.linear.designs.span import Span, span
 from bai_gym.statistics import FloatArray
 
-__all__ = ["basis", "basis_design", "uniform"]
+__all__ = ["basis", "basis_design", "basis_weights"]
 
 
-def basis_design(features: ArrayLike, active: ArrayLike | None = None) -> FloatArray:
+def basis_design(features: ArrayLike) -> FloatArray:
     """Return equal weights on a basis of the span: arms taken in turn, each the farthest from the span of those before.
 
     A good start: it has as few arms as can be, and log det V is at most log r! + r log r below the optimum, for any K
@@ -22,24 +22,26 @@ def basis_design(features: ArrayLike, active: ArrayLike | None = None) -> FloatA
 
     Args:
         features: ``(..., K, d)`` features of the arms.
-        active: ``(..., K)`` mask of the arms that remain, at least one; None: all.
 
     Returns:
-        ``(..., K)`` weights, 1/r for r arms each; equal weights on all active arms where all features are 0. Among
+        ``(..., K)`` weights, 1/r for r arms each; equal weights on all arms where all features are 0. Among
         equally far arms, which only rounding errors distinguish, the choice is arbitrary but repeatable.
 
     Raises:
-        InstanceError: If features of active arms are NaN or infinite, or have the wrong shape.
-        ParameterError: If the mask is malformed or empty.
+        InstanceError: If features are NaN or infinite, or have the wrong shape.
 
     Source: QR with column pivoting (Businger and Golub 1965), in the coordinates of
     :func:`bai_gym.linear.designs.project`, so that units do not matter; its determinant: Civril and Magdon-Ismail
     (2009).
     """
-    x, mask, outer = instances(features, active)
-    space = span(x, mask)
-    chosen = np.where((space.rank == 0)[:, None], mask, basis(space))
-    return np.asarray(chosen / chosen.sum(axis=-1, keepdims=True)).reshape(*outer, mask.shape[-1])
+    x, outer = instances(features)
+    return basis_weights(span(x)).reshape(*outer, x.shape[-2])
+
+
+def basis_weights(arms: Span) -> FloatArray:
+    """Return equal weights ``(N, K)`` on a basis, or on all arms where the rank is 0."""
+    chosen = basis(arms) | (arms.rank == 0)[:, None]
+    return np.asarray(chosen / chosen.sum(axis=-1, keepdims=True))
 
 
 def basis(arms: Span) -> BoolArray:
@@ -55,8 +57,3 @@ def basis(arms: Span) -> BoolArray:
         axis = axis / np.maximum(np.sqrt((axis**2).sum(axis=-1, keepdims=True)), np.finfo(np.float64).tiny)
         left -= (left @ axis[..., None]) * axis[:, None, :]
     return chosen
-
-
-def uniform(active: BoolArray) -> FloatArray:
-    """Return equal weights ``(N, K)`` on all active arms."""
-    return np.asarray(active / active.sum(axis=-1, keepdims=True))

@@ -14,7 +14,7 @@ __all__ = ["reduce_support"]
 NULL_TOLERANCE = 1e-10  # singular values up to this, times the largest one, are 0
 
 
-def reduce_support(features: ArrayLike, weights: ArrayLike, active: ArrayLike | None = None) -> FloatArray:
+def reduce_support(features: ArrayLike, weights: ArrayLike) -> FloatArray:
     """Return a design on at most r (r + 1) / 2 of the arms of a design, with no larger variance of any arm.
 
     While there are more arms, their matrices x x^T are linearly dependent. So weights can move along a combination of
@@ -23,26 +23,25 @@ def reduce_support(features: ArrayLike, weights: ArrayLike, active: ArrayLike | 
 
     Args:
         features: ``(..., K, d)`` features of the arms.
-        weights: ``(..., K)`` design, at least 0 with sum 1, and 0 for arms that are not active.
-        active: ``(..., K)`` mask of the arms that remain, at least one; None: all.
+        weights: ``(..., K)`` design, at least 0 with sum 1.
 
     Returns:
         ``(..., K)`` weights, positive for at most max(1, r (r + 1) / 2) arms, r being the rank, and for none that had
         weight 0; designs that are sparse enough may still change where their arms are dependent.
 
     Raises:
-        InstanceError: If features of active arms are NaN or infinite, or have the wrong shape.
-        ParameterError: If the mask or the weights are malformed.
+        InstanceError: If features are NaN or infinite, or have the wrong shape.
+        ParameterError: If the weights are malformed.
 
     Source: Caratheodory's theorem, as in Pukelsheim (1993), section 8.2.
     """
-    x, mask, outer = instances(features, active)
-    start = allocations(designs(weights), mask, outer)
+    x, outer = instances(features)
+    start = allocations(designs(weights), x.shape[-2], outer)
     # Arms with weight come first; the others of an instance are cut off, or stay with weight 0.
     order = np.argsort(start <= 0, axis=-1, kind="stable")
     order = order[:, : int((start > 0).sum(axis=-1).max(initial=1))]
     shares = np.take_along_axis(start, order, axis=-1)
-    arms = np.take_along_axis(span(x, mask).coordinates, order[..., None], axis=1)
+    arms = np.take_along_axis(span(x).coordinates, order[..., None], axis=1)
     first, second = np.triu_indices(arms.shape[-1])
     matrices = np.swapaxes(arms[..., first] * arms[..., second] * np.where(first == second, 1.0, np.sqrt(2.0)), 1, 2)
     # All matrices x x^T get the norm 1, so that no arm counts as dependent for being short.
@@ -80,4 +79,4 @@ def reduce_support(features: ArrayLike, weights: ArrayLike, active: ArrayLike | 
     np.put_along_axis(out, order, masses / norms, axis=-1)
     empty = np.flatnonzero(out.sum(axis=-1) == 0)  # all arms with weight had features 0: one is as good as many
     out[empty, start[empty].argmax(axis=-1)] = 1.0
-    return np.asarray(out / out.sum(axis=-1, keepdims=True)).reshape(*outer, mask.shape[-1])
+    return np.asarray(out / out.sum(axis=-1, keepdims=True)).reshape(*outer, x.shape[-2])

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-Instance = tuple[np.ndarray, np.ndarray]
 KINDS = ("gaussian", "lengths", "duplicates", "flat", "few", "clusters", "whole", "units")
 
 
@@ -36,16 +35,10 @@ def draw(kind: str, rng: np.random.Generator) -> np.ndarray:
 
 
 @pytest.fixture(scope="session")
-def many() -> list[Instance]:
-    """Return 200 instances: features ``(K, d)``, and active arms ``(K,)``."""
+def many() -> list[np.ndarray]:
+    """Return 200 instances: features ``(K, d)``."""
     rng = np.random.default_rng(20)
-    found = []
-    for number in range(200):
-        x = draw(KINDS[number % len(KINDS)], rng)
-        active = rng.random(len(x)) < (1.0 if number % 3 else 0.5)
-        active[rng.integers(len(x))] = True
-        found.append((x, active))
-    return found
+    return [draw(KINDS[number % len(KINDS)], rng) for number in range(200)]
 
 
 @pytest.fixture(scope="session")
