@@ -221,37 +221,26 @@ class Aggregate(Sequence[AgentScore]):
         value = float(np.mean([win.mean() for win in wins]))
         return self._estimate(value, self._resampled(wins, addresses, 0.5 / len(wins)).mean(axis=1))
 
-    def profile(self, thresholds: npt.ArrayLike | None = None) -> Profile:
-        """Return the share of the tasks with a score above each threshold, for each agent.
+    def profile(self) -> Profile:
+        """Return the share of the tasks with a score above each of 101 thresholds, for each agent.
 
-        Args:
-            thresholds: ``(P,)`` ascending; None: 101 from 0, or the lowest score, to 1.
-
-        Raises:
-            ParameterError: If the thresholds are not ascending finite numbers.
+        The thresholds go from 0, or the lowest score, to 1.
         """
-        tau = np.linspace(min(0.0, self.scores.min()), 1.0, 101) if thresholds is None else _checked(thresholds)
+        tau = np.linspace(min(0.0, self.scores.min()), 1.0, 101)
         shares = np.stack([(self.scores > at).mean(axis=-1) for at in tau], axis=-1)
         drawn = np.stack([(self._drawn > at).mean(axis=-1) for at in tau], axis=-1)
         return self._profile("tasks", tau, shares, drawn)
 
-    def run_profile(
-        self, thresholds: npt.ArrayLike | None = None, scale: float | Mapping[Task, float] | None = None
-    ) -> Profile:
+    def run_profile(self) -> Profile:
         """Return the share of the runs with a simple regret of at most each threshold, averaged over the tasks.
 
-        Args:
-            thresholds: ``(P,)`` ascending, in units of the scale; None: 101 from 0 to what one run in 200 exceeds.
-            scale: Unit of simple regrets, a positive number, or one for each task. None: the mean regret
-                of those runs, of all agents, that have any; 1 is then a typical error.
-
-        Raises:
-            ParameterError: If the thresholds are not ascending finite numbers, or a scale is missing or not positive.
+        Simple regrets of a task are in units of the mean regret of those runs, of all agents, that have any: 1 is a
+        typical error. The 101 thresholds go from 0 to what one run in 200 exceeds.
         """
-        units = [self._scale(t, scale) for t in range(len(self.tasks))]
+        units = [self._scale(t) for t in range(len(self.tasks))]
         regrets = [[row.regret / unit for row, unit in zip(rows, units, strict=True)] for rows in self._played]
         top = float(np.quantile(np.concatenate([values for scaled in regrets for values in scaled]), 0.995)) or 1.0
-        tau = np.linspace(0.0, top, 101) if thresholds is None else _checked(thresholds)
+        tau = np.linspace(0.0, top, 101)
         shares = np.zeros((len(self), tau.size))
         drawn = np.zeros((self.samples, len(self), tau.size))
         sizes = np.array(self.runs)
@@ -274,16 +263,10 @@ class Aggregate(Sequence[AgentScore]):
             raise unknown_name("agent", agent, self.agents, f"agents scored: {', '.join(self.agents)}")
         return self.agents.index(agent)
 
-    def _scale(self, index: int, scale: float | Mapping[Task, float] | None) -> float:
+    def _scale(self, index: int) -> float:
         """Return the unit of the simple regrets of a task."""
-        task = self.tasks[index]
-        if scale is None:
-            regrets = np.concatenate([rows[index].regret for rows in self._played])
-            return float(regrets[regrets > 0].mean()) if (regrets > 0).any() else 1.0
-        unit = scale.get(task) if isinstance(scale, Mapping) else scale
-        if unit is None or not 0 < unit < float("inf"):
-            raise ParameterError(f"scale is {unit!r} for {describe_task(task)}; give a positive number for each task")
-        return float(unit)
+        regrets = np.concatenate([rows[index].regret for rows in self._played])
+        return float(regrets[regrets > 0].mean()) if (regrets > 0).any() else 1.0
 
     def _resampled(
         self,
@@ -396,16 +379,6 @@ def _one(known: int, tasks: int) -> str:
         return ALWAYS
     best = "the best possible agent"
     return best if known == tasks else f"{best} ({known} of {tasks} tasks; on the others, {ALWAYS})"
-
-
-def _checked(thresholds: npt.ArrayLike) -> FloatArray:
-    try:
-        tau = np.asarray(thresholds, dtype=np.float64)
-    except (TypeError, ValueError):
-        tau = np.empty(0)
-    if tau.ndim != 1 or not tau.size or not np.isfinite(tau).all() or (np.diff(tau) < 0).any():
-        raise ParameterError("thresholds must be finite numbers, ascending, at least one")
-    return tau
 
 
 _Table = dict[tuple[str, Task], Evaluation]

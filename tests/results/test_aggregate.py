@@ -96,14 +96,14 @@ def test_probability_of_improvement_by_hand() -> None:
 
 def test_profile_by_hand() -> None:
     outcomes = {("A", "E", n): episodes(first(n)) for n in (2, 4, 6, 8)}  # scores 0.9, 0.8, 0.7, 0.6
-    profile = aggregate(compared(outcomes)).profile([0.0, 0.65, 0.75, 0.95, 1.0])
-    assert profile.shares.tolist() == [[1.0, 0.75, 0.5, 0.0, 0.0]]
-    assert aggregate(compared(outcomes)).profile([0.8]).shares.tolist() == [[0.25]]  # above, and not at the threshold
+    profile = aggregate(compared(outcomes)).profile()
+    assert profile.thresholds.tolist() == np.linspace(0, 1, 101).tolist()
+    # Above, and not at the threshold: 0.9 is above 0.8 alone.
+    assert profile.shares[0, [0, 65, 75, 80, 95, 100]].tolist() == [1.0, 0.75, 0.5, 0.25, 0.0, 0.0]
     assert profile.of == "tasks" and profile.agents == ("A",) and profile.knows == ((),)
     assert (profile.lower <= profile.shares).all() and (profile.shares <= profile.upper).all()
     # A score of 0.8 in 20 runs may well be below 0.75, or one of 0.7 above.
-    assert profile.lower[0, 2] < 0.5 < profile.upper[0, 2]
-    assert aggregate(compared(outcomes)).profile().thresholds.tolist() == np.linspace(0, 1, 101).tolist()
+    assert profile.lower[0, 75] < 0.5 < profile.upper[0, 75]
     low = aggregate(compared({("A", "E", 1): episodes(first(18))}), chance="one arm")  # 0.1 right, -0.2 on the scale
     assert low.profile().thresholds[0] == pytest.approx(-0.2)
 
@@ -114,16 +114,15 @@ def test_run_profile_by_hand() -> None:
         ("A", "F", 1): episodes([False, True], [0.0, 40.0]),
     }
     scores = aggregate(compared(outcomes))
-    # Scales: mean regret of the runs that have any, 2 and 40. Thresholds 0, 1/2, 1 of them: 1/4, 1/2, 3/4; 1/2, 1/2, 1.
-    profile = scores.run_profile([0.0, 0.5, 1.0])
-    assert profile.shares == pytest.approx(np.array([[0.375, 0.5, 0.875]]))
+    # Scales: mean regret of the runs that have any, 2 and 40. At thresholds of 0, 0.6 and 1.1 of them: 1/4, 1/2 and 3/4
+    # of the runs; 1/2, 1/2 and 1.
+    profile = scores.run_profile()
+    assert profile.thresholds[0] == 0 and 1.4 < profile.thresholds[-1] <= 1.5
+    at = np.searchsorted(profile.thresholds, [0.0, 0.6, 1.1])
+    assert profile.shares[0, at] == pytest.approx([0.375, 0.5, 0.875])
     assert profile.of == "runs" and (profile.lower < profile.upper).all()
-    given = scores.run_profile([0.0, 0.5, 1.0], scale={("E", 1): 1.0, ("F", 1): 80.0})
-    assert given.shares == pytest.approx(np.array([[0.375, 0.25 / 2 + 0.5, 0.75]]))
-    assert scores.run_profile([1.0], scale=1.0).shares == pytest.approx(np.array([[0.5]]))
-    default = scores.run_profile()
-    assert default.thresholds[0] == 0 and (np.diff(default.shares) >= 0).all()
-    assert (np.diff(default.lower) >= -1e-12).all() and (np.diff(default.upper) >= -1e-12).all()
+    assert (np.diff(profile.shares) >= 0).all()
+    assert (np.diff(profile.lower) >= -1e-12).all() and (np.diff(profile.upper) >= -1e-12).all()
 
 
 # ------------------------------------------------------------------------------------------------ intervals
@@ -264,8 +263,6 @@ def test_impossible_arguments_are_refused() -> None:
         ("find", ("Z",), "agents scored"),
         ("difference", ("A", "B", "mode"), "'iqm'"),
         ("improvement", ("A", "B", "luck"), "'simple_regret'"),
-        *(("profile", (thresholds,), "ascending") for thresholds in ([], [1.0, 0.5], [math.nan], "a")),
-        *(("run_profile", (None, scale), "scale") for scale in (0.0, {("E", 10): 1.0})),
     ]
     for method, arguments, message in calls:
         with pytest.raises((ParameterError, UnknownNameError), match=message):
