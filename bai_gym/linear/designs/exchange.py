@@ -75,7 +75,7 @@ def _exchange(arms: Span, counts: IntArray) -> IntArray:
     """Return counts after exchanges."""
     best, least = counts.copy(), np.full(len(counts), np.inf)
     at, x, rank, counts = np.arange(len(counts)), arms.coordinates, arms.rank, counts.copy()
-    cross = cross_variances(arms, counts.astype(np.float64), ridge=RIDGE)
+    cross = cross_variances(arms, counts, ridge=RIDGE)
     for step in range(MOST + 1):
         own = np.einsum("nkk->nk", cross)
         largest = own.max(axis=-1)
@@ -94,7 +94,7 @@ def _exchange(arms: Span, counts: IntArray) -> IntArray:
         counts[rows, taken] -= 1
         counts[rows, given] += 1
         if step % REFRESH == REFRESH - 1 or largest.max() > HUGE:
-            cross = cross_variances(Span(x, rank), counts.astype(np.float64), ridge=RIDGE)
+            cross = cross_variances(Span(x, rank), counts, ridge=RIDGE)
         else:
             _add(cross, rows, given, 1.0)
             _add(cross, rows, taken, -1.0)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bai_gym.linear.designs.inputs import BoolArray, allocations, instances
 from bai_gym.statistics import FloatArray, IntArray
@@ -64,7 +65,7 @@ def span(x: FloatArray) -> Span:
     return Span(left * (nonzero[:, None, :] & some), nonzero.sum(axis=-1, dtype=np.int64))
 
 
-def cross_variances(arms: Span, mass: FloatArray, ridge: float = 0.0) -> FloatArray:
+def cross_variances(arms: Span, mass: NDArray[Any], ridge: float = 0.0) -> FloatArray:
     """Return x^T V^-1 x' of all pairs of arms, ``(N, K, K)``, for weights ``(N, K)`` whose arms span everything.
 
     Where they may not, ``ridge`` is added to the diagonal of V, in the coordinates of the span.
