@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self, cast, get_args
 import numpy as np
 
 from bai_gym.adapters import stepper_of
+from bai_gym.agents.parameters import check_parameters
 from bai_gym.agents.registry import check_arms
 from bai_gym.common.budget import Budget
 from bai_gym.envs.actions import ActionEncoding
@@ -20,7 +21,7 @@ from bai_gym.rewards import REAL, Rewards
 from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import TASKS, Task
-from bai_gym.validation import choice, flag, real
+from bai_gym.validation import choice
 from bai_gym.wings import hook
 
 __all__ = ["Agent", "Plan"]
@@ -173,7 +174,7 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
         """
         told, info = info, info.in_pulls()
         info, self._adapter = hook("metrics")(info) if info.task.metrics > 1 else (info, None)
-        self._check_kinds()
+        check_parameters(self)
         self._rewards: Rewards = info.rewards
         choice(self.tie, get_args(TieRule), "tie")
         info.check_agent(self, self.name)
@@ -212,20 +213,6 @@ class Agent(ABC):  # noqa: B024 (subclasses have abstract methods)
     def known_tasks(self) -> list[str]:
         """The names of all tasks that the agent plays, those of other distributions included."""
         return sorted({*self.tasks, *(name for name, task in TASKS.items() if self.plays(task))})
-
-    def _check_kinds(self) -> None:
-        """Raise :class:`ParameterError` unless each number is a number and each switch a bool.
-
-        Otherwise text such as ``"false"`` would count as true.
-        """
-        for field in fields(self):
-            value, kinds = getattr(self, field.name), str(field.type).split(" | ")
-            name = f"{field.name} of {self.name}"
-            if kinds == ["bool"]:
-                flag(value, name)
-            known = (value is None and "None" in kinds) or (isinstance(value, str) and "str" in kinds)
-            if kinds[0] == "float" and not known:
-                real(value, name, finite=False)
 
     def begin(self, info: ProblemInfo) -> None:  # noqa: B027 (a hook: most agents need nothing here)
         """Prepare what the algorithm needs, for example from granted knowledge; called by :meth:`reset`."""

@@ -13,12 +13,11 @@ from scipy.special import ndtr, softmax
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.parameters import Count, Finite, Positive
 from bai_gym.agents.sequential import first_block
 from bai_gym.agents.tools.choosing import best_mean, shuffled_arms, whole_counts
-from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
-from bai_gym.validation import integer, real
 
 __all__ = ["RHO", "Belief", "believe", "best_shares", "value"]
 
@@ -56,22 +55,13 @@ class RHO(Agent):
         sigma: Standard deviation of all rewards, above 0; None (default): each arm's is estimated.
     """
 
-    epochs: int = 10
-    prior_mean: float | None = None
-    prior_sd: float | None = None
-    sigma: float | None = None
+    epochs: Count = 10
+    prior_mean: Finite | None = None
+    prior_sd: Positive | None = None
+    sigma: Positive | None = None
 
     name: ClassVar[str] = "RHO"
     anytime: ClassVar[bool] = True
-
-    @override
-    def begin(self, info: ProblemInfo) -> None:
-        integer(self.epochs, f"epochs of {self.name}", least=1)
-        if self.prior_mean is not None:
-            real(self.prior_mean, f"prior_mean of {self.name}")
-        for parameter in ("prior_sd", "sigma"):
-            if (given := getattr(self, parameter)) is not None:
-                real(given, f"{parameter} of {self.name}", above=0)
 
     @override
     def plan(self) -> Plan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from typing_extensions import override
@@ -16,7 +16,6 @@ from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, State
 from bai_gym.statistics import IntArray, Observation, Statistics
-from bai_gym.validation import choice
 
 __all__ = ["RUE", "predict"]
 
@@ -87,7 +86,7 @@ class RUE(SequentialAgent):
             noise included. ``"unbiased"``: their noise is subtracted, as in an analysis of variance.
     """
 
-    spread: str = "raw"
+    spread: Literal["raw", "unbiased"] = "raw"
 
     name: ClassVar[str] = "RUE"
     first_pulls: ClassVar[int] = 2
@@ -95,8 +94,7 @@ class RUE(SequentialAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        corrected = choice(self.spread, ("raw", "unbiased"), f"spread of {self.name}") == "unbiased"
-        self.values = {"exploration": 2.0 * math.log(self.budget), "corrected": float(corrected)}
+        self.values = {"exploration": 2.0 * math.log(self.budget), "corrected": float(self.spread == "unbiased")}
 
     @override
     def recommend(self, observation: Observation) -> IntArray:

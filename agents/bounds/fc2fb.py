@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.bounds.inner_runs import inner_run
+from bai_gym.agents.parameters import Positive
 from bai_gym.agents.registry import make
 from bai_gym.agents.sequential import first_block
 from bai_gym.agents.tools.choosing import best_mean
@@ -52,8 +53,8 @@ class FC2FB(Agent):
     agent: str = "EB-TCI"
     delta: float = 1.0 / math.e
     q: int | None = None
-    b: float | None = None
-    sigma: float | None = None
+    b: Positive | None = None
+    sigma: Positive | None = None
 
     name: ClassVar[str] = "FC2FB"
     notes: ClassVar[tuple[str, ...]] = ("FC2FB: its runs forget each other's samples",)
@@ -79,9 +80,6 @@ class FC2FB(Agent):
     @override
     def begin(self, info: ProblemInfo) -> None:
         real(self.delta, f"delta of {self.name}", above=0, most=0.5)
-        for name, value in (("b", self.b), ("sigma", self.sigma)):
-            if value is not None:
-                real(value, f"{name} of {self.name}", above=0)
         self._info = info
 
     @override

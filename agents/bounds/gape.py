@@ -13,6 +13,7 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.bounds import gape_fast
+from bai_gym.agents.parameters import NotNegative
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.ranges import ORACLE, bound_or_oracle, complexity_and_range, reward_bounds
 from bai_gym.agents.tools.scanning import arm_of_largest
@@ -22,7 +23,6 @@ from bai_gym.sampling import Episode, PerArm, Rule
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, BestOfEach
 from bai_gym.theory import gape_complexity, gape_v_complexity
-from bai_gym.validation import real
 
 __all__ = ["AGapE", "AGapEV", "GapE", "GapEV"]
 
@@ -91,7 +91,6 @@ def initial_values(agent: GapE | AGapE, a: FloatArray | float) -> dict[str, Floa
 
 def checked_bound(agent: GapE | AGapE, info: ProblemInfo) -> FloatArray:
     """Check the parameters, and return the ``(N,)`` bounds of the rewards."""
-    real(agent.scale, f"scale of {agent.name}", least=0)
     return reward_bounds(agent, info)
 
 
@@ -126,7 +125,7 @@ class GapE(SequentialAgent):
     """
 
     b: float | str | None = None
-    scale: float = 1.0
+    scale: NotNegative = 1.0
     rescaled: bool = True
     b_in_complexity: bool = True
 
@@ -189,7 +188,7 @@ class AGapE(SequentialAgent):
     """
 
     b: float | str | None = None
-    scale: float = 1.0
+    scale: NotNegative = 1.0
 
     name: ClassVar[str] = "A-GapE"
     uses_variances: ClassVar[bool] = False

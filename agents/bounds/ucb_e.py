@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.agents.parameters import Positive
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.ranges import ORACLE, range_choice, range_of, reward_bounds
 from bai_gym.agents.tools.rejects import phase_ends
@@ -54,7 +55,7 @@ class UCBE(SequentialAgent):
     Knows the complexity H_1 unless ``a`` is a number, and the range of the rewards if ``b`` is the oracle's.
     """
 
-    c: float = 1.0
+    c: Positive = 1.0
     a: float | str | None = None
     b: float | str = ORACLE
 
@@ -71,7 +72,6 @@ class UCBE(SequentialAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        real(self.c, f"c of {self.name}", above=0)
         self.exploration: FloatArray = self._exploration(info)
         self.values = {"width": reward_bounds(self, info) * np.sqrt(self.exploration)}
 
@@ -142,7 +142,7 @@ class AdaptiveUCBE(SequentialAgent):
             rewards; for others 1.
     """
 
-    c: float = 1.0
+    c: Positive = 1.0
     b: float | None = None
 
     name: ClassVar[str] = "A-UCB-E"
@@ -152,7 +152,6 @@ class AdaptiveUCBE(SequentialAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        real(self.c, f"c of {self.name}", above=0)
         ends = phase_ends(self.num_arms, self.budget)
         exploration = range_of(self) * math.sqrt(self.c * self.budget)
         self.values = {"exploration": exploration, "ends": np.array([*ends, self.budget])}

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from bai_gym.agents.bounds.ugape_fast import TIED, Cache, fast_complexity, select_untied, upper
+from bai_gym.agents.parameters import Count, NotNegative, Positive, Probability
 from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.ranges import (
     ORACLE,
@@ -30,7 +31,6 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule, Vector
 from bai_gym.statistics import FloatArray
 from bai_gym.theory import ugape_complexity, ugape_v_complexity
-from bai_gym.validation import choice, integer, probability, real
 
 __all__ = ["AUGapEb", "AUGapEbV", "UGapEb", "UGapEbV", "UGapEc", "UGapEcV"]
 
@@ -125,7 +125,6 @@ def shared_values(agent: SetAgent, b: FloatArray | float) -> dict[str, FloatArra
 def begin_with_complexity(agent: UGapEb, info: ProblemInfo) -> None:
     """Check the parameters, and compute the exploration from the true complexity."""
     b, rate = reward_bounds(agent, info), exploration_rate(agent)
-    choice(agent.output, ("best", "last"), f"output of {agent.name}")
     task = agent.task.m, agent.task.epsilon, b, agent.task.num_bandits
     aware = agent.uses_variances
     complexity = ugape_v_complexity(info.means, info.variances, *task) if aware else ugape_complexity(info.means, *task)
@@ -136,14 +135,12 @@ def begin_adaptive(agent: AUGapEb, info: ProblemInfo) -> None:
     """Check the parameters; the complexity is estimated as the episode goes on."""
     b, rate = range_of(agent), exploration_rate(agent)
     every = agent.num_arms * 2 if agent.refresh is None else agent.refresh
-    integer(every, f"refresh of {agent.name}", least=1)
     agent.values = {**shared_values(agent, b), "rate": rate, "every": every, "last": True}
 
 
 def begin_with_confidence(agent: UGapEc | UGapEcV, info: ProblemInfo) -> None:
     """Check the parameters."""
-    probability(agent.delta, f"delta of {agent.name}")
-    values = {"rate": real(agent.c, f"c of {agent.name}", above=0), "delta": agent.delta, "last": True}
+    values = {"rate": agent.c, "delta": agent.delta, "last": True}
     values |= interval_values(agent)
     if isinstance(agent, UGapEcV):
         values["mixed"] = values["unknown"]
@@ -154,7 +151,6 @@ def begin_with_confidence(agent: UGapEc | UGapEcV, info: ProblemInfo) -> None:
 
 def exploration_rate(agent: UGapEb | AUGapEb) -> float:
     """Return a H: the largest for which the error bound holds, times the scale."""
-    real(agent.scale, f"scale of {agent.name}", least=0)
     pulls = max(agent.budget - agent.first_pulls * agent.num_arms, 0)
     return agent.scale * pulls / (2.0 if agent.uses_variances else 4.0)
 
@@ -201,9 +197,9 @@ class UGapEb(SetAgent):
     too. Several bandits (appendix B of the report, which could not be consulted): work in the one of largest B.
     """
 
-    scale: float = 1.0
+    scale: NotNegative = 1.0
     b: float | str = ORACLE
-    output: str = "best"
+    output: Literal["best", "last"] = "best"
 
     name: ClassVar[str] = "UGapEb"
     uses_variances: ClassVar[bool] = False
@@ -234,9 +230,9 @@ class AUGapEb(SetAgent):
     Not in the paper. Values of sets at different times cannot be compared, since a changes.
     """
 
-    scale: float = 1.0
+    scale: NotNegative = 1.0
     b: float | None = None
-    refresh: int | None = None
+    refresh: Count | None = None
 
     name: ClassVar[str] = "A-UGapEb"
     uses_variances: ClassVar[bool] = False
@@ -270,10 +266,10 @@ class UGapEc(SetAgent):
         threshold: ``"mixture"`` (default) or ``"paper"``: the widths.
     """
 
-    delta: float = 0.1
+    delta: Probability = 0.1
     b: float | None = None
     sigma: float | None = None
-    c: float = 0.5
+    c: Positive = 0.5
     threshold: str = "mixture"
     batch_size: int = 1
 
@@ -293,9 +289,9 @@ class UGapEcV(SetAgent):
     They are for bounded rewards: for others, where ``b`` is not given, its widths are those of UGapEc.
     """
 
-    delta: float = 0.1
+    delta: Probability = 0.1
     b: float | None = None
-    c: float = 1.0
+    c: Positive = 1.0
     batch_size: int = 1
 
     name: ClassVar[str] = "UGapEc-V"

@@ -12,10 +12,9 @@ from typing_extensions import override
 
 from bai_gym.agents.correlated.gaussian_process import GaussianProcessAgent
 from bai_gym.agents.correlated.improvement import log_improvement
+from bai_gym.agents.parameters import NotNegative, Probability
 from bai_gym.correlated.posterior import GaussianPosterior
-from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.validation import probability, real
 
 __all__ = ["EI", "GPTS", "GPUCB", "PI", "BayesUCB"]
 
@@ -46,16 +45,10 @@ class GPUCB(GaussianProcessAgent):
     Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's.
     """
 
-    delta: float = 0.1
-    scale: float = 1.0
+    delta: Probability = 0.1
+    scale: NotNegative = 1.0
 
     name: ClassVar[str] = "GP-UCB"
-
-    @override
-    def begin(self, info: ProblemInfo) -> None:
-        super().begin(info)
-        probability(self.delta, f"delta of {self.name}")
-        real(self.scale, f"scale of {self.name}", least=0)
 
     @override
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
@@ -88,14 +81,9 @@ class BayesUCB(GaussianProcessAgent):
     Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's.
     """
 
-    c: float = 0.0
+    c: NotNegative = 0.0
 
     name: ClassVar[str] = "BayesUCB"
-
-    @override
-    def begin(self, info: ProblemInfo) -> None:
-        super().begin(info)
-        real(self.c, f"c of {self.name}", least=0)
 
     @override
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
@@ -131,14 +119,9 @@ class PI(GaussianProcessAgent):
     Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's.
     """
 
-    xi: float = 0.01
+    xi: NotNegative = 0.01
 
     name: ClassVar[str] = "PI"
-
-    @override
-    def begin(self, info: ProblemInfo) -> None:
-        super().begin(info)
-        real(self.xi, f"xi of {self.name}", least=0)
 
     @override
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
@@ -171,14 +154,9 @@ class EI(GaussianProcessAgent):
     Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's.
     """
 
-    xi: float = 0.0
+    xi: NotNegative = 0.0
 
     name: ClassVar[str] = "EI"
-
-    @override
-    def begin(self, info: ProblemInfo) -> None:
-        super().begin(info)
-        real(self.xi, f"xi of {self.name}", least=0)
 
     @override
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from typing_extensions import override
@@ -13,9 +13,7 @@ from bai_gym.agents.correlated.normal_prior import PriorAgent, shrunk_means
 from bai_gym.agents.elimination.shvar import greedy_counts
 from bai_gym.agents.tools.halving import FORGETS, all_samples, budget_of_stages, every_arm, num_stages, survivors
 from bai_gym.agents.tools.spending import shares
-from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
-from bai_gym.validation import choice
 
 __all__ = ["BayesElim"]
 
@@ -41,7 +39,7 @@ class BayesElim(PriorAgent):
     Knows the prior unless it is given, and the variances if ``sigma`` is the oracle's. Minimum budget: K ceil(log2 K).
     """
 
-    samples: str = "stage"
+    samples: Literal["stage", "all"] = "stage"
 
     name: ClassVar[str] = "BayesElim"
     minimum_budget = budget_of_stages
@@ -51,11 +49,6 @@ class BayesElim(PriorAgent):
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """A sentence for tables if stages forget samples."""
         return () if self.samples == "all" else (f"{self.name}: {FORGETS}; samples=all keeps them",)
-
-    @override
-    def begin(self, info: ProblemInfo) -> None:
-        super().begin(info)
-        choice(self.samples, ("stage", "all"), f"samples of {self.name}")
 
     @override
     def plan(self) -> Plan:

@@ -10,11 +10,10 @@ from typing_extensions import override
 
 from bai_gym.agents.correlated.gaussian_process import GaussianProcessAgent
 from bai_gym.agents.correlated.improvement import log_improvement
+from bai_gym.agents.parameters import Count
 from bai_gym.agents.tools.choosing import keep_best
 from bai_gym.correlated.posterior import GaussianPosterior
-from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.validation import integer
 
 __all__ = ["KG", "log_expected_rise"]
 
@@ -48,14 +47,9 @@ class KG(GaussianProcessAgent):
     Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's.
     """
 
-    candidates: int = 16
+    candidates: Count = 16
 
     name: ClassVar[str] = "KG"
-
-    @override
-    def begin(self, info: ProblemInfo) -> None:
-        super().begin(info)
-        integer(self.candidates, f"candidates of {self.name}", least=1)
 
     @override
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:

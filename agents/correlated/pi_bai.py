@@ -17,13 +17,14 @@ from bai_gym.agents.base import Plan
 from bai_gym.agents.bayesian.rho import SMALLEST, Belief, value
 from bai_gym.agents.correlated.normal_prior import PriorAgent, independent, posterior_covariance
 from bai_gym.agents.correlated.warm_up import SAMPLERS, warm_up
+from bai_gym.agents.parameters import Count
 from bai_gym.agents.tools.choosing import largest_remainders
 from bai_gym.bandits import GaussianPrior
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray
-from bai_gym.validation import choice, integer, real
+from bai_gym.validation import choice, real
 
 __all__ = ["PIBAI", "best_weights", "error_bound"]
 
@@ -67,7 +68,7 @@ class PIBAI(PriorAgent):
 
     weights: str = "value"
     alpha: float = 0.5
-    warm_up: int | None = None
+    warm_up: Count | None = None
     discard: bool = False
 
     name: ClassVar[str] = "PI-BAI"
@@ -82,8 +83,6 @@ class PIBAI(PriorAgent):
         super().begin(info)
         choice(self.weights, (*LOSSES, "mixed", "uniform", *SAMPLERS), f"weights of {self.name}")
         real(self.alpha, f"alpha of {self.name}", least=0, most=1)
-        if self.warm_up is not None:
-            integer(self.warm_up, f"warm_up of {self.name}", least=1)
         self._favour = self.prior.mean[0] * self.prior.variance[0]
         if self.weights == "mixed" and (self._favour.min() < 0.0 or self._favour.max() == 0.0):
             raise ParameterError(

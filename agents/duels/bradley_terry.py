@@ -9,13 +9,13 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.parameters import Positive
 from bai_gym.bandits import Bandit
 from bai_gym.duels.strengths import SPREAD, differences, fitted, reductions
 from bai_gym.duels.tasks import count_items
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
-from bai_gym.validation import real
 
 __all__ = ["BradleyTerryChallenger"]
 
@@ -42,7 +42,7 @@ class BradleyTerryChallenger(Agent):
     Requires no oracle knowledge. Minimum budget: 1.
     """
 
-    spread: float = SPREAD
+    spread: Positive = SPREAD
 
     name: ClassVar[str] = "BT-EB"
     tasks: ClassVar[frozenset[str]] = frozenset({"condorcet"})
@@ -56,7 +56,6 @@ class BradleyTerryChallenger(Agent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        real(self.spread, f"spread of {self.name}", above=0)
         self._differences = differences(*self.task.sizes(self.num_arms))
 
     @override

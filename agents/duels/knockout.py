@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.agents.parameters import Probability
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.bandits import Bandit
 from bai_gym.duels.tasks import Condorcet, count_items, pair
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Outcome, Rule, State, Vector
 from bai_gym.statistics import IntArray
-from bai_gym.validation import probability
 
 __all__ = ["Knockout"]
 
@@ -86,8 +86,8 @@ class Knockout(SequentialAgent):
     Requires no oracle knowledge. Minimum budget: n - 1 with n items.
     """
 
-    delta: float = 0.1
-    epsilon: float = 0.05
+    delta: Probability = 0.1
+    epsilon: Probability = 0.05
 
     name: ClassVar[str] = "Knockout"
     tasks: ClassVar[frozenset[str]] = frozenset({"condorcet"})
@@ -106,8 +106,8 @@ class Knockout(SequentialAgent):
     def begin(self, info: ProblemInfo) -> None:
         items = count_items(self.num_arms)
         self.values = {
-            "epsilon": (SHRINKING - 1.0) * probability(self.epsilon, f"epsilon of {self.name}") / SHRINKING,
-            "delta": probability(self.delta, f"delta of {self.name}") / 2.0,
+            "epsilon": (SHRINKING - 1.0) * self.epsilon / SHRINKING,
+            "delta": self.delta / 2.0,
             "left": items,
             "order": np.arange(items, dtype=np.float64),
         }

@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.agents.parameters import Probability
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.scanning import pull_in_turn
 from bai_gym.duels.tasks import pairs
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Rule, State, Vector
-from bai_gym.validation import probability
 
 __all__ = ["SAVAGE"]
 
@@ -79,7 +79,7 @@ class SAVAGE(SequentialAgent):
     Requires no oracle knowledge.
     """
 
-    delta: float = 0.1
+    delta: Probability = 0.1
 
     name: ClassVar[str] = "SAVAGE"
     tasks: ClassVar[frozenset[str]] = frozenset({"condorcet"})
@@ -92,11 +92,10 @@ class SAVAGE(SequentialAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        delta = probability(self.delta, f"delta of {self.name}")
         (items,) = self.task.sizes(self.num_arms)
         left, right = pairs(items)
         self.values = {
-            "level": math.log(math.pi**2 * self.num_arms / (3.0 * delta)),
+            "level": math.log(math.pi**2 * self.num_arms / (3.0 * self.delta)),
             "remaining": self.num_arms,
             "left": left.astype(np.float64),
             "right": right.astype(np.float64),

@@ -10,13 +10,13 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.parameters import Count
 from bai_gym.agents.sequential import few_pulls
 from bai_gym.agents.tools.choosing import best_remaining, largest
 from bai_gym.agents.tools.halving import all_samples, budget_of_stages, num_stages
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Statistics
-from bai_gym.validation import integer
 
 __all__ = ["AdvanceFirstHalving", "BatchHalving", "target_pulls"]
 
@@ -38,7 +38,7 @@ class BatchHalving(Agent):
     Requires no oracle knowledge. Minimum budget: K ceil(log2 K).
     """
 
-    batch_size: int | None = None
+    batch_size: Count | None = None
 
     name: ClassVar[str] = "BatchSH"
     uses_variances: ClassVar[bool] = False
@@ -47,8 +47,7 @@ class BatchHalving(Agent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        given = info.rounds.batch_size if self.batch_size is None else self.batch_size
-        self.round_size = integer(given, f"batch_size of {self.name}", least=1)
+        self.round_size = info.rounds.batch_size if self.batch_size is None else self.batch_size
         self.late = info.rounds.late
 
     @override

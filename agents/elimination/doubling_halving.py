@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from typing_extensions import override
 
@@ -11,10 +11,8 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import first_block, recommend_best
 from bai_gym.agents.tools.choosing import keep_best, shuffled_arms, spread_evenly
 from bai_gym.agents.tools.halving import budget_of_stages
-from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import Statistics
-from bai_gym.validation import choice
 
 __all__ = ["DoublingHalving"]
 
@@ -36,7 +34,7 @@ class DoublingHalving(Agent):
     Requires no oracle knowledge, and does not use the budget. Minimum budget: K ceil(log2 K), the first run.
     """
 
-    output: str = "last"
+    output: Literal["last", "mean"] = "last"
 
     name: ClassVar[str] = "DSH"
     uses_variances: ClassVar[bool] = False
@@ -55,10 +53,6 @@ class DoublingHalving(Agent):
         """A sentence for tables, unless all samples are used."""
         used = "decides by its last complete run alone, about a quarter to a half of the budget; output=mean uses all"
         return () if self.output == "mean" else (f"{self.name}: {used} samples",)
-
-    @override
-    def begin(self, info: ProblemInfo) -> None:
-        choice(self.output, ("last", "mean"), f"output of {self.name}")
 
     @override
     def plan(self) -> Plan:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from typing_extensions import override
 
@@ -14,7 +14,6 @@ from bai_gym.agents.tools.halving import HalvingAgent, all_samples, candidates, 
 from bai_gym.agents.tools.spending import buys, check_split, shares
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
-from bai_gym.validation import choice
 
 __all__ = ["SequentialHalving", "SequentialHalvingReuse"]
 
@@ -43,7 +42,7 @@ class SequentialHalving(HalvingAgent):
     Requires no oracle knowledge. Minimum budget: K ceil(log2 K).
     """
 
-    rounding: str = "stage"
+    rounding: Literal["stage", "equal"] = "stage"
     costs: str = "equal"
     cap: str = "budget"
 
@@ -58,7 +57,6 @@ class SequentialHalving(HalvingAgent):
     @override
     def begin(self, info: ProblemInfo) -> None:
         super().begin(info)
-        choice(self.rounding, ("stage", "equal"), f"rounding of {self.name}")
         check_split(self.costs, self.name)
         self.most = pulls_of_an_arm(self.cap, info, self.name)
 

@@ -10,6 +10,7 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.base import Plan
+from bai_gym.agents.parameters import Probability
 from bai_gym.agents.sequential import few_pulls
 from bai_gym.agents.tools.choosing import spread_evenly
 from bai_gym.agents.tools.halving import HalvingAgent, candidates, every_arm, last_answer, num_stages
@@ -25,7 +26,6 @@ from bai_gym.agents.tools.variances import (
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, Block, Episode, Rule, Sequential
 from bai_gym.tasks import Task
-from bai_gym.validation import probability
 
 __all__ = ["SHAdaVar", "SHAdaVarReuse"]
 
@@ -74,7 +74,7 @@ class SHAdaVar(HalvingAgent):
     Requires no oracle knowledge. Minimum budget: K ceil(log2 K), twice that with ``ucb=False``.
     """
 
-    delta: float = 0.05
+    delta: Probability = 0.05
     ucb: bool = True
     variance: str | None = None
 
@@ -97,7 +97,6 @@ class SHAdaVar(HalvingAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Compute L and the cyclic pulls per arm."""
         super().begin(info)
-        probability(self.delta, f"delta of {self.name}")
         self._estimate = variance_estimate(self)
         # Without an upper bound L = 0: then U is the sample variance, from two pulls on.
         self._log = -math.log(self.delta) if self.ucb else 0.0

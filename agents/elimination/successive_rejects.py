@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from typing_extensions import override
@@ -17,7 +17,6 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, exact_sums
 from bai_gym.tasks import BestArm
-from bai_gym.validation import choice
 
 __all__ = ["SuccessiveRejects"]
 
@@ -49,7 +48,7 @@ class SuccessiveRejects(Agent):
     Requires no oracle knowledge. Minimum budget: K + 1.
     """
 
-    leftover: str = "drop"
+    leftover: Literal["drop", "last"] = "drop"
     cap: str = "budget"
 
     name: ClassVar[str] = "SR"
@@ -61,7 +60,6 @@ class SuccessiveRejects(Agent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        choice(self.leftover, ("drop", "last"), f"leftover of {self.name}")
         self.most = pulls_of_an_arm(self.cap, info, self.name)
 
     @override

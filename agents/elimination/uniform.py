@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from typing_extensions import override
@@ -37,7 +37,7 @@ class Uniform(Agent):
     Requires no oracle knowledge. Minimum budget: K.
     """
 
-    mode: str = "cycle"
+    mode: Literal["cycle", "random"] = "cycle"
     costs: str = "equal"
     cap: str = "budget"
 
@@ -59,7 +59,6 @@ class Uniform(Agent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        choice(self.mode, ("cycle", "random"), f"mode of {self.name}")
         check_split(self.costs, self.name)
         self.most = pulls_of_an_arm(self.cap, info, self.name)
         if self.mode == "random":

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.agents.parameters import Positive
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.rejects import rejection_times
@@ -23,7 +24,6 @@ from bai_gym.agents.tools.variances import (
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, Episode, Outcome, PerArm, Rule, Vector
 from bai_gym.statistics import IntArray, Statistics
-from bai_gym.validation import choice, real
 
 __all__ = ["VBR"]
 
@@ -106,8 +106,8 @@ class VBR(SequentialAgent):
     Requires no oracle knowledge. Minimum budget: 2 K.
     """
 
-    gamma: float = 1.96
-    reject: str = "mean"
+    gamma: Positive = 1.96
+    reject: Literal["mean", "ucb"] = "mean"
     early: bool = False
     variance: str | None = None
 
@@ -122,8 +122,6 @@ class VBR(SequentialAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        real(self.gamma, f"gamma of {self.name}", above=0)
-        choice(self.reject, ("mean", "ucb"), f"reject of {self.name}")
         self.values = {
             "gamma": self.gamma,
             "by_bound": self.reject == "ucb",

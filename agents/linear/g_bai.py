@@ -17,6 +17,7 @@ from bai_gym.agents.linear.linear_models import (
     in_parts,
     levelled,
 )
+from bai_gym.agents.parameters import Count
 from bai_gym.agents.tools.choosing import keep_best
 from bai_gym.linear.designs import DifferenceDesign, g_optimal, minimax_design, pair_design, project, xy_optimal
 from bai_gym.linear.tasks import BestCandidate
@@ -24,7 +25,6 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm
-from bai_gym.validation import integer
 
 __all__ = ["GBAI", "XYBAI"]
 
@@ -100,17 +100,16 @@ class XYBAI(GBAI):
         iterations: Most steps for the design, see :func:`bai_gym.linear.designs.xy_optimal`; default 1000.
     """
 
-    iterations: int = 1000
+    iterations: Count = 1000
 
     name: ClassVar[str] = "XY-BAI"
 
     @override
     def design(self, features: FloatArray) -> FloatArray:
         """Return the XY-design of all arms."""
-        steps = integer(self.iterations, f"iterations of {self.name}", least=1)
 
         def solve(x: FloatArray) -> DifferenceDesign:
-            return xy_optimal(x, max_iterations=steps)
+            return xy_optimal(x, max_iterations=self.iterations)
 
         return in_parts(lambda x: design_weights(solve, x), features)
 

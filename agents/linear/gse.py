@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.linear.linear_models import (
-    DESIGN_ROUNDINGS,
     add_intercept,
     budget_for_any_features,
     generalized_values,
@@ -19,6 +18,7 @@ from bai_gym.agents.linear.linear_models import (
     pulls_by_greed,
     rows_of,
 )
+from bai_gym.agents.parameters import Count, NotNegative, Positive
 from bai_gym.agents.tools.choosing import shuffled_arms, spread_evenly
 from bai_gym.agents.tools.halving import all_samples, num_stages, survivors
 from bai_gym.agents.tools.spending import shares
@@ -27,7 +27,7 @@ from bai_gym.linear.designs import frank_wolfe, wynn
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Statistics
-from bai_gym.validation import choice, integer, real
+from bai_gym.validation import integer
 
 __all__ = ["GSE", "GSELin", "GSELinFWG", "GSELinGreedy", "GSELinWynn", "GSELog", "GSELogFWG"]
 
@@ -56,8 +56,8 @@ class GSE(Agent):
     stage.
     """
 
-    samples: str = "stage"
-    leftover: str = "drop"
+    samples: Literal["stage", "all"] = "stage"
+    leftover: Literal["drop", "last"] = "drop"
     eta: int | str = 2
     intercept: bool = False
 
@@ -73,8 +73,6 @@ class GSE(Agent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        choice(self.samples, ("stage", "all"), f"samples of {self.name}")
-        choice(self.leftover, ("drop", "last"), f"leftover of {self.name}")
         assert info.features is not None  # as needs_features says
         self._features = add_intercept(info.features) if self.intercept else info.features
         staged = self.budget >= self.least_budget(self.num_arms, info.num_features)
@@ -111,10 +109,6 @@ class GSE(Agent):
             return num_arms
         return integer(self.eta, f"eta of {self.name}", least=2, rule="an integer of at least 2, or 'K'")
 
-    def _check_design(self, iterations: int, rounding: str) -> None:
-        integer(iterations, f"iterations of {self.name}", least=1)
-        choice(rounding, DESIGN_ROUNDINGS, f"rounding of {self.name}")
-
 
 @dataclass(kw_only=True)
 class GSELin(GSE):
@@ -146,15 +140,10 @@ class GSELinFWG(GSE):
     See :class:`GSE` for the other parameters.
     """
 
-    iterations: int = 100
-    rounding: str = "exchange"
+    iterations: Count = 100
+    rounding: Literal["exchange", "efficient"] = "exchange"
 
     name: ClassVar[str] = "GSE-Lin-FWG"
-
-    @override
-    def begin(self, info: ProblemInfo) -> None:
-        super().begin(info)
-        self._check_design(self.iterations, self.rounding)
 
     @override
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
@@ -178,17 +167,11 @@ class GSELinWynn(GSE):
     See :class:`GSE` for the other parameters.
     """
 
-    tolerance: float = 0.01
-    iterations: int = 1000
-    rounding: str = "exchange"
+    tolerance: Positive = 0.01
+    iterations: Count = 1000
+    rounding: Literal["exchange", "efficient"] = "exchange"
 
     name: ClassVar[str] = "GSE-Lin-Wynn"
-
-    @override
-    def begin(self, info: ProblemInfo) -> None:
-        super().begin(info)
-        self._check_design(self.iterations, self.rounding)
-        real(self.tolerance, f"tolerance of {self.name}", above=0)
 
     @override
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
@@ -235,7 +218,7 @@ class GSELog(GSE):
     """
 
     link: str = "logit"
-    penalty: float = 1e-3
+    penalty: NotNegative = 1e-3
 
     name: ClassVar[str] = "GSE-Log"
 
@@ -243,7 +226,6 @@ class GSELog(GSE):
     def begin(self, info: ProblemInfo) -> None:
         super().begin(info)
         check_link(self.link)
-        real(self.penalty, f"penalty of {self.name}", least=0)
 
     @override
     def fit(self, features: FloatArray, estimates: Statistics) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from typing_extensions import override
@@ -13,6 +13,7 @@ from bai_gym.agents.linear.linear_models import longest, noise_deviation, shared
 from bai_gym.agents.linear.pair_designs import PairDesigns
 from bai_gym.agents.linear.plain_ridge import RidgeState, product, start, update_regression
 from bai_gym.agents.linear.ridge_fit import Ridge
+from bai_gym.agents.parameters import NotNegative, Positive, Probability
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import SLACK, largest
 from bai_gym.agents.tools.ranges import sigma_or_oracle, variances_if_oracle
@@ -21,7 +22,6 @@ from bai_gym.agents.tools.widths import EllipsoidState, ellipsoid_radius
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import WAIT, Episode, PerArm, Rule, Sequential, States, Vector
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
-from bai_gym.validation import choice, probability, real
 
 __all__ = ["LinGapE", "LinGapEGreedy"]
 
@@ -117,11 +117,11 @@ class LinGapE(SequentialAgent):
             sqrt(2 log(K^2 sqrt(det A / det lam I) / delta)) + sqrt(lam) S.
     """
 
-    delta: float = 0.05
+    delta: Probability = 0.05
     sigma: float | str | None = None
-    lam: float = 1.0
-    S: float = 1.0
-    radius: str = "authors"
+    lam: Positive = 1.0
+    S: NotNegative = 1.0
+    radius: Literal["authors", "determinant"] = "authors"
 
     name: ClassVar[str] = "LinGapE"
     uses_variances: ClassVar[bool] = False
@@ -133,10 +133,6 @@ class LinGapE(SequentialAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        probability(self.delta, f"delta of {self.name}")
-        real(self.lam, f"lam of {self.name}", above=0)
-        real(self.S, f"S of {self.name}", least=0)
-        choice(self.radius, ("authors", "determinant"), f"radius of {self.name}")
         features = shared_features(info, self.lam, self.name)
         self._ridge = Ridge(features, self.lam)
         self._designs = PairDesigns(features)

@@ -12,11 +12,11 @@ from typing_extensions import override
 from bai_gym.agents.linear.least_squares import is_separated, log_det
 from bai_gym.agents.linear.linear_confidence import LinearConfidenceAgent
 from bai_gym.agents.linear.linear_games import GameState, distance_of, has_equal, invert_design, set_slopes
+from bai_gym.agents.parameters import Count, NotNegative
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.linear.designs import basis_design
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule
-from bai_gym.validation import integer, real
 
 __all__ = ["LinTrackAndStop"]
 
@@ -99,8 +99,8 @@ class LinTrackAndStop(LinearConfidenceAgent):
         iterations: Steps of Frank-Wolfe each time, at least 1; default 1000.
     """
 
-    lazy: float = 1.0
-    iterations: int = 1000
+    lazy: NotNegative = 1.0
+    iterations: Count = 1000
 
     name: ClassVar[str] = "LinTrackAndStop"
     rule: ClassVar[Rule] = Rule(choose=track, stops=is_separated, state=TrackingState)
@@ -117,8 +117,8 @@ class LinTrackAndStop(LinearConfidenceAgent):
         spread = np.linalg.eigvalsh(np.swapaxes(members, 1, 2) @ members)
         smallest = np.where(np.arange(self.rank) >= (self.rank - ranks)[:, None], spread, np.inf).min(axis=1)
         self.values |= {
-            "lazy": real(self.lazy, f"lazy of {self.name}", least=0),
-            "steps": integer(self.iterations, f"iterations of {self.name}", least=1),
+            "lazy": self.lazy,
+            "steps": self.iterations,
             "spread": np.zeros(self.rank**2),
             "basis": order.reshape(*shape, self.num_arms).astype(float),
             "next": self.rng.integers(ranks, size=self.batch).astype(float) if self.tie == "random" else 0.0,

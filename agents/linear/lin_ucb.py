@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from typing_extensions import override
@@ -12,6 +12,7 @@ from bai_gym.agents.linear import lin_ucb_fast
 from bai_gym.agents.linear.linear_models import longest, noise_deviation, shared_features
 from bai_gym.agents.linear.plain_ridge import RidgeState, product, start, update_regression
 from bai_gym.agents.linear.ridge_fit import Ridge
+from bai_gym.agents.parameters import NotNegative, Positive, Probability
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.ranges import ORACLE, deviation_or_oracle
@@ -20,7 +21,7 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
 from bai_gym.sampling import Episode, PerArm, Rule, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
-from bai_gym.validation import choice, probability, real
+from bai_gym.validation import real
 
 __all__ = ["LinUCB"]
 
@@ -83,12 +84,12 @@ class LinUCB(SequentialAgent):
     Knows the true variances, if ``sigma`` is the oracle's and ``alpha`` is not given.
     """
 
-    alpha: float | None = None
-    lam: float = 1.0
+    alpha: NotNegative | None = None
+    lam: Positive = 1.0
     sigma: float | str | None = None
-    delta: float = 0.05
-    S: float = 1.0
-    model: str = "shared"
+    delta: Probability = 0.05
+    S: NotNegative = 1.0
+    model: Literal["shared", "disjoint"] = "shared"
 
     name: ClassVar[str] = "LinUCB"
     uses_variances: ClassVar[bool] = False
@@ -120,14 +121,8 @@ class LinUCB(SequentialAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        if self.alpha is not None:
-            real(self.alpha, f"alpha of {self.name}", least=0)
         if self.sigma not in (None, ORACLE):
             real(self.sigma, f"sigma of {self.name}", above=0)
-        real(self.lam, f"lam of {self.name}", above=0)
-        probability(self.delta, f"delta of {self.name}")
-        real(self.S, f"S of {self.name}", least=0)
-        choice(self.model, ("shared", "disjoint"), f"model of {self.name}")
         features = shared_features(info, self.lam, self.name)
         if self.alpha is not None:
             self.width_factor: FloatArray = np.full(self.batch, float(self.alpha))

@@ -12,6 +12,7 @@ from typing_extensions import override
 from bai_gym.agents.base import Agent
 from bai_gym.agents.linear.least_squares import THRESHOLDS, start
 from bai_gym.agents.linear.linear_models import linear_values, noise_deviation, shared_features
+from bai_gym.agents.parameters import Positive, Probability
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.batches import batch_size_of
 from bai_gym.agents.tools.choosing import largest
@@ -21,7 +22,7 @@ from bai_gym.errors import AgentError
 from bai_gym.linear.designs import project
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
-from bai_gym.validation import choice, probability, real
+from bai_gym.validation import choice
 
 __all__ = ["LinearConfidenceAgent", "best_estimate", "check_best_arm", "linear_notes"]
 
@@ -58,10 +59,10 @@ class LinearConfidenceAgent(SequentialAgent):
             dropped for good, and no longer among the alternatives that the sampling rule compares with.
     """
 
-    delta: float = 0.1
+    delta: Probability = 0.1
     sigma: float | str | None = None
     threshold: str = "self-normalized"
-    rho: float = 1.0
+    rho: Positive = 1.0
     batch_size: int = 1
     elimination: str = "none"
 
@@ -87,13 +88,12 @@ class LinearConfidenceAgent(SequentialAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters, and set the fields of the regression; subclasses add their own."""
         check_best_arm(self)
-        rho = real(self.rho, f"rho of {self.name}", above=0)
         features = shared_features(info, math.inf, self.name)  # V needs no ridge
         self.values = {
-            **start(features, rho),
+            **start(features, self.rho),
             "noise": noise_deviation(self, info) ** 2,
             "first": self.rng.integers(self.num_arms, size=self.batch).astype(float) if self.tie == "random" else 0.0,
-            "level": math.log(1.0 / probability(self.delta, f"delta of {self.name}")),
+            "level": math.log(1.0 / self.delta),
             "threshold": THRESHOLDS.index(choice(self.threshold, THRESHOLDS, f"threshold of {self.name}")),
             "batch_size": batch_size_of(self),
             "eliminates": choice(self.elimination, ELIMINATIONS, f"elimination of {self.name}") != "none",

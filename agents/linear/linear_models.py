@@ -21,7 +21,6 @@ from bai_gym.tasks import Task
 from bai_gym.validation import real
 
 __all__ = [
-    "DESIGN_ROUNDINGS",
     "add_intercept",
     "arm_order",
     "budget_for_any_features",
@@ -40,7 +39,6 @@ __all__ = [
     "shared_features",
 ]
 
-DESIGN_ROUNDINGS = ("exchange", "efficient")  # how designs become numbers of pulls
 ENTRIES = 2**19  # of features that are worked on at a time: designs step over them hundreds of times, near the cache
 LARGEST_RATIO = 1e12  # of n L^2 to lam: beyond it, rounding errors would be seen
 STEPS = 2.0**36  # values that differ by less than one such part of the largest one are tied
@@ -134,7 +132,7 @@ def pulls_by_design(solve: Callable[[FloatArray], Design], rounding: str, featur
 
     Args:
         solve: Returns the design.
-        rounding: One of :data:`DESIGN_ROUNDINGS`.
+        rounding: How the design becomes numbers of pulls: ``"exchange"`` or ``"efficient"``.
         features: ``(N, k, d)``.
         pulls: At least 1.
     """

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from bai_gym.agents.linear.least_squares import span_coordinates
 from bai_gym.agents.linear.linear_confidence import best_estimate, check_best_arm, linear_notes
 from bai_gym.agents.linear.linear_models import candidate_combinations, noise_deviation, shared_features
 from bai_gym.agents.linear.lockstep import grouped
+from bai_gym.agents.parameters import Count, Probability
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.ranges import ORACLE, sigma_or_oracle, variances_if_oracle
 from bai_gym.bandits import Bandit
@@ -33,7 +34,6 @@ from bai_gym.rewards import Rewards
 from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, State, States
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm
-from bai_gym.validation import choice, integer, probability
 
 __all__ = ["RAGE", "XYOracle", "XYStatic"]
 
@@ -79,7 +79,7 @@ class LinearRoundsAgent(Agent):
             ``"oracle"``.
     """
 
-    delta: float = 0.1
+    delta: Probability = 0.1
     sigma: float | str | None = None
 
     stops: ClassVar[bool] = True
@@ -97,7 +97,6 @@ class LinearRoundsAgent(Agent):
     @override
     def begin(self, info: ProblemInfo) -> None:
         check_best_arm(self)
-        probability(self.delta, f"delta of {self.name}")
         self._noise = noise_deviation(self, info)
         self._x = span_coordinates(shared_features(info, math.inf, self.name))[0]  # rows that are pulled
         self._different: IntArray | None = None
@@ -211,8 +210,8 @@ class RAGE(LinearRoundsAgent):
             the design.
     """
 
-    drops: str = "variance"
-    r0: int = 10
+    drops: Literal["variance", "gap"] = "variance"
+    r0: Count = 10
     weighted: bool = False
 
     name: ClassVar[str] = "RAGE"
@@ -220,8 +219,6 @@ class RAGE(LinearRoundsAgent):
     @override
     def begin(self, info: ProblemInfo) -> None:
         super().begin(info)
-        choice(self.drops, ("variance", "gap"), f"drops of {self.name}")
-        integer(self.r0, f"r0 of {self.name}", least=1)
         if self.weighted:
             self._weigh(info)
         self._remains = np.ones((self.batch, self.num_candidates), np.bool_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from typing_extensions import override
@@ -19,7 +19,6 @@ from bai_gym.linear.designs import ceil_allocation, g_optimal, project, reduce_s
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Request
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
-from bai_gym.validation import choice
 
 __all__ = ["ODLinBAI"]
 
@@ -45,7 +44,7 @@ class ODLinBAI(Agent):
     it, where that is allowed, there is a single phase.
     """
 
-    leftover: str = "drop"
+    leftover: Literal["drop", "share"] = "drop"
 
     name: ClassVar[str] = "OD-LinBAI"
     needs_features: ClassVar[bool] = True
@@ -60,7 +59,6 @@ class ODLinBAI(Agent):
     @override
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameter, shuffle the arms, and group the episodes by the rank of their features."""
-        choice(self.leftover, ("drop", "share"), f"leftover of {self.name}")
         assert info.features is not None  # as needs_features says
         self._arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         self._features = rows_of(info.features, self._arms)

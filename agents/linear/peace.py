@@ -13,13 +13,13 @@ from typing_extensions import override
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.linear.linear_models import budget_for_any_features, linear_values, rows_of
 from bai_gym.agents.linear.lockstep import grouped, in_lockstep
+from bai_gym.agents.parameters import Count
 from bai_gym.agents.tools.choosing import keep_best, shuffled_arms
 from bai_gym.agents.tools.halving import num_stages
 from bai_gym.linear.designs import round_design, xy_optimal
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.validation import integer
 
 __all__ = ["PeaceRho"]
 
@@ -53,7 +53,7 @@ class PeaceRho(Agent):
     one round.
     """
 
-    iterations: int = 1000
+    iterations: Count = 1000
 
     name: ClassVar[str] = "Peace-rho"
     needs_features: ClassVar[bool] = True
@@ -69,7 +69,6 @@ class PeaceRho(Agent):
     @override
     def begin(self, info: ProblemInfo) -> None:
         """Shuffle the arms, and group the episodes by their numbers of rounds."""
-        integer(self.iterations, f"iterations of {self.name}", least=1)
         assert info.features is not None  # as needs_features says
         self._arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         self._features = rows_of(info.features, self._arms)

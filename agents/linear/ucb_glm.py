@@ -14,6 +14,7 @@ from bai_gym.agents.linear.likelihood import LikelihoodState, farthest, maximize
 from bai_gym.agents.linear.linear_models import check_rewards, shared_features
 from bai_gym.agents.linear.ridge import RegressionState, update_regression
 from bai_gym.agents.linear.ridge_fit import Ridge
+from bai_gym.agents.parameters import Count, NotNegative, Positive
 from bai_gym.agents.sequential import SequentialAgent, recommend_most_pulled
 from bai_gym.agents.tools.scanning import arm_of_nearly_largest
 from bai_gym.linear.regression import LINK_NAMES, generalized_linear
@@ -21,7 +22,7 @@ from bai_gym.linear.regression.links import LINKS
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import WAIT, Episode, PerArm, Rule, Sequential, States
 from bai_gym.statistics import ROUNDING, IntArray, Statistics
-from bai_gym.validation import choice, integer, real
+from bai_gym.validation import choice
 
 __all__ = ["UCBGLM"]
 
@@ -86,9 +87,9 @@ class UCBGLM(SequentialAgent):
     """
 
     link: str = "logit"
-    alpha: float = 0.5
-    penalty: float = 1e-3
-    newton_steps: int = 3
+    alpha: NotNegative = 0.5
+    penalty: Positive = 1e-3
+    newton_steps: Count = 3
 
     name: ClassVar[str] = "UCB-GLM"
     uses_variances: ClassVar[bool] = False
@@ -98,9 +99,6 @@ class UCBGLM(SequentialAgent):
     @override
     def begin(self, info: ProblemInfo) -> None:
         choice(self.link, LINK_NAMES, f"link of {self.name}")
-        real(self.penalty, f"penalty of {self.name}", above=0)
-        real(self.alpha, f"alpha of {self.name}", least=0)
-        integer(self.newton_steps, f"newton_steps of {self.name}", least=1)
         self._features = shared_features(info, math.inf, self.name)
         self._ridge = Ridge(self._features, RIDGE)
         link = LINKS[self.link]

@@ -10,6 +10,7 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.paired.rounds import BoolArray, QueueAgent
+from bai_gym.agents.parameters import NotNegative
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Outcome, States
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
@@ -50,7 +51,7 @@ class UCBELRF(QueueAgent):
     """
 
     ensemble: int = 64
-    optimism: float = 5.0
+    optimism: NotNegative = 5.0
     random_share: float = 0.05
     exchange: bool = True
     batch_size: int = 32
@@ -69,7 +70,6 @@ class UCBELRF(QueueAgent):
     def begin(self, info: ProblemInfo) -> None:
         super().begin(info)
         integer(self.ensemble, f"ensemble of {self.name}", least=2)
-        real(self.optimism, f"optimism of {self.name}", least=0)
         (models,) = self.task.sizes(self.num_arms)
         self.shape = models, self.num_arms // models
 

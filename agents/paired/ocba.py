@@ -10,6 +10,7 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.bounds.ocba import OCBA
+from bai_gym.agents.parameters import Positive
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.agents.tools.variances import (
@@ -24,7 +25,6 @@ from bai_gym.agents.tools.variances import (
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, Sequential, Vector, larger
 from bai_gym.statistics import FloatArray
-from bai_gym.validation import real
 
 __all__ = ["PairedOCBA"]
 
@@ -162,7 +162,7 @@ class PairedOCBA(SequentialAgent):
     """
 
     n0: int | None = None
-    horizon: float = 4.0
+    horizon: Positive = 4.0
     variance: str | None = None
 
     name: ClassVar[str] = "PairedOCBA"
@@ -179,8 +179,7 @@ class PairedOCBA(SequentialAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        horizon = real(self.horizon, f"horizon of {self.name}", above=0)
-        self.values = {"estimate": variance_estimate(self), "first": self.first_pulls, "horizon": horizon}
+        self.values = {"estimate": variance_estimate(self), "first": self.first_pulls, "horizon": self.horizon}
 
     @override
     def sequential(self, steps: int, **options: Any) -> Sequential:

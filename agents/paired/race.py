@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.stopping import confidence_note
 from bai_gym.agents.paired.rounds import BoolArray, RaceAgent, RoundState
+from bai_gym.agents.parameters import Probability
 from bai_gym.agents.tools.mixtures import log_student
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError, ParameterError
@@ -19,7 +20,7 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.sampling import PerArm, States, Vector
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.validation import integer, probability
+from bai_gym.validation import integer
 
 __all__ = ["PairedRace", "log_evidence"]
 
@@ -63,7 +64,7 @@ class PairedRace(RaceAgent):
             item in which a batch ends. What is proved for tests after every item holds for fewer.
     """
 
-    delta: float = 0.1
+    delta: Probability = 0.1
     family: str | None = None
     first_items: int = 10
 
@@ -73,7 +74,6 @@ class PairedRace(RaceAgent):
     @override
     def begin(self, info: ProblemInfo) -> None:
         super().begin(info)
-        probability(self.delta, f"delta of {self.name}")
         integer(self.first_items, f"first_items of {self.name}", least=2)
         self.kind = self._kind(info.rewards)
 

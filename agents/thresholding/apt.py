@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.agents.parameters import NotNegative, Positive
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.ranges import length_of
 from bai_gym.errors import ParameterError
@@ -18,7 +19,6 @@ from bai_gym.sampling import Rule, State
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Thresholding
 from bai_gym.theory import threshold_h1, threshold_sigma_h1
-from bai_gym.validation import choice, real
 
 __all__ = ["APT", "LSA", "ThresholdUCBE", "ThresholdUCBEV"]
 
@@ -47,7 +47,7 @@ class APT(SequentialAgent):
             Default 0.05, as in Mukherjee et al. (2017). Independent of the accuracy of the task.
     """
 
-    epsilon: float = 0.05
+    epsilon: NotNegative = 0.05
 
     name: ClassVar[str] = "APT"
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
@@ -56,7 +56,6 @@ class APT(SequentialAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        real(self.epsilon, f"epsilon of {self.name}", least=0)
         assert isinstance(self.task, Thresholding)  # as tasks says
         self.values = {"threshold": self.task.threshold, "epsilon": self.epsilon}
 
@@ -90,8 +89,8 @@ class LSA(APT):
             Default 0. Independent of the accuracy of the task.
     """
 
-    alpha: float | None = None
-    epsilon: float = 0.0
+    alpha: Positive | None = None
+    epsilon: NotNegative = 0.0
 
     name: ClassVar[str] = "LSA"
     rule: ClassVar[Rule] = Rule(index=lsa_index, state=LSAState)
@@ -104,7 +103,7 @@ class LSA(APT):
     @override
     def begin(self, info: ProblemInfo) -> None:
         super().begin(info)
-        self.values["alpha"] = real(self.setting("alpha"), f"alpha of {self.name}", above=0)
+        self.values["alpha"] = self.setting("alpha")
 
 
 class UCBEState(State):
@@ -136,8 +135,8 @@ class ThresholdUCBE(SequentialAgent):
     Knows the complexity, unless ``a`` is given.
     """
 
-    c: float = 1.0
-    a: float | None = None
+    c: Positive = 1.0
+    a: NotNegative | None = None
 
     name: ClassVar[str] = "UCBE-T"
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
@@ -162,13 +161,12 @@ class ThresholdUCBE(SequentialAgent):
 
 
 def given_exploration(agent: ThresholdUCBE | ThresholdUCBEV) -> FloatArray | None:
-    """Check c and a, and return the ``(N,)`` exploration a if it is given."""
-    real(agent.c, f"c of {agent.name}", above=0)
+    """Return the ``(N,)`` exploration a if it is given."""
     if agent.a is None:
         return None
     if agent.c != 1.0:
         raise ParameterError(f"c of {agent.name} has no effect where a is given: leave one of them out")
-    return np.full(agent.batch, real(agent.a, f"a of {agent.name}", least=0))
+    return np.full(agent.batch, float(agent.a))
 
 
 def bernstein_index(pulls: float, mean: float, variance: float, s: UCBEState) -> float:
@@ -198,9 +196,9 @@ class ThresholdUCBEV(SequentialAgent):
     Knows the complexity, unless ``a`` is given.
     """
 
-    c: float = 1.0
-    index: str = "printed"
-    a: float | None = None
+    c: Positive = 1.0
+    index: Literal["printed", "bernstein"] = "printed"
+    a: NotNegative | None = None
 
     name: ClassVar[str] = "UCBEV-T"
     other_rules: ClassVar[dict[str, Rule]] = {'index="bernstein"': BERNSTEIN}
@@ -232,7 +230,6 @@ class ThresholdUCBEV(SequentialAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        choice(self.index, ("printed", "bernstein"), f"index of {self.name}")
         squared = self.index == "bernstein"
         free = max(self.budget - 2 * self.num_arms, 0) * (8.0 / 9.0 if squared else 1.0)
         assert isinstance(self.task, Thresholding)  # as tasks says

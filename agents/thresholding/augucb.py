@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.agents.parameters import Positive
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, STOP, Episode, Rule, State, arm_of_largest_index, set_index
 from bai_gym.tasks import Thresholding
-from bai_gym.validation import choice, real
 
 __all__ = ["AugUCB"]
 
@@ -120,9 +120,9 @@ class AugUCB(SequentialAgent):
     Its theory needs at least five arms; with fewer it warns.
     """
 
-    rho: float = 1.0 / 3.0
-    after: str = "stop"
-    width: str = "printed"
+    rho: Positive = 1.0 / 3.0
+    after: Literal["stop", "apt"] = "stop"
+    width: Literal["printed", "code"] = "printed"
 
     name: ClassVar[str] = "AugUCB"
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
@@ -130,9 +130,6 @@ class AugUCB(SequentialAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        real(self.rho, f"rho of {self.name}", above=0)
-        choice(self.after, ("stop", "apt"), f"after of {self.name}")
-        choice(self.width, ("printed", "code"), f"width of {self.name}")
         assert isinstance(self.task, Thresholding)  # as tasks says
         if self.num_arms < 5:
             warnings.warn(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from typing_extensions import override
@@ -13,11 +13,9 @@ from bai_gym.agents.sequential import first_block, recommend_best
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, spread_evenly
 from bai_gym.agents.tools.rejects import budget_of_phases, phase_lengths
 from bai_gym.agents.tools.scanning import pull_in_turn
-from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, STOP, Block, Episode, Rule, Sequential, State, Vector
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 from bai_gym.tasks import Thresholding
-from bai_gym.validation import choice
 
 __all__ = ["CSAR", "csar_lengths"]
 
@@ -83,7 +81,7 @@ class CSAR(Agent):
             1))), and each classifies only the arm of smallest mean, if that is below the threshold.
     """
 
-    schedule: str = "csar"
+    schedule: Literal["csar", "sr", "code"] = "csar"
 
     name: ClassVar[str] = "CSAR"
     other_rules: ClassVar[dict[str, Rule]] = {'schedule="code"': FROM_BELOW}
@@ -91,10 +89,6 @@ class CSAR(Agent):
     uses_variances: ClassVar[bool] = False
     anytime: ClassVar[bool] = True
     minimum_budget = budget_of_phases
-
-    @override
-    def begin(self, info: ProblemInfo) -> None:
-        choice(self.schedule, ("csar", "sr", "code"), f"schedule of {self.name}")
 
     @override
     def plan(self) -> Plan:

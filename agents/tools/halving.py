@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from typing_extensions import override
@@ -13,7 +13,6 @@ from bai_gym.agents.tools.choosing import best_recommendation, keep_best
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm, Task
-from bai_gym.validation import choice
 
 __all__ = [
     "FORGETS",
@@ -70,7 +69,7 @@ class HalvingAgent(Agent):
     Minimum budget: K ceil(log2 K), one pull per arm in the first stage.
     """
 
-    leftover: str = "drop"
+    leftover: Literal["drop", "last"] = "drop"
 
     quick: ClassVar[bool] = True
     general: ClassVar[bool] = True
@@ -85,7 +84,6 @@ class HalvingAgent(Agent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        choice(self.leftover, ("drop", "last"), f"leftover of {self.name}")
         self.latest = Statistics.zeros((self.batch, self.num_arms))
 
     def better_half(self, active: IntArray, made: Statistics) -> IntArray:

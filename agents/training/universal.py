@@ -13,6 +13,7 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.parameters import Count
 from bai_gym.agents.sequential import first_block
 from bai_gym.agents.tools.choosing import (
     best_recommendation,
@@ -37,7 +38,6 @@ from bai_gym.rewards import BINARY
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Task
-from bai_gym.validation import integer
 
 __all__ = ["FLOOR", "FORMAT", "SHAPES", "Networks", "Universal", "outputs", "stage_sizes"]
 
@@ -96,7 +96,7 @@ class Universal(Agent):
         DataError: If the file holds no weights of this agent.
     """
 
-    stages: int = 20
+    stages: Count = 20
     cap: str = "budget"
     path: str | Path | None = None
 
@@ -112,7 +112,6 @@ class Universal(Agent):
     @override
     def begin(self, info: ProblemInfo) -> None:
         """Check the number of stages, and find the most pulls of an arm."""
-        integer(self.stages, f"stages of {self.name}", least=1)
         self.most = pulls_of_an_arm(self.cap, info, self.name)
         self.kind = "binary" if self.rewards == BINARY else "any"
 
