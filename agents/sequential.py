@@ -51,7 +51,7 @@ class SequentialAgent(Agent):
     rule: ClassVar[Rule]
     fast: ClassVar[Rule | None] = None
     first_pulls: ClassVar[int] = 1
-    anytime: ClassVar[bool] = True
+    anytime = True
 
     @property
     def chosen_rule(self) -> Rule:

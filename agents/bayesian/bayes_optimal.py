@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -50,9 +49,9 @@ class BayesOptimal(Agent):
     beta: float = 1.0
     memory_limit: float = 1.0
 
-    name: ClassVar[str] = "BayesOptimal"
-    knows: ClassVar[frozenset[str]] = frozenset({"prior"})
-    uses_variances: ClassVar[bool] = False
+    name = "BayesOptimal"
+    knows = frozenset({"prior"})
+    uses_variances = False
 
     @override
     def minimum_budget(self, num_arms: int) -> int:

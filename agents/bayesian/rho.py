@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, softmax
@@ -60,8 +60,8 @@ class RHO(Agent):
     prior_sd: Positive | None = None
     sigma: Positive | None = None
 
-    name: ClassVar[str] = "RHO"
-    anytime: ClassVar[bool] = True
+    name = "RHO"
+    anytime = True
 
     @override
     def plan(self) -> Plan:

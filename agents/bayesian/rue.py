@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from typing_extensions import override
@@ -88,9 +88,9 @@ class RUE(SequentialAgent):
 
     spread: Literal["raw", "unbiased"] = "raw"
 
-    name: ClassVar[str] = "RUE"
-    first_pulls: ClassVar[int] = 2
-    rule: ClassVar[Rule] = Rule(choose=pull_largest_bound, state=RUEState)
+    name = "RUE"
+    first_pulls = 2
+    rule = Rule(choose=pull_largest_bound, state=RUEState)
 
     @override
     def begin(self, info: ProblemInfo) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -65,9 +64,9 @@ class EBTCEps(SequentialAgent):
     epsilon: Positive = 0.1
     beta: float | str = 0.5
 
-    name: ClassVar[str] = "EB-TC-eps"
-    uses_variances: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(choose=pull_pair, state=EBTCState)
+    name = "EB-TC-eps"
+    uses_variances = False
+    rule = Rule(choose=pull_pair, state=EBTCState)
 
     @override
     def begin(self, info: ProblemInfo) -> None:

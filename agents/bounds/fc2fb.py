@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
@@ -56,8 +56,8 @@ class FC2FB(Agent):
     b: Positive | None = None
     sigma: Positive | None = None
 
-    name: ClassVar[str] = "FC2FB"
-    notes: ClassVar[tuple[str, ...]] = ("FC2FB: its runs forget each other's samples",)
+    name = "FC2FB"
+    notes = ("FC2FB: its runs forget each other's samples",)
 
     @property
     @override

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -129,12 +128,12 @@ class GapE(SequentialAgent):
     rescaled: bool = True
     b_in_complexity: bool = True
 
-    name: ClassVar[str] = "GapE"
-    uses_variances: ClassVar[bool] = False
-    tasks: ClassVar[frozenset[str]] = TASKS
+    name = "GapE"
+    uses_variances = False
+    tasks = TASKS
     choices = bound_or_oracle
     knows = property(complexity_and_range)
-    rule: ClassVar[Rule] = Rule(choose=pull_largest_b, state=GapEState)
+    rule = Rule(choose=pull_largest_b, state=GapEState)
 
     @property
     @override
@@ -166,9 +165,9 @@ class GapEV(GapE):
     Knows the complexity H, and the range of the rewards if ``b`` is the oracle's. See :class:`GapE` for the parameters.
     """
 
-    name: ClassVar[str] = "GapE-V"
-    first_pulls: ClassVar[int] = 2
-    uses_variances: ClassVar[bool] = True
+    name = "GapE-V"
+    first_pulls = 2
+    uses_variances = True
 
 
 @dataclass(kw_only=True)
@@ -190,11 +189,11 @@ class AGapE(SequentialAgent):
     b: float | str | None = None
     scale: NotNegative = 1.0
 
-    name: ClassVar[str] = "A-GapE"
-    uses_variances: ClassVar[bool] = False
-    tasks: ClassVar[frozenset[str]] = TASKS
+    name = "A-GapE"
+    uses_variances = False
+    tasks = TASKS
     choices = bound_or_oracle
-    rule: ClassVar[Rule] = Rule(choose=pull_largest_estimated_b, state=GapEState)
+    rule = Rule(choose=pull_largest_estimated_b, state=GapEState)
 
     @property
     @override
@@ -225,6 +224,6 @@ class AGapEV(AGapE):
     Knows the range of the rewards if ``b`` is the oracle's. See :class:`AGapE` for the parameters.
     """
 
-    name: ClassVar[str] = "A-GapE-V"
-    first_pulls: ClassVar[int] = 2
-    uses_variances: ClassVar[bool] = True
+    name = "A-GapE-V"
+    first_pulls = 2
+    uses_variances = True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -50,9 +49,9 @@ class UCB1(SequentialAgent):
 
     b: float | None = None
 
-    name: ClassVar[str] = "UCB1"
-    uses_variances: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(choose=pull_largest_bound, state=UCB1State)
+    name = "UCB1"
+    uses_variances = False
+    rule = Rule(choose=pull_largest_bound, state=UCB1State)
     choices = range_choice
 
     @override

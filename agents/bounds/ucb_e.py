@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -59,9 +58,9 @@ class UCBE(SequentialAgent):
     a: float | str | None = None
     b: float | str = ORACLE
 
-    name: ClassVar[str] = "UCB-E"
-    uses_variances: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(index=upper_bound, state=UCBEState)
+    name = "UCB-E"
+    uses_variances = False
+    rule = Rule(index=upper_bound, state=UCBEState)
 
     @property
     @override
@@ -145,9 +144,9 @@ class AdaptiveUCBE(SequentialAgent):
     c: Positive = 1.0
     b: float | None = None
 
-    name: ClassVar[str] = "A-UCB-E"
-    uses_variances: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(index=upper_bound, refresh=next_phase, state=AdaptiveState)
+    name = "A-UCB-E"
+    uses_variances = False
+    rule = Rule(index=upper_bound, refresh=next_phase, state=AdaptiveState)
     choices = range_choice
 
     @override

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -201,11 +201,11 @@ class UGapEb(SetAgent):
     b: float | str = ORACLE
     output: Literal["best", "last"] = "best"
 
-    name: ClassVar[str] = "UGapEb"
-    uses_variances: ClassVar[bool] = False
+    name = "UGapEb"
+    uses_variances = False
     knows = property(complexity_and_range)
     notes = property(conservative)
-    rule: ClassVar[Rule] = GIVEN
+    rule = GIVEN
     fast = FAST
     begin = begin_with_complexity
 
@@ -218,9 +218,9 @@ class UGapEbV(UGapEb):
     epsilon): what equal widths of g / 2 take. Derived here: the report HAL 00747005 could not be consulted.
     """
 
-    name: ClassVar[str] = "UGapEb-V"
-    first_pulls: ClassVar[int] = 2
-    uses_variances: ClassVar[bool] = True
+    name = "UGapEb-V"
+    first_pulls = 2
+    uses_variances = True
 
 
 @dataclass(kw_only=True)
@@ -234,9 +234,9 @@ class AUGapEb(SetAgent):
     b: float | None = None
     refresh: Count | None = None
 
-    name: ClassVar[str] = "A-UGapEb"
-    uses_variances: ClassVar[bool] = False
-    rule: ClassVar[Rule] = ADAPTIVE
+    name = "A-UGapEb"
+    uses_variances = False
+    rule = ADAPTIVE
     choices = range_choice
     fast = FAST_ADAPTIVE
     begin = begin_adaptive
@@ -246,9 +246,9 @@ class AUGapEb(SetAgent):
 class AUGapEbV(AUGapEb):
     """UGapEb-V with the complexity estimated online, as in A-GapE-V; it recommends the set at the end."""
 
-    name: ClassVar[str] = "A-UGapEb-V"
-    first_pulls: ClassVar[int] = 2
-    uses_variances: ClassVar[bool] = True
+    name = "A-UGapEb-V"
+    first_pulls = 2
+    uses_variances = True
 
 
 @dataclass(kw_only=True)
@@ -273,10 +273,10 @@ class UGapEc(SetAgent):
     threshold: str = "mixture"
     batch_size: int = 1
 
-    name: ClassVar[str] = "UGapEc"
-    stops: ClassVar[bool] = True
+    name = "UGapEc"
+    stops = True
     uses_variances = property(has_unknown_variances)
-    rule: ClassVar[Rule] = UNTIL_ACCURATE
+    rule = UNTIL_ACCURATE
     choices = range_choice
     begin = begin_with_confidence
 
@@ -294,9 +294,9 @@ class UGapEcV(SetAgent):
     c: Positive = 1.0
     batch_size: int = 1
 
-    name: ClassVar[str] = "UGapEc-V"
-    stops: ClassVar[bool] = True
-    first_pulls: ClassVar[int] = 2
-    rule: ClassVar[Rule] = UNTIL_ACCURATE
+    name = "UGapEc-V"
+    stops = True
+    first_pulls = 2
+    rule = UNTIL_ACCURATE
     choices = range_choice
     begin = begin_with_confidence

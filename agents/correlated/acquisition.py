@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtri
@@ -48,7 +47,7 @@ class GPUCB(GaussianProcessAgent):
     delta: Probability = 0.1
     scale: NotNegative = 1.0
 
-    name: ClassVar[str] = "GP-UCB"
+    name = "GP-UCB"
 
     @override
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
@@ -83,7 +82,7 @@ class BayesUCB(GaussianProcessAgent):
 
     c: NotNegative = 0.0
 
-    name: ClassVar[str] = "BayesUCB"
+    name = "BayesUCB"
 
     @override
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
@@ -121,7 +120,7 @@ class PI(GaussianProcessAgent):
 
     xi: NotNegative = 0.01
 
-    name: ClassVar[str] = "PI"
+    name = "PI"
 
     @override
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
@@ -156,7 +155,7 @@ class EI(GaussianProcessAgent):
 
     xi: NotNegative = 0.0
 
-    name: ClassVar[str] = "EI"
+    name = "EI"
 
     @override
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
@@ -189,8 +188,8 @@ class GPTS(GaussianProcessAgent):
     Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's.
     """
 
-    name: ClassVar[str] = "GP-TS"
-    draws: ClassVar[bool] = True
+    name = "GP-TS"
+    draws = True
 
     @override
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:

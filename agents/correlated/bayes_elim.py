@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from typing_extensions import override
@@ -41,7 +41,7 @@ class BayesElim(PriorAgent):
 
     samples: Literal["stage", "all"] = "stage"
 
-    name: ClassVar[str] = "BayesElim"
+    name = "BayesElim"
     minimum_budget = budget_of_stages
 
     @property

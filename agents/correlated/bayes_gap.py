@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from typing_extensions import override
@@ -64,9 +64,9 @@ class BayesGap(GaussianProcessAgent):
 
     output: str = "best"
 
-    name: ClassVar[str] = "BayesGap"
-    anytime: ClassVar[bool] = False
-    outputs: ClassVar[tuple[str, ...]] = ("best", "last", "mean")
+    name = "BayesGap"
+    anytime = False
+    outputs = ("best", "last", "mean")
 
     @override
     def begin(self, info: ProblemInfo) -> None:

@@ -59,8 +59,8 @@ class GaussianProcessAgent(Agent):
     noise_variance: float | str | None = None
     output: str = "mean"
 
-    uses_variances: ClassVar[bool] = False
-    anytime: ClassVar[bool] = True
+    uses_variances = False
+    anytime = True
     draws: ClassVar[bool] = False  # whether the agent draws from the posterior
     outputs: ClassVar[tuple[str, ...]] = ("mean", "pulled")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -49,7 +48,7 @@ class KG(GaussianProcessAgent):
 
     candidates: Count = 16
 
-    name: ClassVar[str] = "KG"
+    name = "KG"
 
     @override
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
@@ -44,7 +44,7 @@ class PriorAgent(Agent):
     prior_sd: Any = None
     sigma: float | str | None = None
 
-    uses_variances: ClassVar[bool] = False
+    uses_variances = False
 
     @property
     @override

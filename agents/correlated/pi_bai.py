@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
@@ -71,7 +70,7 @@ class PIBAI(PriorAgent):
     warm_up: Count | None = None
     discard: bool = False
 
-    name: ClassVar[str] = "PI-BAI"
+    name = "PI-BAI"
 
     @override
     def minimum_budget(self, num_arms: int) -> int:

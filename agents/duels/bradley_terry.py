@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -44,10 +43,10 @@ class BradleyTerryChallenger(Agent):
 
     spread: Positive = SPREAD
 
-    name: ClassVar[str] = "BT-EB"
-    tasks: ClassVar[frozenset[str]] = frozenset({"condorcet"})
-    uses_variances: ClassVar[bool] = False
-    anytime: ClassVar[bool] = True
+    name = "BT-EB"
+    tasks = frozenset({"condorcet"})
+    uses_variances = False
+    anytime = True
 
     @override
     def minimum_budget(self, num_arms: int) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -89,13 +88,13 @@ class Knockout(SequentialAgent):
     delta: Probability = 0.1
     epsilon: Probability = 0.05
 
-    name: ClassVar[str] = "Knockout"
-    tasks: ClassVar[frozenset[str]] = frozenset({"condorcet"})
-    stops: ClassVar[bool] = True
-    anytime: ClassVar[bool] = False  # who has advanced is not part of the observation
-    uses_variances: ClassVar[bool] = False
-    first_pulls: ClassVar[int] = 0
-    rule: ClassVar[Rule] = Rule(choose=the_pair, refresh=let_winners_advance, stops=is_over, state=KnockoutState)
+    name = "Knockout"
+    tasks = frozenset({"condorcet"})
+    stops = True
+    anytime = False  # who has advanced is not part of the observation
+    uses_variances = False
+    first_pulls = 0
+    rule = Rule(choose=the_pair, refresh=let_winners_advance, stops=is_over, state=KnockoutState)
 
     @override
     def minimum_budget(self, num_arms: int) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -81,14 +80,12 @@ class SAVAGE(SequentialAgent):
 
     delta: Probability = 0.1
 
-    name: ClassVar[str] = "SAVAGE"
-    tasks: ClassVar[frozenset[str]] = frozenset({"condorcet"})
-    stops: ClassVar[bool] = True
-    anytime: ClassVar[bool] = False  # what has been dropped is not part of the observation
-    uses_variances: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(
-        choose=pull_in_turn, refresh=drop_what_cannot_matter, stops=is_decided, state=SavageState
-    )
+    name = "SAVAGE"
+    tasks = frozenset({"condorcet"})
+    stops = True
+    anytime = False  # what has been dropped is not part of the observation
+    uses_variances = False
+    rule = Rule(choose=pull_in_turn, refresh=drop_what_cannot_matter, stops=is_decided, state=SavageState)
 
     @override
     def begin(self, info: ProblemInfo) -> None:

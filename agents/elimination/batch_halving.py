@@ -40,8 +40,8 @@ class BatchHalving(Agent):
 
     batch_size: Count | None = None
 
-    name: ClassVar[str] = "BatchSH"
-    uses_variances: ClassVar[bool] = False
+    name = "BatchSH"
+    uses_variances = False
     advance_first: ClassVar[bool] = False
     minimum_budget = budget_of_stages
 
@@ -111,8 +111,8 @@ class AdvanceFirstHalving(BatchHalving):
     Requires no oracle knowledge. Minimum budget: K ceil(log2 K).
     """
 
-    name: ClassVar[str] = "ASH"
-    advance_first: ClassVar[bool] = True
+    name = "ASH"
+    advance_first = True
 
 
 def target_pulls(num_arms: int, budget: int, *, advance_first: bool) -> list[int]:

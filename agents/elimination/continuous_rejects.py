@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -73,8 +72,8 @@ class ContinuousRejects(SequentialAgent):
     b: float | None = None
     sigma: float | None = None
 
-    uses_variances: ClassVar[bool] = False
-    anytime: ClassVar[bool] = False
+    uses_variances = False
+    anytime = False
     choices = range_choice
 
     @override
@@ -106,8 +105,8 @@ class CRA(ContinuousRejects):
     Requires no oracle knowledge. Minimum budget: K.
     """
 
-    name: ClassVar[str] = "CR-A"
-    rule: ClassVar[Rule] = Rule(choose=compare_with_average, state=RejectsState)
+    name = "CR-A"
+    rule = Rule(choose=compare_with_average, state=RejectsState)
 
 
 @dataclass(kw_only=True)
@@ -120,5 +119,5 @@ class CRC(ContinuousRejects):
     Requires no oracle knowledge. Minimum budget: K.
     """
 
-    name: ClassVar[str] = "CR-C"
-    rule: ClassVar[Rule] = Rule(choose=compare_with_next, state=RejectsState)
+    name = "CR-C"
+    rule = Rule(choose=compare_with_next, state=RejectsState)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from typing_extensions import override
 
@@ -36,9 +36,9 @@ class DoublingHalving(Agent):
 
     output: Literal["last", "mean"] = "last"
 
-    name: ClassVar[str] = "DSH"
-    uses_variances: ClassVar[bool] = False
-    quick: ClassVar[bool] = True
+    name = "DSH"
+    uses_variances = False
+    quick = True
     minimum_budget = budget_of_stages
 
     @property

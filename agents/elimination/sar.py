@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,10 +32,10 @@ class SAR(Agent):
     rounding are left unspent.
     """
 
-    name: ClassVar[str] = "SAR"
-    tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, TopM.name})
-    uses_variances: ClassVar[bool] = False
-    quick: ClassVar[bool] = True
+    name = "SAR"
+    tasks = frozenset({BestArm.name, TopM.name})
+    uses_variances = False
+    quick = True
     minimum_budget = budget_of_phases
 
     @override

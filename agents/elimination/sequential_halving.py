@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from typing_extensions import override
 
@@ -46,8 +46,8 @@ class SequentialHalving(HalvingAgent):
     costs: str = "equal"
     cap: str = "budget"
 
-    name: ClassVar[str] = "SH"
-    uses_variances: ClassVar[bool] = False
+    name = "SH"
+    uses_variances = False
 
     @property
     @override
@@ -82,5 +82,5 @@ class SequentialHalvingReuse(SequentialHalving):
     Requires no oracle knowledge. See :class:`SequentialHalving` for the parameters and the minimum budget.
     """
 
-    name: ClassVar[str] = "SH-Reuse"
-    keeps_samples: ClassVar[bool] = True
+    name = "SH-Reuse"
+    keeps_samples = True

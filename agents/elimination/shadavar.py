@@ -78,7 +78,7 @@ class SHAdaVar(HalvingAgent):
     ucb: bool = True
     variance: str | None = None
 
-    name: ClassVar[str] = "SHAdaVar"
+    name = "SHAdaVar"
     rule: ClassVar[Rule] = Rule(index=bound_per_pull, refresh=begin_stage, state=SHAdaVarState)
     choices = variance_choice
     unmet_assumptions = normal_assumption
@@ -130,5 +130,5 @@ class SHAdaVarReuse(SHAdaVar):
     Requires no oracle knowledge. See :class:`SHAdaVar` for the parameters and the minimum budget.
     """
 
-    name: ClassVar[str] = "SHAdaVar-Reuse"
-    keeps_samples: ClassVar[bool] = True
+    name = "SHAdaVar-Reuse"
+    keeps_samples = True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -39,9 +38,9 @@ class SHVar(HalvingAgent):
     Knows the true variances. Minimum budget: K ceil(log2 K).
     """
 
-    name: ClassVar[str] = "SHVar"
-    knows: ClassVar[frozenset[str]] = frozenset({"variances"})
-    uses_variances: ClassVar[bool] = False
+    name = "SHVar"
+    knows = frozenset({"variances"})
+    uses_variances = False
 
     @override
     def begin(self, info: ProblemInfo) -> None:
@@ -71,8 +70,8 @@ class SHVarReuse(SHVar):
     Knows the true variances. See :class:`SHVar` for the parameters and the minimum budget.
     """
 
-    name: ClassVar[str] = "SHVar-Reuse"
-    keeps_samples: ClassVar[bool] = True
+    name = "SHVar-Reuse"
+    keeps_samples = True
 
 
 def variance_index(variances: FloatArray, pulls: npt.NDArray[np.number]) -> FloatArray:

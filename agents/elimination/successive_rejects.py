@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from typing_extensions import override
@@ -51,11 +51,11 @@ class SuccessiveRejects(Agent):
     leftover: Literal["drop", "last"] = "drop"
     cap: str = "budget"
 
-    name: ClassVar[str] = "SR"
-    uses_variances: ClassVar[bool] = False
-    uses_costs: ClassVar[bool] = True
-    quick: ClassVar[bool] = True
-    general: ClassVar[bool] = True
+    name = "SR"
+    uses_variances = False
+    uses_costs = True
+    quick = True
+    general = True
     minimum_budget = budget_of_phases
 
     @override

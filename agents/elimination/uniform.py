@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from typing_extensions import override
@@ -41,11 +41,11 @@ class Uniform(Agent):
     costs: str = "equal"
     cap: str = "budget"
 
-    name: ClassVar[str] = "Uniform"
-    uses_variances: ClassVar[bool] = False
-    tasks: ClassVar[frozenset[str]] = frozenset(TASKS)
-    anytime: ClassVar[bool] = True
-    quick: ClassVar[bool] = True
+    name = "Uniform"
+    uses_variances = False
+    tasks = frozenset(TASKS)
+    anytime = True
+    quick = True
 
     @property
     @override

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from typing_extensions import override
@@ -111,13 +111,11 @@ class VBR(SequentialAgent):
     early: bool = False
     variance: str | None = None
 
-    name: ClassVar[str] = "VBR"
-    notes: ClassVar[tuple[str, ...]] = (
-        "VBR: reading A of its schedule and rules; the paper of Faella et al. (2020) could not be consulted",
-    )
-    first_pulls: ClassVar[int] = 2
-    anytime: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(index=widest, refresh=reject_due, state=VBRState)
+    name = "VBR"
+    notes = ("VBR: reading A of its schedule and rules; the paper of Faella et al. (2020) could not be consulted",)
+    first_pulls = 2
+    anytime = False
+    rule = Rule(index=widest, refresh=reject_due, state=VBRState)
     choices = variance_choice
 
     @override

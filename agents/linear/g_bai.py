@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -43,10 +42,10 @@ class GBAI(Agent):
     Bandits with Robustness to Non-stationarity", G-BAI.
     """
 
-    name: ClassVar[str] = "G-BAI"
-    needs_features: ClassVar[bool] = True
-    tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, BestCandidate.name})
-    uses_variances: ClassVar[bool] = False
+    name = "G-BAI"
+    needs_features = True
+    tasks = frozenset({BestArm.name, BestCandidate.name})
+    uses_variances = False
     minimum_budget = budget_for_any_features
 
     @override
@@ -102,7 +101,7 @@ class XYBAI(GBAI):
 
     iterations: Count = 1000
 
-    name: ClassVar[str] = "XY-BAI"
+    name = "XY-BAI"
 
     @override
     def design(self, features: FloatArray) -> FloatArray:

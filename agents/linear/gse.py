@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Literal
+from typing import Literal
 
 from typing_extensions import override
 
@@ -61,8 +61,8 @@ class GSE(Agent):
     eta: int | str = 2
     intercept: bool = False
 
-    needs_features: ClassVar[bool] = True
-    uses_variances: ClassVar[bool] = False
+    needs_features = True
+    uses_variances = False
     minimum_budget = budget_for_any_features
 
     @override
@@ -119,7 +119,7 @@ class GSELin(GSE):
     Paper: Azizi, Kveton and Ghavamzadeh (2022), Algorithm 1, GSE-Lin of section 8.
     """
 
-    name: ClassVar[str] = "GSE-Lin"
+    name = "GSE-Lin"
 
 
 @dataclass(kw_only=True)
@@ -143,7 +143,7 @@ class GSELinFWG(GSE):
     iterations: Count = 100
     rounding: Literal["exchange", "efficient"] = "exchange"
 
-    name: ClassVar[str] = "GSE-Lin-FWG"
+    name = "GSE-Lin-FWG"
 
     @override
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
@@ -171,7 +171,7 @@ class GSELinWynn(GSE):
     iterations: Count = 1000
     rounding: Literal["exchange", "efficient"] = "exchange"
 
-    name: ClassVar[str] = "GSE-Lin-Wynn"
+    name = "GSE-Lin-Wynn"
 
     @override
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
@@ -192,7 +192,7 @@ class GSELinGreedy(GSE):
     See :class:`GSE` for the parameters.
     """
 
-    name: ClassVar[str] = "GSE-Lin-Greedy"
+    name = "GSE-Lin-Greedy"
 
     @override
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
@@ -220,7 +220,7 @@ class GSELog(GSE):
     link: str = "logit"
     penalty: NotNegative = 1e-3
 
-    name: ClassVar[str] = "GSE-Log"
+    name = "GSE-Log"
 
     @override
     def begin(self, info: ProblemInfo) -> None:
@@ -250,4 +250,4 @@ class GSELogFWG(GSELinFWG, GSELog):
     See :class:`GSE` for the other parameters.
     """
 
-    name: ClassVar[str] = "GSE-Log-FWG"
+    name = "GSE-Log-FWG"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -81,8 +80,8 @@ class LinFWS(LinearConfidenceAgent):
     optimality. Differences: f_j in units of sigma^2, and the threshold.
     """
 
-    name: ClassVar[str] = "LinFWS"
-    rule: ClassVar[Rule] = Rule(choose=frank_wolfe, stops=is_separated, state=LinFWSState)
+    name = "LinFWS"
+    rule = Rule(choose=frank_wolfe, stops=is_separated, state=LinFWSState)
 
     @override
     def begin(self, info: ProblemInfo) -> None:

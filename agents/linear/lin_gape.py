@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from typing_extensions import override
@@ -123,13 +123,13 @@ class LinGapE(SequentialAgent):
     S: NotNegative = 1.0
     radius: Literal["authors", "determinant"] = "authors"
 
-    name: ClassVar[str] = "LinGapE"
-    uses_variances: ClassVar[bool] = False
+    name = "LinGapE"
+    uses_variances = False
     knows = property(variances_if_oracle)
     choices = sigma_or_oracle
-    needs_features: ClassVar[bool] = True
-    rule: ClassVar[Rule] = Rule(choose=pull_by_ratio, state=LinGapEState)
-    fast: ClassVar[Rule | None] = lin_gape_fast.BY_RATIO
+    needs_features = True
+    rule = Rule(choose=pull_by_ratio, state=LinGapEState)
+    fast = lin_gape_fast.BY_RATIO
 
     @override
     def begin(self, info: ProblemInfo) -> None:
@@ -203,6 +203,6 @@ class LinGapEGreedy(LinGapE):
         radius: ``"authors"`` or ``"determinant"``.
     """
 
-    name: ClassVar[str] = "LinGapE-Greedy"
-    rule: ClassVar[Rule] = Rule(choose=pull_greedily, state=LinGapEState)
-    fast: ClassVar[Rule | None] = lin_gape_fast.GREEDILY
+    name = "LinGapE-Greedy"
+    rule = Rule(choose=pull_greedily, state=LinGapEState)
+    fast = lin_gape_fast.GREEDILY

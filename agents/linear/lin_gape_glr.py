@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -61,5 +60,5 @@ class LinGapEGLR(LinearConfidenceAgent):
     threshold and width that all agents of this kind share.
     """
 
-    name: ClassVar[str] = "LinGapE-GLR"
-    rule: ClassVar[Rule] = Rule(choose=pull_for_rival, stops=is_separated, state=GapState)
+    name = "LinGapE-GLR"
+    rule = Rule(choose=pull_for_rival, stops=is_separated, state=GapState)

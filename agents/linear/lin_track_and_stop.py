@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -102,8 +101,8 @@ class LinTrackAndStop(LinearConfidenceAgent):
     lazy: NotNegative = 1.0
     iterations: Count = 1000
 
-    name: ClassVar[str] = "LinTrackAndStop"
-    rule: ClassVar[Rule] = Rule(choose=track, stops=is_separated, state=TrackingState)
+    name = "LinTrackAndStop"
+    rule = Rule(choose=track, stops=is_separated, state=TrackingState)
 
     @override
     def begin(self, info: ProblemInfo) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from typing_extensions import override
@@ -91,11 +91,11 @@ class LinUCB(SequentialAgent):
     S: NotNegative = 1.0
     model: Literal["shared", "disjoint"] = "shared"
 
-    name: ClassVar[str] = "LinUCB"
-    uses_variances: ClassVar[bool] = False
-    needs_features: ClassVar[bool] = True
-    first_pulls: ClassVar[int] = 0
-    rule: ClassVar[Rule] = Rule(choose=pull_upper_bound, state=LinUCBState)
+    name = "LinUCB"
+    uses_variances = False
+    needs_features = True
+    first_pulls = 0
+    rule = Rule(choose=pull_upper_bound, state=LinUCBState)
 
     @property
     @override

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
@@ -66,9 +66,9 @@ class LinearConfidenceAgent(SequentialAgent):
     batch_size: int = 1
     elimination: str = "none"
 
-    stops: ClassVar[bool] = True
-    needs_features: ClassVar[bool] = True
-    uses_variances: ClassVar[bool] = False
+    stops = True
+    needs_features = True
+    uses_variances = False
     knows = property(variances_if_oracle)
     choices = sigma_or_oracle
 

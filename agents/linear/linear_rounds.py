@@ -82,10 +82,10 @@ class LinearRoundsAgent(Agent):
     delta: Probability = 0.1
     sigma: float | str | None = None
 
-    stops: ClassVar[bool] = True
-    needs_features: ClassVar[bool] = True
-    tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, BestCandidate.name})
-    uses_variances: ClassVar[bool] = False
+    stops = True
+    needs_features = True
+    tasks = frozenset({BestArm.name, BestCandidate.name})
+    uses_variances = False
     knows = property(variances_if_oracle)
     choices = sigma_or_oracle
     rule: ClassVar[Rule] = Rule(choose=pull_in_turn, state=LinearRoundState)
@@ -214,7 +214,7 @@ class RAGE(LinearRoundsAgent):
     r0: Count = 10
     weighted: bool = False
 
-    name: ClassVar[str] = "RAGE"
+    name = "RAGE"
 
     @override
     def begin(self, info: ProblemInfo) -> None:
@@ -401,8 +401,8 @@ class XYStatic(StaticAgent):
     rounds and pairs is at most pi^2 delta / 12.
     """
 
-    name: ClassVar[str] = "XY-static"
-    growth: ClassVar[float] = 1.35
+    name = "XY-static"
+    growth = 1.35
 
     @override
     def design(self, row: int) -> MinimaxDesign:
@@ -427,8 +427,8 @@ class XYOracle(StaticAgent):
     the code of Fiez, Jain, Jamieson and Ratliff (2019). Differences: as for :class:`XYStatic`.
     """
 
-    name: ClassVar[str] = "XY-oracle"
-    growth: ClassVar[float] = 1.1
+    name = "XY-oracle"
+    growth = 1.1
 
     @property
     @override

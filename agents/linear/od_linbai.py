@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from typing_extensions import override
@@ -46,9 +46,9 @@ class ODLinBAI(Agent):
 
     leftover: Literal["drop", "share"] = "drop"
 
-    name: ClassVar[str] = "OD-LinBAI"
-    needs_features: ClassVar[bool] = True
-    uses_variances: ClassVar[bool] = False
+    name = "OD-LinBAI"
+    needs_features = True
+    uses_variances = False
     minimum_budget = budget_for_any_features
 
     @override

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -55,9 +54,9 @@ class PeaceRho(Agent):
 
     iterations: Count = 1000
 
-    name: ClassVar[str] = "Peace-rho"
-    needs_features: ClassVar[bool] = True
-    uses_variances: ClassVar[bool] = False
+    name = "Peace-rho"
+    needs_features = True
+    uses_variances = False
     minimum_budget = budget_for_any_features
 
     @override

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
@@ -91,10 +91,10 @@ class UCBGLM(SequentialAgent):
     penalty: Positive = 1e-3
     newton_steps: Count = 3
 
-    name: ClassVar[str] = "UCB-GLM"
-    uses_variances: ClassVar[bool] = False
-    needs_features: ClassVar[bool] = True
-    rule: ClassVar[Rule] = Rule(choose=pull_upper_bound, state=UCBGLMState)
+    name = "UCB-GLM"
+    uses_variances = False
+    needs_features = True
+    rule = Rule(choose=pull_upper_bound, state=UCBGLMState)
 
     @override
     def begin(self, info: ProblemInfo) -> None:

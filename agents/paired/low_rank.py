@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -56,10 +55,10 @@ class UCBELRF(QueueAgent):
     exchange: bool = True
     batch_size: int = 32
 
-    name: ClassVar[str] = "UCB-E-LRF"
-    tasks: ClassVar[frozenset[str]] = frozenset({"best-row"})
-    uses_pairs: ClassVar[bool] = False
-    anytime: ClassVar[bool] = True
+    name = "UCB-E-LRF"
+    tasks = frozenset({"best-row"})
+    uses_pairs = False
+    anytime = True
 
     @override
     def minimum_budget(self, num_arms: int) -> int:

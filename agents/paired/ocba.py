@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
@@ -165,9 +165,9 @@ class PairedOCBA(SequentialAgent):
     horizon: Positive = 4.0
     variance: str | None = None
 
-    name: ClassVar[str] = "PairedOCBA"
-    uses_pairs: ClassVar[bool] = True
-    rule: ClassVar[Rule] = Rule(choose=pull_where_the_bound_falls_most, state=PairedOCBAState)
+    name = "PairedOCBA"
+    uses_pairs = True
+    rule = Rule(choose=pull_where_the_bound_falls_most, state=PairedOCBAState)
     choices, minimum_budget = variance_choice, OCBA.minimum_budget
     unmet_assumptions = normal_assumption
 

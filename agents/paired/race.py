@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.special import betainc, betaln
@@ -68,8 +68,8 @@ class PairedRace(RaceAgent):
     family: str | None = None
     first_items: int = 10
 
-    name: ClassVar[str] = "PairedRace"
-    state: ClassVar[type[RoundState]] = PairedState
+    name = "PairedRace"
+    state = PairedState
 
     @override
     def begin(self, info: ProblemInfo) -> None:

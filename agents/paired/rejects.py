@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -36,9 +35,9 @@ class PairedSR(Agent):
 
     cap: str = "budget"
 
-    name: ClassVar[str] = "PairedSR"
-    uses_variances: ClassVar[bool] = False
-    uses_pairs: ClassVar[bool] = True
+    name = "PairedSR"
+    uses_variances = False
+    uses_pairs = True
     minimum_budget = budget_of_phases
 
     @override

@@ -97,8 +97,8 @@ class QueueAgent(Agent):
 
     batch_size: int = 1
 
-    uses_variances: ClassVar[bool] = False
-    uses_pairs: ClassVar[bool] = True
+    uses_variances = False
+    uses_pairs = True
     state: ClassVar[type[RoundState]] = RoundState
 
     @property
@@ -144,7 +144,7 @@ class RaceAgent(QueueAgent):
     remaining arms is recommended.
     """
 
-    stops: ClassVar[bool] = True
+    stops = True
 
     @override
     def begin(self, info: ProblemInfo) -> None:

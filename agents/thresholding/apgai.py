@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -67,9 +66,9 @@ class APGAI(GoodArmAgent):
     ``b`` and ``sigma`` matter for stopping alone: the choice of arms does not depend on them.
     """
 
-    name: ClassVar[str] = "APGAI"
-    anytime: ClassVar[bool] = True
-    rule: ClassVar[Rule] = Rule(choose=pull_or_stop, state=APGAIState)
+    name = "APGAI"
+    anytime = True
+    rule = Rule(choose=pull_or_stop, state=APGAIState)
 
     @override
     def begin(self, info: ProblemInfo) -> None:

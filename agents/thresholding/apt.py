@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from typing_extensions import override
@@ -49,10 +49,10 @@ class APT(SequentialAgent):
 
     epsilon: NotNegative = 0.05
 
-    name: ClassVar[str] = "APT"
-    tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
-    uses_variances: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(index=apt_index, state=APTState)
+    name = "APT"
+    tasks = frozenset({Thresholding.name})
+    uses_variances = False
+    rule = Rule(index=apt_index, state=APTState)
 
     @override
     def begin(self, info: ProblemInfo) -> None:
@@ -92,8 +92,8 @@ class LSA(APT):
     alpha: Positive | None = None
     epsilon: NotNegative = 0.0
 
-    name: ClassVar[str] = "LSA"
-    rule: ClassVar[Rule] = Rule(index=lsa_index, state=LSAState)
+    name = "LSA"
+    rule = Rule(index=lsa_index, state=LSAState)
 
     @override
     def choices(self, rewards: Rewards) -> dict[str, Any]:
@@ -138,10 +138,10 @@ class ThresholdUCBE(SequentialAgent):
     c: Positive = 1.0
     a: NotNegative | None = None
 
-    name: ClassVar[str] = "UCBE-T"
-    tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
-    uses_variances: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(index=ucbe_index, state=UCBEState)
+    name = "UCBE-T"
+    tasks = frozenset({Thresholding.name})
+    uses_variances = False
+    rule = Rule(index=ucbe_index, state=UCBEState)
 
     @property
     @override
@@ -200,10 +200,10 @@ class ThresholdUCBEV(SequentialAgent):
     index: Literal["printed", "bernstein"] = "printed"
     a: NotNegative | None = None
 
-    name: ClassVar[str] = "UCBEV-T"
-    other_rules: ClassVar[dict[str, Rule]] = {'index="bernstein"': BERNSTEIN}
+    name = "UCBEV-T"
+    other_rules = {'index="bernstein"': BERNSTEIN}
     knows = ThresholdUCBE.knows
-    tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
+    tasks = frozenset({Thresholding.name})
 
     @property
     @override

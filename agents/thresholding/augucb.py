@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from typing_extensions import override
@@ -124,9 +124,9 @@ class AugUCB(SequentialAgent):
     after: Literal["stop", "apt"] = "stop"
     width: Literal["printed", "code"] = "printed"
 
-    name: ClassVar[str] = "AugUCB"
-    tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
-    rule: ClassVar[Rule] = Rule(index=index, choose=pull_closest, refresh=next_round, state=AugUCBState)
+    name = "AugUCB"
+    tasks = frozenset({Thresholding.name})
+    rule = Rule(index=index, choose=pull_closest, refresh=next_round, state=AugUCBState)
 
     @override
     def begin(self, info: ProblemInfo) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from typing_extensions import override
@@ -83,11 +83,11 @@ class CSAR(Agent):
 
     schedule: Literal["csar", "sr", "code"] = "csar"
 
-    name: ClassVar[str] = "CSAR"
-    other_rules: ClassVar[dict[str, Rule]] = {'schedule="code"': FROM_BELOW}
-    tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
-    uses_variances: ClassVar[bool] = False
-    anytime: ClassVar[bool] = True
+    name = "CSAR"
+    other_rules = {'schedule="code"': FROM_BELOW}
+    tasks = frozenset({Thresholding.name})
+    uses_variances = False
+    anytime = True
     minimum_budget = budget_of_phases
 
     @override

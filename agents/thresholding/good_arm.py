@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -106,10 +105,10 @@ class GoodArmAgent(SequentialAgent):
     sigma: float | None = None
     batch_size: int = 1
 
-    tasks: ClassVar[frozenset[str]] = frozenset({GoodArm.name})
+    tasks = frozenset({GoodArm.name})
     uses_variances = property(has_unknown_variances)
-    stops: ClassVar[bool] = True
-    anytime: ClassVar[bool] = False
+    stops = True
+    anytime = False
     choices = range_choice
 
     @override
@@ -142,8 +141,8 @@ class APTG(GoodArmAgent):
     which lists all good arms; here the first one ends the episode.
     """
 
-    name: ClassVar[str] = "APT-G"
-    rule: ClassVar[Rule] = Rule(choose=pull_closest, state=GoodArmState)
+    name = "APT-G"
+    rule = Rule(choose=pull_closest, state=GoodArmState)
 
 
 @dataclass(kw_only=True)
@@ -156,8 +155,8 @@ class HDoC(GoodArmAgent):
     Paper: Kano et al. (2019), "Good arm identification via bandit feedback"; see APT-G.
     """
 
-    name: ClassVar[str] = "HDoC"
-    rule: ClassVar[Rule] = Rule(choose=pull_optimistically, state=GoodArmState)
+    name = "HDoC"
+    rule = Rule(choose=pull_optimistically, state=GoodArmState)
 
 
 @dataclass(kw_only=True)
@@ -167,5 +166,5 @@ class LUCBG(GoodArmAgent):
     Paper: Kano et al. (2019), "Good arm identification via bandit feedback"; see APT-G.
     """
 
-    name: ClassVar[str] = "LUCB-G"
-    rule: ClassVar[Rule] = Rule(choose=pull_largest_bound, state=GoodArmState)
+    name = "LUCB-G"
+    rule = Rule(choose=pull_largest_bound, state=GoodArmState)

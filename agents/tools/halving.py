@@ -71,8 +71,8 @@ class HalvingAgent(Agent):
 
     leftover: Literal["drop", "last"] = "drop"
 
-    quick: ClassVar[bool] = True
-    general: ClassVar[bool] = True
+    quick = True
+    general = True
     keeps_samples: ClassVar[bool] = False
     minimum_budget = budget_of_stages
 

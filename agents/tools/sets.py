@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -69,8 +68,8 @@ class SetAgent(SequentialAgent):
         batch_size: Pulls between two looks at whether to stop, at least 1, the default.
     """
 
-    tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, TopM.name, BestOfEach.name})
-    anytime: ClassVar[bool] = False  # the set depends on the rule, too
+    tasks = frozenset({BestArm.name, TopM.name, BestOfEach.name})
+    anytime = False  # the set depends on the rule, too
 
     def task_values(self) -> dict[str, FloatArray | float]:
         """Return the values of the state that the task gives."""

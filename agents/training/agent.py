@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
@@ -53,9 +53,9 @@ class Learned(Agent):
     env: str | None = None
     path: str | Path | None = None
 
-    name: ClassVar[str] = "Learned"
-    knows: ClassVar[frozenset[str]] = frozenset({"prior"})
-    anytime: ClassVar[bool] = True
+    name = "Learned"
+    knows = frozenset({"prior"})
+    anytime = True
 
     def __post_init__(self) -> None:
         """Read the weights."""

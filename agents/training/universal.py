@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
@@ -100,10 +100,10 @@ class Universal(Agent):
     cap: str = "budget"
     path: str | Path | None = None
 
-    name: ClassVar[str] = "Universal"
-    anytime: ClassVar[bool] = True
-    uses_costs: ClassVar[bool] = True
-    general: ClassVar[bool] = True
+    name = "Universal"
+    anytime = True
+    uses_costs = True
+    general = True
 
     def __post_init__(self) -> None:
         """Read the weights."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -23,12 +22,12 @@ NOW, BASELINE = "decide now", "Uniform"
 class DecideNow(Agent):
     """Pulls no arm, and recommends the one of largest mean in the earlier results (or the best few)."""
 
-    name: ClassVar[str] = NOW
-    uses_variances: ClassVar[bool] = False
-    tasks: ClassVar[frozenset[str]] = frozenset(TASKS)
-    uses_costs: ClassVar[bool] = True
-    stops: ClassVar[bool] = True
-    anytime: ClassVar[bool] = True
+    name = NOW
+    uses_variances = False
+    tasks = frozenset(TASKS)
+    uses_costs = True
+    stops = True
+    anytime = True
 
     @override
     def minimum_budget(self, num_arms: int) -> int:
