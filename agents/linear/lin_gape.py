@@ -95,7 +95,7 @@ class LinGapE(SequentialAgent):
 
     After one pull of every arm: i has the largest x^T theta, where theta is the ridge regression of the rewards, with
     A = lam I + sum x x^T; j has the largest (x_j - x_i)^T theta + C_t ||x_j - x_i||, in the norm of A^-1. Of the arms k
-    in the design p for the difference of the two (:func:`bai_gym.linear.designs.contrast_weights`), that of least pulls
+    in the design p for the difference of the two (:func:`bai_gym.linear.designs.solve_contrasts`), that of least pulls
     / p_k is pulled. Where i and j have equal features, it is the less pulled of the two. At the end i is recommended.
     The test for stopping is left out, so delta only sets the width of the intervals.
 

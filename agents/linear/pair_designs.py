@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bai_gym.linear.designs.contrast import solve_contrasts
-from bai_gym.linear.designs.span import project
+from bai_gym.linear.designs import project, solve_contrasts
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["PairDesign", "PairDesigns"]
@@ -26,7 +25,7 @@ class PairDesign(NamedTuple):
 
 
 class PairDesigns:
-    """The designs for the differences of two arms, see :func:`bai_gym.linear.designs.contrast_weights`.
+    """The designs for the differences of two arms, see :func:`bai_gym.linear.designs.solve_contrasts`.
 
     Args:
         features: ``(N, K, d)``, or ``(1, K, d)`` for all episodes.

@@ -8,12 +8,12 @@ broadcast. Features may have any rank: designs live on the span of the arms (:fu
 state sources and guarantees. Designs by Frank-Wolfe: :func:`g_optimal`, :func:`frank_wolfe` (FWG), :func:`wynn`; with
 a certificate, for all differences of arms: :func:`xy_optimal`, and for any directions or for the differences of tens of
 thousands of candidates: :func:`minimax_design`, :func:`pair_design`, which take one instance; for the difference of two
-arms: :func:`contrast_weights`; pull by pull:
+arms: :func:`solve_contrasts`; pull by pull:
 :func:`greedy_allocation`; starting designs: :func:`basis_design`; roundings that depend on the features:
 :func:`exchange_design`; fewer arms: :func:`reduce_support`.
 """
 
-from bai_gym.linear.designs.contrast import contrast_weights
+from bai_gym.linear.designs.contrast import solve_contrasts
 from bai_gym.linear.designs.differences import DifferenceDesign, xy_optimal
 from bai_gym.linear.designs.exchange import exchange_design
 from bai_gym.linear.designs.frank_wolfe import Design, frank_wolfe, g_optimal, wynn
@@ -34,7 +34,6 @@ __all__ = [
     "basis_design",
     "ceil_allocation",
     "exchange_design",
-    "contrast_weights",
     "frank_wolfe",
     "g_optimal",
     "greedy_allocation",
@@ -43,6 +42,7 @@ __all__ = [
     "project",
     "reduce_support",
     "round_design",
+    "solve_contrasts",
     "variances",
     "wynn",
     "xy_optimal",

@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.optimize import nnls
 
-from bai_gym.errors import InstanceError, ParameterError
-from bai_gym.linear.designs.inputs import BoolArray, instances
-from bai_gym.linear.designs.span import span
+from bai_gym.linear.designs.inputs import BoolArray
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["contrast_weights", "solve_contrasts"]
+__all__ = ["solve_contrasts"]
 
 ZERO = 1e-9  # weights, slopes and rates up to this are 0; arms have coordinates of at most 1
 SPREAD = 1e-8  # relative differences between the costs of arms
@@ -23,67 +20,29 @@ PIVOTS = 20  # per arm and dimension; more means failure by rounding errors
 AT_ONCE = 2**17  # entries of the tableaus that are held at a time, for the cache
 
 
-def contrast_weights(features: ArrayLike, first: ArrayLike, second: ArrayLike) -> FloatArray:
-    """Return w with sum w_k x_k = x_i - x_j for two arms i and j, with the least sum of absolute values.
-
-    |w| / sum |w| is the design that estimates the difference of the two means with the least variance: n pulls in these
-    proportions leave a variance of sigma^2 (sum |w|)^2 / n. Most often w is 1 for arm i and -1 for arm j; other arms
-    help where the two are close to each other.
-
-    Args:
-        features: ``(..., K, d)`` features of the arms, of any rank.
-        first: ``(...)`` the arms i.
-        second: ``(...)`` the arms j.
-
-    Returns:
-        ``(..., K)`` w. Where there are several, as with arms of equal features, the one with the least sum of squares,
-        so that the order of the arms does not matter. The sum of absolute values is the least one up to a factor of
-        1 + 1e-6.
-
-    Raises:
-        InstanceError: If features are NaN or infinite, have the wrong shape, or are so close to linearly dependent that
-            rounding errors prevent convergence.
-        ParameterError: If an arm does not exist.
-
-    Source: the theorem of Elfving (1952), "Optimum allocation in linear regression theory", as a linear program, as in
-    LinGapE (Xu, Honda and Sugiyama 2018). Solved by the simplex method with bounded variables on its dual, for all
-    instances at once: a hundred times faster on small ones than one call of a solver for each.
-    """
-    x, outer = instances(features)
-    rows = np.arange(len(x)).reshape(outer)
-    arms = [_arms(given, x.shape[-2]) for given in (first, second)]
-    try:
-        rows, i, j = np.broadcast_arrays(rows, *arms)
-    except ValueError:
-        raise ParameterError(
-            f"first and second have shapes {arms[0].shape} and {arms[1].shape}: give one arm each for {outer}"
-        ) from None
-    weights, solved = solve_contrasts(span(x).coordinates, rows.reshape(-1), i.reshape(-1), j.reshape(-1))
-    if not solved.all():
-        raise InstanceError("rounding errors keep contrast_weights from converging: some features are nearly dependent")
-    return weights.reshape(*rows.shape, x.shape[-2])
-
-
-def _arms(given: ArrayLike, number: int) -> IntArray:
-    arms = np.asarray(given)
-    if arms.dtype.kind not in "iu" or ((arms < 0) | (arms >= number)).any():
-        raise ParameterError(f"first and second must be arms, integers from 0 to {number - 1}, not {given!r}")
-    return arms.astype(np.int64)
-
-
 def solve_contrasts(
     coordinates: FloatArray, rows: IntArray, first: IntArray, second: IntArray
 ) -> tuple[FloatArray, BoolArray]:
-    """Return the weights of n pairs of arms, each of one of N instances.
+    """Return w with sum w_k x_k = x_i - x_j for n pairs of arms i and j, with the least sum of absolute values.
+
+    |w| / sum |w| is the design that estimates the difference of the two means with the least variance: n pulls in these
+    proportions leave a variance of sigma^2 (sum |w|)^2 / n. Most often w is 1 for arm i and -1 for arm j; other arms
+    help where the two are close to each other. Where there are several w, as with arms of equal features, the one with
+    the least sum of squares, so that the order of the arms does not matter. The sum of absolute values is the least one
+    up to a factor of 1 + 1e-6.
 
     Args:
-        coordinates: ``(N, K, m)`` coordinates of the arms, see :func:`bai_gym.linear.designs.project`.
+        coordinates: ``(N, K, m)`` coordinates of the arms of N instances, see :func:`bai_gym.linear.designs.project`.
         rows: ``(n,)`` the instance of each pair.
         first: ``(n,)`` arms i.
         second: ``(n,)`` arms j.
 
     Returns:
         ``(n, K)`` weights, and ``(n,)`` whether they have been found: rounding errors may prevent it.
+
+    Source: the theorem of Elfving (1952), "Optimum allocation in linear regression theory", as a linear program, as in
+    LinGapE (Xu, Honda and Sugiyama 2018). Solved by the simplex method with bounded variables on its dual, for all
+    instances at once: a hundred times faster on small ones than one call of a solver for each.
     """
     arms = coordinates.shape[1]
     weights = np.zeros((rows.size, arms))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bai_gym.errors import ParameterError
 from bai_gym.linear.designs.inputs import BoolArray, instances, masks
-from bai_gym.linear.designs.span import Span, span
+from bai_gym.linear.designs.span import Span, inverse_information, span
 from bai_gym.linear.designs.start import basis_weights
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import integer, real
@@ -163,10 +163,7 @@ def _descend(
 def _spread(arms: Span, weights: FloatArray, ridge: float = 0.0) -> tuple[FloatArray, FloatArray]:
     """Return the rows x^T V^-1 ``(N, K, m)``, and the variances of all differences ``(N, K, K)``."""
     x = arms.coordinates
-    information = np.swapaxes(x * weights[..., None], -1, -2) @ x
-    axis = np.arange(x.shape[-1])
-    information[:, axis, axis] += (axis >= arms.rank[:, None]) + ridge
-    half = x @ np.linalg.inv(information)
+    half = x @ inverse_information(arms, weights, ridge)
     spread = half @ np.swapaxes(x, -1, -2)
     own = np.einsum("nkk->nk", spread).copy()
     spread *= -2.0

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bai_gym.linear.designs.inputs import BoolArray, instances
-from bai_gym.linear.designs.span import Span, span, spread
+from bai_gym.linear.designs.span import Span, inverse_information, span, spread
 from bai_gym.linear.designs.start import basis_weights
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import integer, real
@@ -224,10 +224,7 @@ class _Batch:
         at = np.flatnonzero(which)
         arms, weights = self.arms[at], self.weights[at]
         weights = weights / weights.sum(axis=-1, keepdims=True)
-        information = np.swapaxes(arms * weights[..., None], -1, -2) @ arms
-        axis = np.arange(arms.shape[-1])
-        information[:, axis, axis] += axis >= self.rank[at, None]
-        inverse = np.linalg.inv(information)
+        inverse = inverse_information(Span(arms, self.rank[at]), weights)
         self.weights[at], self.inverse[at], self.age[at] = weights, inverse, 0
         self.variances[at] = np.einsum("nkm,nkm->nk", arms @ inverse, arms)
 

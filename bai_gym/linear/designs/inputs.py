@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike
 from bai_gym import validation
 from bai_gym.errors import BudgetError, InstanceError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.theory import inputs
 
 __all__ = [
     "BoolArray",
     "allocations",
     "budgets",
     "designs",
+    "feature_array",
     "instances",
     "masks",
 ]
@@ -29,6 +31,13 @@ SUM_TOLERANCE = 1e-6  # how far from 1 the weights of a design may add up
 
 def instances(features: ArrayLike) -> tuple[FloatArray, tuple[int, ...]]:
     """Return features ``(N, K, d)`` and the outer shape, that of the axes before K."""
+    x = feature_array(features)
+    outer = x.shape[:-2]
+    return x.reshape(math.prod(outer), *x.shape[-2:]), outer
+
+
+def feature_array(features: ArrayLike) -> FloatArray:
+    """Return features ``(..., K, d)``, of at least one arm and dimension."""
     x = validation.array(
         features, "features", finite=False, kind="an array of numbers: one row for each arm", error=InstanceError
     )
@@ -36,8 +45,7 @@ def instances(features: ArrayLike) -> tuple[FloatArray, tuple[int, ...]]:
         raise InstanceError(f"features have shape {x.shape}: give (..., arms, dimension), with at least one of each")
     if not np.isfinite(x).all():
         raise InstanceError(f"features must be finite numbers, not {x[~np.isfinite(x)][0]}: repair them")
-    outer = x.shape[:-2]
-    return x.reshape(math.prod(outer), *x.shape[-2:]), outer
+    return x
 
 
 def masks(candidates: ArrayLike, arms: int) -> BoolArray:
@@ -75,13 +83,10 @@ def designs(weights: ArrayLike) -> FloatArray:
 
 def budgets(budget: ArrayLike) -> IntArray:
     """Return budgets: integers of at least 1, any shape."""
-    array = np.asarray(budget)
-    if array.dtype.kind not in "iu":
-        raise BudgetError(f"budget must be an integer, not of type {array.dtype}")
-    if (array < 1).any() or (array > LARGEST_BUDGET).any():
-        wrong = array[(array < 1) | (array > LARGEST_BUDGET)][0]
-        raise BudgetError(f"budget must be an integer in 1..{LARGEST_BUDGET}, not {wrong}")
-    return array.astype(np.int64)
+    array = inputs.budgets(budget)
+    if (array > LARGEST_BUDGET).any():
+        raise BudgetError(f"budget must be at most {LARGEST_BUDGET}, not {array.max()}")
+    return array
 
 
 def _weights(weights: ArrayLike) -> FloatArray:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from bai_gym.linear.designs.inputs import BoolArray, allocations, instances
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["RANK_TOLERANCE", "Span", "cross_variances", "project", "span", "variances"]
+__all__ = ["RANK_TOLERANCE", "Span", "cross_variances", "inverse_information", "project", "span", "variances"]
 
 RANK_TOLERANCE = 1e-10  # singular values up to this, times the largest one and the larger side of the matrix, are 0
 
@@ -71,10 +71,16 @@ def cross_variances(arms: Span, mass: NDArray[Any], ridge: float = 0.0) -> Float
     Where they may not, ``ridge`` is added to the diagonal of V, in the coordinates of the span.
     """
     x = arms.coordinates
+    return np.asarray(x @ inverse_information(arms, mass, ridge) @ np.swapaxes(x, -1, -2))
+
+
+def inverse_information(arms: Span, mass: NDArray[Any], ridge: float = 0.0) -> FloatArray:
+    """Return V^-1, ``(N, m, m)``, as in :func:`cross_variances`; the identity in coordinates beyond the rank."""
+    x = arms.coordinates
     information = np.swapaxes(x * mass[..., None], -1, -2) @ x
     axis = np.arange(x.shape[-1])
     information[:, axis, axis] += (axis >= arms.rank[:, None]) + ridge
-    return np.asarray(x @ np.linalg.inv(information) @ np.swapaxes(x, -1, -2))
+    return np.linalg.inv(information)
 
 
 def variances(features: ArrayLike, weights: ArrayLike) -> FloatArray:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bai_gym import validation
-from bai_gym.errors import InstanceError, ParameterError
+from bai_gym.errors import ParameterError
+from bai_gym.linear.designs.inputs import feature_array
 from bai_gym.linear.regression.links import LINKS, Link
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 
@@ -55,11 +56,7 @@ class Data:
 
 def grouped(features: ArrayLike, pulls: ArrayLike, means: ArrayLike) -> Data:
     """Return data grouped by arm, broadcast."""
-    x = validation.array(features, "features", finite=False, kind=NUMBERS, error=InstanceError)
-    if x.ndim < 2 or 0 in x.shape[-2:]:
-        raise InstanceError(f"features have shape {x.shape}: give (..., arms, dimension), with at least one of each")
-    if not np.isfinite(x).all():
-        raise InstanceError(f"features must be finite numbers, not {x[~np.isfinite(x)][0]}: repair them")
+    x = feature_array(features)
     times = validation.array(pulls, "pulls", least=0)
     averages = validation.array(means, "means", finite=False, kind=NUMBERS)
     num_arms = x.shape[-2]

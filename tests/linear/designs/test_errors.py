@@ -73,8 +73,6 @@ def test_options_of_all_solvers(solve: Callable[..., Any], option: str, values: 
         (lambda: designs.xy_optimal(X, max_iterations=-1), "max_iterations"),
         (lambda: designs.exchange_design(X, [0.5, 0.4, 0.2], 4), "add up to 1"),
         (lambda: designs.exchange_design(X, W, [3, 4]), "one for each"),
-        *((lambda arm=arm: designs.contrast_weights(X, arm, 0), "first and second") for arm in (3, -1, 0.5, "one")),
-        (lambda: designs.contrast_weights(np.zeros((3, 4, 2)), [0, 1], 1), "first and second"),
     ],
 )
 def test_other_arguments(call: Callable[[], Any], says: str) -> None:
