@@ -51,7 +51,7 @@ def draw_comparison(
         if all(row.stops for row in rows):
             paths += draw_stopping(rows, out, path, title=title, agents=names)
         else:
-            paths += draw_curves(rows, path, title=title, one_arm=False, agents=names)
+            paths += draw_curves(rows, path, title=title, chance=None, agents=names)
     return paths
 
 
@@ -73,6 +73,6 @@ def _draw_one(
         x="budget" if first.checkpoint is None else "checkpoint",
         title=first.env,
         bounds=proved,
-        one_arm=isinstance(spec.task, BestArm),
+        chance="one arm" if isinstance(spec.task, BestArm) else None,
         agents=names,
     )

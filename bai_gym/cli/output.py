@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from bai_gym.cli.console import ERR, OUT
 from bai_gym.errors import MissingPackageError, OutputError
-from bai_gym.report.figures import Axis, error_curves
+from bai_gym.report.figures import error_curves
 from bai_gym.report.rivals import rivals_table
 from bai_gym.report.runs import stopping_times
 from bai_gym.report.tables import parts, results_table
@@ -132,24 +132,9 @@ def draw(figure: Callable[[], Path]) -> list[Path]:
         return []
 
 
-def draw_curves(
-    results: Sequence[Result],
-    path: Path,
-    *,
-    x: Axis = "budget",
-    x_name: str = "set-up",
-    title: str | None = None,
-    bounds: Mapping[tuple[str, str, int], float] | None = None,
-    one_arm: bool = True,
-    agents: Sequence[str] | None = None,
-) -> list[Path]:
-    """Draw error probabilities, on a logarithmic axis."""
-    chance: Literal["one arm"] | None = "one arm" if one_arm else None
-    return draw(
-        lambda: error_curves(
-            results, path, x=x, x_name=x_name, title=title, bounds=bounds, chance=chance, log=True, agents=agents
-        )
-    )
+def draw_curves(results: Sequence[Result], path: Path, **options: Any) -> list[Path]:
+    """Draw error probabilities, on a logarithmic axis, with the options of :func:`bai_gym.report.error_curves`."""
+    return draw(lambda: error_curves(results, path, log=True, **options))
 
 
 def draw_stopping(

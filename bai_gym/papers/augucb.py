@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bai_gym.papers.model import Above, Below, Claim, Close, Experiment, Lower, Panel, Setting
+from bai_gym.papers.model import Above, Below, Claim, Close, Experiment, Lower, Panel, Setting, all_lower
 from bai_gym.problems.thresholding import IN_CODE
 from bai_gym.theory import threshold_h1, threshold_sigma_h1
 
@@ -101,17 +101,13 @@ def _as_published(errors: Mapping[str, float]) -> Claim:
     )
 
 
-def _better(better: str, worse: tuple[str, ...], at: tuple[int, ...] | None = None) -> tuple[Lower, ...]:
-    return tuple(Lower(better, other, at) for other in worse)
-
-
 BEST = Claim(
-    "UCBEV-T, given the complexity, outperforms all other algorithms.", _better("UCBEV-T", ("AugUCB", *UNAWARE))
+    "UCBEV-T, given the complexity, outperforms all other algorithms.", all_lower("UCBEV-T", ("AugUCB", *UNAWARE))
 )
 COMPARABLE = Claim(
     "AugUCB, without oracle knowledge, is comparable with UCBEV-T.", (Close("AugUCB", "UCBEV-T", MARGIN),)
 )
-AWARE = Claim("AugUCB outperforms UCBE-T, APT, CSAR and uniform allocation.", _better("AugUCB", UNAWARE))
+AWARE = Claim("AugUCB outperforms UCBE-T, APT, CSAR and uniform allocation.", all_lower("AugUCB", UNAWARE))
 SATURATES = Claim(
     "CSAR performs well initially (here: better than uniform allocation after 5,000 pulls), and ends at a higher error "
     "than AugUCB.",
@@ -153,7 +149,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         "Advanced",
         "two groups, advanced",
         (
-            Claim("UCBEV-T performs very well in comparison with the others.", _better("UCBEV-T", UNAWARE)),
+            Claim("UCBEV-T performs very well in comparison with the others.", all_lower("UCBEV-T", UNAWARE)),
             Claim("AugUCB catches up with UCBEV-T.", (Close("AugUCB", "UCBEV-T", MARGIN),)),
             Claim("AugUCB significantly outperforms the algorithms that are not variance-aware.", AWARE.statements),
             SATURATES,
@@ -168,7 +164,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (
             Claim(
                 "UCBEV-T with 1/4 or 256 times the exploration is significantly outperformed by AugUCB.",
-                _better("AugUCB", ("UCBEV-T(c=0.25)", "UCBEV-T(c=256)")),
+                all_lower("AugUCB", ("UCBEV-T(c=0.25)", "UCBEV-T(c=256)")),
             ),
             _as_published(
                 {**{agent: PUBLISHED["Advanced"][agent] for agent in ("AugUCB", "UCBEV-T")}, **PUBLISHED_UCBEV}

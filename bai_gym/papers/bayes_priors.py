@@ -7,7 +7,7 @@ Instances, budgets and the number of runs are those of the authors' code
 
 from __future__ import annotations
 
-from bai_gym.papers.model import Claim, Close, Experiment, Lower, LowerRegret, Panel, Setting
+from bai_gym.papers.model import Claim, Close, Experiment, LowerRegret, Panel, Setting, all_lower
 
 __all__ = ["EXPERIMENTS"]
 
@@ -28,10 +28,6 @@ ONE_DRAW = "Features are drawn once, for all runs; the authors' code draws fresh
 RUNS_NOTE = "The paper has 10,000 instances."
 BUDGETS = tuple(range(20, 301, 40))
 RUNS = 2000
-
-
-def _better(better: str, others: tuple[str, ...], at: tuple[float, ...] | None = None) -> tuple[Lower, ...]:
-    return tuple(Lower(better, other, at) for other in others)
 
 
 def _over_budgets(env: str, title: str, *budgets: int) -> Panel:
@@ -55,29 +51,29 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         ),
         (VALUE, *STATIC, WARM, WARM_DISCARD, ELIM, ELIM_ALL, "RUE", "SR", "SH"),
         (
-            Claim("Of the allocations from the prior, that of largest value errs least.", _better(VALUE, STATIC)),
+            Claim("Of the allocations from the prior, that of largest value errs least.", all_lower(VALUE, STATIC)),
             Claim(
                 "It has the smallest simple regret of them, which it is made for.",
                 tuple(LowerRegret(VALUE, other) for other in STATIC),
             ),
-            Claim("It errs less than SR and SH, which react to rewards.", _better(VALUE, ("SR", "SH"))),
+            Claim("It errs less than SR and SH, which react to rewards.", all_lower(VALUE, ("SR", "SH"))),
             Claim(
                 "With 60 pulls and more it errs less than weights from a warm-up, which react to rewards, too.",
-                _better(VALUE, (WARM,), tuple(n for n in BUDGETS if n >= 60)),
+                all_lower(VALUE, (WARM,), tuple(n for n in BUDGETS if n >= 60)),
             ),
             Claim(
                 "Up to 100 pulls it pays to keep the samples of the warm-up.",
-                _better(WARM, (WARM_DISCARD,), tuple(n for n in BUDGETS if n <= 100)),
+                all_lower(WARM, (WARM_DISCARD,), tuple(n for n in BUDGETS if n <= 100)),
             ),
             Claim(
                 "With 60 pulls and more RUE, which is given nothing, errs less than SR.",
-                _better("RUE", ("SR",), tuple(n for n in BUDGETS if n >= 60)),
+                all_lower("RUE", ("SR",), tuple(n for n in BUDGETS if n >= 60)),
             ),
-            Claim("BayesElim errs less than sequential halving.", _better(ELIM, ("SH",))),
-            Claim("BayesElim with all samples errs less than as published.", _better(ELIM_ALL, (ELIM,))),
+            Claim("BayesElim errs less than sequential halving.", all_lower(ELIM, ("SH",))),
+            Claim("BayesElim with all samples errs less than as published.", all_lower(ELIM_ALL, (ELIM,))),
             Claim(
                 "With 100 pulls and more it also errs less than every allocation from the prior.",
-                _better(ELIM_ALL, (VALUE, *STATIC), tuple(n for n in BUDGETS if n >= 100)),
+                all_lower(ELIM_ALL, (VALUE, *STATIC), tuple(n for n in BUDGETS if n >= 100)),
             ),
         ),
         runs=10_000,
@@ -91,8 +87,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (_over_budgets("BAI-LinearPrior30-v0", "K = 30, d = 4", 100, 300, 500),),
         (VALUE, D_OPTIMAL, BOUND, UNIFORM, GAP, "RUE", "SR"),
         (
-            Claim("The allocation of largest value errs less than an equal one.", _better(VALUE, (UNIFORM,))),
-            Claim("It errs less than RUE and SR, which know no features.", _better(VALUE, ("RUE", "SR"))),
+            Claim("The allocation of largest value errs less than an equal one.", all_lower(VALUE, (UNIFORM,))),
+            Claim("It errs less than RUE and SR, which know no features.", all_lower(VALUE, ("RUE", "SR"))),
             Claim("It is at most 1.5 % worse than BayesGap, which reacts to rewards.", (Close(VALUE, GAP, 0.015),)),
         ),
         runs=RUNS,
@@ -108,13 +104,13 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (
             Claim(
                 "Of the allocations from the prior, that of largest value errs least.",
-                _better(VALUE, (D_OPTIMAL, BOUND, UNIFORM)),
+                all_lower(VALUE, (D_OPTIMAL, BOUND, UNIFORM)),
             ),
             Claim(
                 "BayesGap, which reacts to rewards, errs less than all of them.",
-                _better(GAP, (VALUE, D_OPTIMAL, BOUND, UNIFORM)),
+                all_lower(GAP, (VALUE, D_OPTIMAL, BOUND, UNIFORM)),
             ),
-            Claim("With 550 pulls so does RUE, which is given nothing.", _better("RUE", (VALUE,), (550,))),
+            Claim("With 550 pulls so does RUE, which is given nothing.", all_lower("RUE", (VALUE,), (550,))),
         ),
         runs=RUNS,
         notes=(*NOTES, ONE_DRAW, RUNS_NOTE),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from bai_gym.papers.model import Claim, Experiment, Lower, LowerRegret, Panel, Setting
+from bai_gym.papers.model import Claim, Experiment, LowerRegret, Panel, Setting, all_lower
 
 __all__ = ["EXPERIMENTS"]
 
@@ -73,15 +73,15 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (
             Claim(
                 "BayesGap does better than all alternatives.",
-                tuple(Lower(_wide(GAP), other) for other in (*map(_wide, CORRELATED[1:]), UCB_E, UGAP)),
+                all_lower(_wide(GAP), (*map(_wide, CORRELATED[1:]), UCB_E, UGAP)),
             ),
             Claim(
                 "Techniques that model the correlation perform better than those designed for best-arm identification.",
-                tuple(Lower(_wide(agent), other) for agent in CORRELATED for other in (UCB_E, UGAP)),
+                all_lower(tuple(map(_wide, CORRELATED)), (UCB_E, UGAP)),
             ),
             Claim(
                 "The results of Thompson sampling are poor: worse than those of the others that model the correlation.",
-                tuple(Lower(_wide(agent), _wide(TS)) for agent in CORRELATED if agent != TS),
+                all_lower(tuple(map(_wide, CORRELATED)), _wide(TS)),
             ),
         ),
         runs=840,

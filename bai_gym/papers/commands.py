@@ -177,7 +177,7 @@ def _reproduce(
                 x_name=NUMBERED.get(panel.x, ""),
                 title=title,
                 bounds=proved,
-                one_arm=isinstance(cells[0].episode_spec.task, BestArm),
+                chance="one arm" if isinstance(cells[0].episode_spec.task, BestArm) else None,
             )
         print_paths(paths)
 

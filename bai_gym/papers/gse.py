@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bai_gym.papers.model import BestOf, Claim, Close, Contender, Experiment, Falls, Lower, Panel, Setting
+from bai_gym.papers.model import BestOf, Claim, Close, Experiment, Falls, Panel, Setting, all_lower
 
 __all__ = ["EXPERIMENTS"]
 
@@ -105,12 +105,6 @@ def _over_budgets(env: str, arms: int, **keywords: Any) -> tuple[Setting, ...]:
     return tuple(Setting(env, each * arms, each * arms, keywords) for each in PER_ARM)
 
 
-def _better(
-    betters: tuple[Contender, ...], worses: tuple[Contender, ...], at: tuple[float, ...] | None = None
-) -> tuple[Lower, ...]:
-    return tuple(Lower(better, worse, at) for better in betters for worse in worses if better != worse)
-
-
 EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
         "gse-1",
@@ -128,11 +122,11 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (
             Claim(
                 "LinUCB performs best where the gap is small (up to 0.05).",
-                _better((LIN_UCB,), (*GSE, PEACE, GAP_EXP, BEST_LINGAPE), (0.01, 0.03, 0.05)),
+                all_lower((LIN_UCB,), (*GSE, PEACE, GAP_EXP, BEST_LINGAPE), (0.01, 0.03, 0.05)),
             ),
             Claim(
                 "GSE is second to LinUCB where the gap is large: better than BayesGap, LinGapE and Peace at 0.3.",
-                _better(GSE, (BEST_LINGAPE, PEACE, GAP_EXP), (0.3,)),
+                all_lower(GSE, (BEST_LINGAPE, PEACE, GAP_EXP), (0.3,)),
             ),
             Claim(
                 "GSE takes advantage of larger gaps (errors fall from 0.01 to 0.3).",
@@ -159,23 +153,23 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (
             Claim(
                 "With few arms (8 and 16) LinGapE is better than GSE-Lin-FWG.",
-                _better((BEST_OF_SIX,), (FWG,), (8, 16)),
+                all_lower((BEST_OF_SIX,), (FWG,), (8, 16)),
             ),
             Claim(
                 "With few arms (8 and 16) GSE-Lin-FWG is second best: better than all others but LinGapE.",
-                _better((FWG,), (*GSE, LIN_UCB, PEACE), (8, 16)),
+                all_lower((FWG,), (*GSE, LIN_UCB, PEACE), (8, 16)),
             ),
             Claim(
                 "With many arms (64 and 128) GSE-Lin-FWG is the best.",
-                _better((FWG,), (*GSE, LIN_UCB, BEST_GREEDY), LARGE),
+                all_lower((FWG,), (*GSE, LIN_UCB, BEST_GREEDY), LARGE),
             ),
             Claim(
                 "Peace is worse than GSE-Lin-FWG, LinUCB and LinGapE (8 and 16 arms).",
-                _better((FWG, LIN_UCB, BEST_OF_SIX), (PEACE,), (8, 16)),
+                all_lower((FWG, LIN_UCB, BEST_OF_SIX), (PEACE,), (8, 16)),
             ),
             Claim(
                 "BayesGap with a linear kernel performs poorly (the paper omits it): worse than GSE-Lin-FWG.",
-                _better((FWG,), (GAP_LIN,), FEW_ARMS),
+                all_lower((FWG,), (GAP_LIN,), FEW_ARMS),
             ),
         ),
         runs=1000,
@@ -198,17 +192,17 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (
             Claim(
                 "GSE-Lin-FWG is slightly better than the other G-optimal forms of GSE.",
-                _better((FWG,), (GREEDY, WYNN)),
+                all_lower((FWG,), (GREEDY, WYNN)),
                 "most",
             ),
             Claim(
                 "The performance of LinGapE degrades with the number of arms: with 64 and 128 GSE-Lin-FWG is better.",
-                _better((FWG,), (BEST_GREEDY,), LARGE),
+                all_lower((FWG,), (BEST_GREEDY,), LARGE),
             ),
-            Claim("Peace underperforms GSE.", _better(GSE, (PEACE,), (8, 16))),
+            Claim("Peace underperforms GSE.", all_lower(GSE, (PEACE,), (8, 16))),
             Claim(
                 "OD-LinBAI is worse than GSE-Lin-FWG with more than d (d + 1) / 2 = 55 arms.",
-                _better((FWG,), (OD_LINBAI,), LARGE),
+                all_lower((FWG,), (OD_LINBAI,), LARGE),
             ),
         ),
         runs=1000,
@@ -225,20 +219,21 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (LOG, LOG_FWG, UNIFORM, FWG, "UCB-GLM", GAP_MATERN),
         (
             Claim(
-                "Logistic models outperform linear ones.", (*_better((LOG,), (UNIFORM,)), *_better((LOG_FWG,), (FWG,)))
+                "Logistic models outperform linear ones.",
+                (*all_lower((LOG,), (UNIFORM,)), *all_lower((LOG_FWG,), (FWG,))),
             ),
             Claim(
                 "Linear models are only slightly worse (by less than 0.05).",
                 (Close(UNIFORM, LOG, 0.05), Close(FWG, LOG_FWG, 0.05)),
             ),
-            Claim("The design FWG improves on uniform exploration.", _better((LOG_FWG,), (LOG,))),
+            Claim("The design FWG improves on uniform exploration.", all_lower((LOG_FWG,), (LOG,))),
             Claim(
                 "UCB-GLM, which minimises cumulative regret, is worse than GSE-Log-FWG.",
-                _better((LOG_FWG,), ("UCB-GLM",)),
+                all_lower((LOG_FWG,), ("UCB-GLM",)),
             ),
             Claim(
                 "BayesGap falls short with 50 pulls per arm: worse than GSE-Log-FWG at 400.",
-                _better((LOG_FWG,), (GAP_MATERN,), (400,)),
+                all_lower((LOG_FWG,), (GAP_MATERN,), (400,)),
             ),
             Claim(
                 "GSE keeps improving with the budget (from 80 to 400 pulls).",
@@ -264,7 +259,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (
             Claim(
                 "GSE-Lin-FWG has the highest accuracy in most cases.",
-                _better((FWG,), (OD_LINBAI, LIN_UCB, PEACE, GAP_APART, GAP_LIN, BEST_OF_SIX)),
+                all_lower((FWG,), (OD_LINBAI, LIN_UCB, PEACE, GAP_APART, GAP_LIN, BEST_OF_SIX)),
                 "most",
             ),
             Claim(
@@ -292,12 +287,12 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (
             Claim(
                 "With small budgets (100 and 200) GSE-Lin-FWG outperforms OD-LinBAI, at 32 and 64 arms.",
-                _better((FWG,), (OD_LINBAI,), (32, 64)),
+                all_lower((FWG,), (OD_LINBAI,), (32, 64)),
                 panels=frozenset({"b100", "b200"}),
             ),
             Claim(
                 "With a large budget (500) OD-LinBAI outperforms GSE-Lin-FWG.",
-                _better((OD_LINBAI,), (FWG,)),
+                all_lower((OD_LINBAI,), (FWG,)),
                 panels=frozenset({"b500"}),
             ),
         ),
@@ -318,7 +313,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         ),
         (FWG, f"{FWG}(eta=K)", OD_LINBAI),
         (
-            Claim("OD-LinBAI outperforms GSE-Lin-FWG.", _better((OD_LINBAI,), (FWG,))),
+            Claim("OD-LinBAI outperforms GSE-Lin-FWG.", all_lower((OD_LINBAI,), (FWG,))),
             Claim(
                 "OD-LinBAI is a single stage here: GSE-Lin-FWG with a single stage is on par (within 0.05).",
                 (Close(f"{FWG}(eta=K)", OD_LINBAI, 0.05),),

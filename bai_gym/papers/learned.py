@@ -7,7 +7,7 @@ These experiments are not from a paper. Their claims are hypotheses, stated here
 
 from __future__ import annotations
 
-from bai_gym.papers.model import Claim, Close, Experiment, Lower, Panel, Setting
+from bai_gym.papers.model import Claim, Close, Experiment, Panel, Setting, all_lower
 
 __all__ = ["EXPERIMENTS"]
 
@@ -65,10 +65,6 @@ def _over_budgets(env: str, *budgets: int) -> tuple[Setting, ...]:
     return tuple(Setting(env, budget, budget) for budget in budgets)
 
 
-def _better(agent: str, *others: str) -> tuple[Lower, ...]:
-    return tuple(Lower(agent, other) for other in others)
-
-
 def _percent(agent: str, other: str, percent: float) -> Close:
     """Return the claim that an agent's error probability exceeds another's by at most some percentage points."""
     return Close(agent, other, percent / 100)
@@ -83,8 +79,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (LEARNED_3, OPTIMUM, *ON_BERNOULLI),
         (
             Claim("Learned is within 1.5 % of the optimum.", (_percent(LEARNED_3, OPTIMUM, 1.5),)),
-            Claim("Learned is better than uniform allocation.", _better(LEARNED_3, UNIFORM)),
-            Claim("Learned is better than A-GapE.", _better(LEARNED_3, GAPE)),
+            Claim("Learned is better than uniform allocation.", all_lower(LEARNED_3, UNIFORM)),
+            Claim("Learned is better than A-GapE.", all_lower(LEARNED_3, GAPE)),
             Claim("Learned is at most 0.5 % worse than A-GapE.", (_percent(LEARNED_3, GAPE, 0.5),)),
         ),
         RUNS,
@@ -100,8 +96,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (Panel("", "ten arms, means from the uniform prior", _over_budgets("BAI-Bernoulli10-v0", 100, 200, 400)),),
         (LEARNED_10, *ON_BERNOULLI),
         (
-            Claim("Learned is better than uniform allocation.", _better(LEARNED_10, UNIFORM)),
-            Claim("Learned is better than A-GapE.", _better(LEARNED_10, GAPE)),
+            Claim("Learned is better than uniform allocation.", all_lower(LEARNED_10, UNIFORM)),
+            Claim("Learned is better than A-GapE.", all_lower(LEARNED_10, GAPE)),
             Claim("Learned is at most 0.5 % worse than A-GapE.", (_percent(LEARNED_10, GAPE, 0.5),)),
         ),
         RUNS,
@@ -116,12 +112,12 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (Panel("", "eight arms, every second one noisy", _over_budgets("BAI-Gaussian8-v0", 100, 200, 400)),),
         (LEARNED_8, *ON_GAUSSIAN, *ORACLES),
         (
-            Claim("Learned is better than uniform allocation.", _better(LEARNED_8, UNIFORM)),
+            Claim("Learned is better than uniform allocation.", all_lower(LEARNED_8, UNIFORM)),
             Claim(
                 "Learned is better than every agent here without oracle knowledge.",
-                _better(LEARNED_8, *ON_GAUSSIAN),
+                all_lower(LEARNED_8, ON_GAUSSIAN),
             ),
-            Claim("Learned is better than SHVar, which is given the variances.", _better(LEARNED_8, "SHVar")),
+            Claim("Learned is better than SHVar, which is given the variances.", all_lower(LEARNED_8, "SHVar")),
             Claim("Learned is at most 0.5 % worse than A-GapE-V.", (_percent(LEARNED_8, GAPE_V, 0.5),)),
         ),
         RUNS,
@@ -149,10 +145,10 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         ),
         (LEARNED_8, UNIFORM, "SH", "SR", "SHAdaVar", "A-UGapEb-V", "TTTS(tries=1)", "OCBA", "SHVar"),
         (
-            Claim("Learned is better than uniform allocation at each number of arms.", _better(LEARNED_8, UNIFORM)),
+            Claim("Learned is better than uniform allocation at each number of arms.", all_lower(LEARNED_8, UNIFORM)),
             Claim(
                 "Learned is better than sequential halving and successive rejects at each number of arms.",
-                _better(LEARNED_8, "SH", "SR"),
+                all_lower(LEARNED_8, ("SH", "SR")),
             ),
         ),
         RUNS,

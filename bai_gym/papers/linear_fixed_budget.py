@@ -7,7 +7,7 @@ authors' code and data (github.com/FFTypeZero/bobw_linear). The claims are read 
 
 from __future__ import annotations
 
-from bai_gym.papers.model import Above, Below, Claim, Experiment, Lower, Panel, Setting
+from bai_gym.papers.model import Above, Below, Claim, Experiment, Panel, Setting, all_lower
 
 __all__ = ["EXPERIMENTS"]
 
@@ -64,9 +64,9 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (
             Claim(
                 "OD-LinBAI has the fewest errors.",
-                tuple(Lower(OD_LINBAI, other) for other in AGENTS if other != OD_LINBAI),
+                all_lower(OD_LINBAI, AGENTS),
             ),
-            Claim("G-BAI has the most errors.", tuple(Lower(other, G_BAI) for other in AGENTS if other != G_BAI)),
+            Claim("G-BAI has the most errors.", all_lower(AGENTS, G_BAI)),
         ),
         runs=10_000,
         notes=NOTES,

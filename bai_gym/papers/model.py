@@ -33,6 +33,7 @@ __all__ = [
     "Panel",
     "Setting",
     "Statement",
+    "all_lower",
 ]
 
 
@@ -121,6 +122,16 @@ class Lower:
     better: Contender
     worse: Contender
     at: tuple[float, ...] | None = None
+
+
+def all_lower(
+    better: Contender | tuple[Contender, ...],
+    worse: Contender | tuple[Contender, ...],
+    at: tuple[float, ...] | None = None,
+) -> tuple[Lower, ...]:
+    """Return the statements that each of some agents has a lower error probability than each other one of ``worse``."""
+    betters, worses = (each if isinstance(each, tuple) else (each,) for each in (better, worse))
+    return tuple(Lower(one, other, at) for one in betters for other in worses if one != other)
 
 
 @dataclass(frozen=True)

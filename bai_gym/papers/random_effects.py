@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bai_gym.papers.model import Claim, Experiment, Lower, Panel, Setting
+from bai_gym.papers.model import Claim, Experiment, Panel, Setting, all_lower
 
 __all__ = ["EXPERIMENTS"]
 
@@ -46,7 +46,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (
             Claim(
                 "RUE errs less than successive rejects, sequential halving and top-two Thompson sampling.",
-                tuple(Lower("RUE", other) for other in OTHERS),
+                all_lower("RUE", OTHERS),
             ),
         ),
         runs=500,

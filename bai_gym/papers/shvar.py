@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from bai_gym.papers.model import Above, Below, Claim, Close, Experiment, Lower, Panel, Setting
+from bai_gym.papers.model import Above, Below, Claim, Close, Experiment, Panel, Setting, all_lower
 
 __all__ = ["EXPERIMENTS"]
 
@@ -61,26 +61,20 @@ def _rated(title: str, settings: tuple[Setting, ...]) -> tuple[Panel, Panel]:
     )
 
 
-def _all_better(
-    betters: tuple[str, ...], worses: tuple[str, ...], at: tuple[int, ...] | None = None
-) -> tuple[Lower, ...]:
-    return tuple(Lower(better, worse, at) for better in betters for worse in worses if better != worse)
-
-
 UNIFORM_WORST = Claim(
-    "Uniform allocation performs worst.", _all_better(tuple(a for a in AGENTS if a != "Uniform"), ("Uniform",))
+    "Uniform allocation performs worst.", all_lower(tuple(a for a in AGENTS if a != "Uniform"), ("Uniform",))
 )
-SH_BEATS_GAPE = Claim("Sequential halving outperforms GapE and GapE-V.", _all_better(("SH",), ("GapE", "GapE-V")))
+SH_BEATS_GAPE = Claim("Sequential halving outperforms GapE and GapE-V.", all_lower(("SH",), ("GapE", "GapE-V")))
 GAPE_ABOVE_UNIFORM = Claim(
-    "GapE and GapE-V improve on uniform allocation.", _all_better(("GapE", "GapE-V"), ("Uniform",))
+    "GapE and GapE-V improve on uniform allocation.", all_lower(("GapE", "GapE-V"), ("Uniform",))
 )
 
 BEST_FOR_MOST_BUDGETS = Claim(
-    "SHVar and SHAdaVar perform best for most budgets.", _all_better(("SHVar", "SHAdaVar"), PRIOR), "most"
+    "SHVar and SHAdaVar perform best for most budgets.", all_lower(("SHVar", "SHAdaVar"), PRIOR), "most"
 )
 BEST_WITHOUT_COMPLEXITY = Claim(
     "The same among algorithms that are not given the instance's complexity.",
-    _all_better(("SHVar", "SHAdaVar"), EARLIER_WITHOUT_COMPLEXITY),
+    all_lower(("SHVar", "SHAdaVar"), EARLIER_WITHOUT_COMPLEXITY),
     "most",
 )
 
@@ -111,19 +105,19 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             Claim(
                 "GapE and GapE-V are only slightly better than uniform allocation (better, by less than 0.1).",
                 (
-                    *_all_better(("GapE", "GapE-V"), ("Uniform",)),
+                    *all_lower(("GapE", "GapE-V"), ("Uniform",)),
                     Close("Uniform", "GapE", 0.1),
                     Close("Uniform", "GapE-V", 0.1),
                 ),
             ),
             SH_BEATS_GAPE,
-            Claim("SHVar outperforms all algorithms at all budgets.", _all_better(("SHVar",), (*PRIOR, "SHAdaVar"))),
+            Claim("SHVar outperforms all algorithms at all budgets.", all_lower(("SHVar",), (*PRIOR, "SHAdaVar"))),
             Claim(
                 "SHVar outperforms all algorithms that are not given the instance's complexity, at all budgets.",
-                _all_better(("SHVar",), (*EARLIER_WITHOUT_COMPLEXITY, "SHAdaVar")),
+                all_lower(("SHVar",), (*EARLIER_WITHOUT_COMPLEXITY, "SHAdaVar")),
             ),
-            Claim("At smaller budgets VBR outperforms SHAdaVar.", _all_better(("VBR",), ("SHAdaVar",), SMALL)),
-            Claim("At larger budgets SHAdaVar outperforms VBR.", _all_better(("SHAdaVar",), ("VBR",), LARGE)),
+            Claim("At smaller budgets VBR outperforms SHAdaVar.", all_lower(("VBR",), ("SHAdaVar",), SMALL)),
+            Claim("At larger budgets SHAdaVar outperforms VBR.", all_lower(("SHAdaVar",), ("VBR",), LARGE)),
             Claim(
                 "At larger budgets SHAdaVar approaches SHVar (at 20,000 pulls within 0.01).",
                 (Close("SHAdaVar", "SHVar", 0.01, (20000,)),),
@@ -146,11 +140,11 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             SH_BEATS_GAPE,
             Claim(
                 "SHVar and SHAdaVar have the lowest error probabilities for all numbers of arms.",
-                _all_better(("SHVar", "SHAdaVar"), PRIOR),
+                all_lower(("SHVar", "SHAdaVar"), PRIOR),
             ),
             Claim(
                 "The same among algorithms that are not given the instance's complexity.",
-                _all_better(("SHVar", "SHAdaVar"), EARLIER_WITHOUT_COMPLEXITY),
+                all_lower(("SHVar", "SHAdaVar"), EARLIER_WITHOUT_COMPLEXITY),
             ),
             Claim(
                 "With 32 arms the other algorithms err with probability about 0.05 or less (below 0.06).",
@@ -183,7 +177,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             GAPE_ABOVE_UNIFORM,
             Claim(
                 "At smaller budgets VBR performs poorly (SHVar and SHAdaVar are better).",
-                _all_better(("SHVar", "SHAdaVar"), ("VBR",), SMALL),
+                all_lower(("SHVar", "SHAdaVar"), ("VBR",), SMALL),
             ),
             Claim(
                 "At larger budgets VBR is on par with SHVar and SHAdaVar (within 0.02).",
@@ -205,7 +199,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             GAPE_ABOVE_UNIFORM,
             Claim(
                 "VBR performs poorly for all budgets (SHVar and SHAdaVar are better).",
-                _all_better(("SHVar", "SHAdaVar"), ("VBR",)),
+                all_lower(("SHVar", "SHAdaVar"), ("VBR",)),
             ),
         ),
         notes=(GRID_NOTE, GAPE_NOTE, ORACLE_NOTE),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bai_gym.papers.model import Below, Claim, Experiment, Lower, Panel, Setting
+from bai_gym.papers.model import Below, Claim, Experiment, Lower, Panel, Setting, all_lower
 from bai_gym.wing import SETUP_BUDGETS
 
 __all__ = ["EXPERIMENTS"]
@@ -93,10 +93,6 @@ def _top_m(setup: int, m: int, epsilon: float) -> Panel:
     )
 
 
-def _better(betters: tuple[str, ...], worse: str, at: tuple[int, ...] | None = None) -> tuple[Lower, ...]:
-    return tuple(Lower(better, worse, at) for better in betters)
-
-
 EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
         "ugape-1",
@@ -105,16 +101,16 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (Panel("", "set-ups 1 to 7, at the budgets of the paper", _setups(SETUP_BUDGETS), "setup"),),
         EVERY_AGENT,
         (
-            Claim("Successive rejects outperforms uniform allocation on every set-up.", _better(("SR",), UNIFORM)),
+            Claim("Successive rejects outperforms uniform allocation on every set-up.", all_lower(("SR",), UNIFORM)),
             Claim(
                 "UCB-E, given the complexity, outperforms uniform allocation on every set-up.",
-                _better((UCB_E,), UNIFORM),
+                all_lower((UCB_E,), UNIFORM),
             ),
             Claim(
                 "UCB-E that estimates the complexity outperforms uniform allocation on every set-up.",
-                _better(("A-UCB-E",), UNIFORM),
+                all_lower(("A-UCB-E",), UNIFORM),
             ),
-            Claim("UCB-E, given the complexity, outperforms successive rejects.", _better((UCB_E,), "SR"), "most"),
+            Claim("UCB-E, given the complexity, outperforms successive rejects.", all_lower((UCB_E,), "SR"), "most"),
         ),
         runs=10000,
         notes=(
@@ -140,12 +136,12 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (
             Claim(
                 "Tuning matters: with eight times the exploration of the theory UGapEb is better, on most set-ups.",
-                _better(("UGapEb(scale=8.0, b=1.0)",), "UGapEb(b=1.0)"),
+                all_lower(("UGapEb(scale=8.0, b=1.0)",), "UGapEb(b=1.0)"),
                 "most",
             ),
             Claim(
                 "With the best of these explorations UGapEb outperforms uniform allocation, on most set-ups.",
-                _better(("UGapEb(scale=8.0, b=1.0)",), UNIFORM),
+                all_lower(("UGapEb(scale=8.0, b=1.0)",), UNIFORM),
                 "most",
             ),
         ),
@@ -165,10 +161,10 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (
             Claim(
                 "UGapE that estimates the complexity outperforms uniform allocation at most budgets.",
-                _better(("A-UGapEb",), UNIFORM),
+                all_lower(("A-UGapEb",), UNIFORM),
                 "most",
             ),
-            Claim("SAR outperforms uniform allocation at most budgets.", _better(("SAR",), UNIFORM), "most"),
+            Claim("SAR outperforms uniform allocation at most budgets.", all_lower(("SAR",), UNIFORM), "most"),
         ),
         runs=1000,
         notes=(REPORT_NOTE, BOUND_NOTE, SCALE_NOTE, "UGapEc and LUCB (delta 0.1) are stopped by the budget."),
@@ -196,7 +192,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             ),
             Claim(
                 "Forms that estimate the complexity outperform uniform allocation on all set-ups.",
-                _better(("A-GapE-V(b=1.0)", "A-UGapEb-V"), UNIFORM),
+                all_lower(("A-GapE-V(b=1.0)", "A-UGapEb-V"), UNIFORM),
             ),
         ),
         runs=1000,

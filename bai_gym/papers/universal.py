@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from bai_gym.papers.model import Below, Claim, Close, Experiment, Lower, Panel, Setting
+from bai_gym.papers.model import Below, Claim, Close, Experiment, Panel, Setting, all_lower
 
 __all__ = ["EXPERIMENTS", "ON_MOVIES"]
 
@@ -60,10 +60,6 @@ def _cells(env: str, num_arms: int, *budgets: int) -> tuple[Setting, ...]:
     )
 
 
-def _better(*others: str) -> tuple[Lower, ...]:
-    return tuple(Lower(UNIVERSAL, other) for other in others)
-
-
 def _not_worse(margin: float, *others: str) -> tuple[Close, ...]:
     return tuple(Close(UNIVERSAL, other, margin) for other in others)
 
@@ -77,7 +73,7 @@ def _against_all(id: str, title: str, panels: tuple[Panel, ...], others: tuple[s
         panels,
         (UNIVERSAL, *others),
         (
-            Claim("Universal is better than every other agent here.", _better(*others)),
+            Claim("Universal is better than every other agent here.", all_lower(UNIVERSAL, others)),
             Claim("Universal is at most 1 % worse than any other agent here.", _not_worse(0.01, *others)),
             *claims,
         ),
@@ -165,7 +161,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (
             Claim(
                 "Universal is better than sequential halving and successive rejects at each number of arms.",
-                _better("SH", "SR"),
+                all_lower(UNIVERSAL, ("SH", "SR")),
             ),
             Claim(
                 "Universal is at most 1.5 % worse than any other agent here.",
