@@ -64,7 +64,7 @@ def set_bounds(e: Episode, s: ScopeState, w: ScopeState) -> None:
 
 
 def sort_by_lower_bounds(e: Episode, s: ScopeState, w: ScopeState) -> None:
-    """Sort the arms by insertion: only that at the last place has changed, and where a later one stays all is sorted."""
+    """Sort the arms by insertion: only the one pulled last has changed, so a later one that stays is the end."""
     for begin in range(s.place, e.num_arms):
         arm, place = w.order[begin], begin
         while place > 0 and w.lower[int(w.order[place - 1])] < w.lower[int(arm)]:

@@ -17,7 +17,7 @@ Play = Callable[..., Any]
 
 
 def test_scopes_that_are_drawn_by_hand(episode: Play) -> None:
-    # Bounds at beta = sigma = 1: 1 + 1/2, 1/2 + 1 / sqrt 3 < 1.5, infinite. t = 8: 8^0.3 = 1.87, 8^0.4 = 2.3, 8^0.6 = 3.5.
+    # Bounds at beta = sigma = 1: 1 + 1/2, 1/2 + 1 / sqrt 3 < 1.5, infinite. 8^0.3 = 1.87, 8^0.4 = 2.3, 8^0.6 = 3.5.
     s, w = ScopeState.of(width=1.0, order=[1.0, 0.0, 2.0])
     e = episode([4, 3, 0], [1.0, 0.5, 0.0])
     pulled = [pull_in_drawn_scope(e, s, w, SimpleNamespace(random=lambda u=u: u)) for u in (0.3, 0.4, 0.6)]  # type: ignore[arg-type]
@@ -25,8 +25,8 @@ def test_scopes_that_are_drawn_by_hand(episode: Play) -> None:
 
 
 def test_prose_by_hand(trace: Play) -> None:
-    # Rewards 0, 2, 1; Z = t = 1, 2, then floor(e) = 2 until log t = 2: arm 1 from pull 2 on. At pulls 8 and 10 j = 2, and
-    # all arms are in the scope: arm 2 at first, then 2 + 1 / sqrt 7 of arm 1 against 1 + 1.
+    # Rewards 0, 2, 1; Z = t = 1, 2, then floor(e) = 2 until log t = 2: arm 1 from pull 2 on. At pulls 8 and 10 j = 2,
+    # and all arms are in the scope: arm 2 at first, then 2 + 1 / sqrt 7 of arm 1 against 1 + 1.
     played = trace(PROSE(tie="first", beta=1.0), [[0.0], [2.0], [1.0]], 10)
     assert played.arms == [0, 1, 1, 1, 1, 1, 1, 2, 1, 1]
     assert played.recommendation == 1
