@@ -84,15 +84,12 @@ class OSE(SequentialAgent):
 
     Paper: Pilliat (2026), "Adaptive Algorithms for Infinitely Many-Armed Bandits: A Unified Framework" (arXiv
     2510.27319), Algorithm 1, with the constant beta of its experiments; the theory has 6 log(5 t / delta). The details
-    are from a secondary description and the author's website, whose programs take 1/J, 2/J, ..., 1 in turn in place of
-    U, with J = floor(log2(t + 1)).
+    are from a secondary description and the author's website, whose programs replace U by 1/J, 2/J, ..., 1 in turn.
 
     Args:
         beta: Squared width of the bounds, in units of sigma^2 / T; default 10.
         sigma: The rewards are sigma-sub-Gaussian. None (default): half the length of the interval of bounded rewards;
             for others 1.
-
-    Requires no oracle knowledge, and does not use the budget. Minimum budget: 1.
     """
 
     beta: float = 10.0
@@ -137,6 +134,8 @@ class PROSE(OSE):
     2510.27319), Algorithm 2; the rest as for OSE. The author's programs have ceil(log2(t + 1)) in place of log t.
 
     Args:
+        beta: As for OSE.
+        sigma: As for OSE.
         gamma: Q is the quantile function of Beta(gamma, 1); default 1. The larger, the closer to UCB.
     """
 
