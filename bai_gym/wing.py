@@ -33,6 +33,7 @@ WING = Wing(
         "bernoulli-setup": "bai_gym.problems.setups:bernoulli_setup",
         "confidence-setup": "bai_gym.problems.setups:confidence_setup",
         "mean-shape": "bai_gym.problems.setups:mean_shape",
+        "many-arms": "bai_gym.problems.setups:many_arms",
         "multi-bandit-setup": "bai_gym.problems.setups:multi_bandit_setup",
         "thresholding-setup": "bai_gym.problems.thresholding:thresholding_setup",
         "custom": "bai_gym.problems.custom:custom_problem",
@@ -86,6 +87,12 @@ WING = Wing(
                 ("Convex", 2500, "means on a convex curve"),
                 ("Stair", 5000, "means on a stair, ever more arms on each lower step"),
             )
+        ),
+        Registration(
+            "BAI-ManyArms5000-v0",
+            "many-arms",
+            5000,
+            "5,000 Gaussian arms, means 1 - q^alpha of quantiles q, as many pulls as arms (Pilliat 2026)",
         ),
         # Top m only where the m-th and the next mean differ.
         *(
@@ -303,6 +310,8 @@ WING = Wing(
         "OCBA": Entry(".bounds.ocba:OCBA"),
         "OCBA-PCS": Entry(".bounds.ocba:OCBAPCS", own=True),
         "EB-TC-eps": Entry(".bounds.eb_tc_eps:EBTCEps"),
+        "OSE": Entry(".bounds.prose:OSE"),
+        "PROSE": Entry(".bounds.prose:PROSE"),
         "FC2FB": Entry(".bounds.fc2fb:FC2FB", spends_budget=False),
         "UGapEb": Entry(".bounds.ugape:UGapEb"),
         "UGapEb-V": Entry(".bounds.ugape:UGapEbV"),

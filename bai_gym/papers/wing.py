@@ -16,6 +16,7 @@ WING = Wing(
         "bai_gym.papers.random_effects:EXPERIMENTS",
         "bai_gym.papers.augucb:EXPERIMENTS",
         "bai_gym.papers.continuous_rejects:EXPERIMENTS",
+        "bai_gym.papers.many_arms:EXPERIMENTS",
         "bai_gym.papers.ab:EXPERIMENTS",
         "bai_gym.papers.fixed_confidence:EXPERIMENTS",
         "bai_gym.papers.linear_confidence:EXPERIMENTS",

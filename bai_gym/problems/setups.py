@@ -9,8 +9,8 @@ import numpy as np
 
 from bai_gym.bandits import BernoulliBandit, EmpiricalBandit, GaussianBandit, SampleTable
 from bai_gym.errors import ParameterError
-from bai_gym.problems.base import FixedProblem
-from bai_gym.validation import choice, integer
+from bai_gym.problems.base import FixedProblem, arm_count
+from bai_gym.validation import choice, integer, real
 
 __all__ = [
     "CONFIDENCE_SETUPS",
@@ -19,6 +19,7 @@ __all__ = [
     "SHAPES",
     "bernoulli_setup",
     "confidence_setup",
+    "many_arms",
     "mean_shape",
     "multi_bandit_setup",
 ]
@@ -97,6 +98,27 @@ def mean_shape(shape: str = "Linear", size: int = 10) -> FixedProblem:
         ParameterError: An unknown shape, or a size below 3.
     """
     return FixedProblem(BernoulliBandit(SHAPES[choice(shape, SHAPES, "shape")](integer(size, "size", least=3))))
+
+
+def many_arms(alpha: float = 0.5, num_arms: int = 5000, sigma: float = 1.0) -> FixedProblem:
+    """Return Gaussian arms of means 1 - (k / K)^alpha, k = 0, ..., K - 1; arm 0 is the best.
+
+    The smaller alpha, the rarer are good arms: 0.01 K means are above 0.9 if it is 1/2, 0.1 K if it is 1.
+
+    Args:
+        alpha: Exponent, positive.
+        num_arms: K, at least 2.
+        sigma: Standard deviation of the rewards, positive.
+
+    Source: Pilliat (2026), "Adaptive Algorithms for Infinitely Many-Armed Bandits: A Unified Framework", section 5.
+    That quantiles are multiples of 1 / K, and sigma is 1, are readings of the figures on the author's website.
+
+    Raises:
+        ParameterError: If alpha or sigma is not positive.
+    """
+    exponent, deviation = real(alpha, "alpha", above=0), real(sigma, "sigma", above=0)
+    quantiles = np.arange(arm_count(num_arms)) / num_arms
+    return FixedProblem(GaussianBandit(1.0 - quantiles**exponent, deviation**2))
 
 
 def multi_bandit_setup(setup: int = 1) -> FixedProblem:

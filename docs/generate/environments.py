@@ -33,6 +33,7 @@ GROUPS: dict[str, str] = {
     "movielens": "Movies",
     "movielens-like": "Movies",
     "mean-shape": "Shapes of means",
+    "many-arms": "Gaussian arms",
     "multi-bandit-setup": "Several bandits",
     "thresholding-setup": "Thresholding",
     "linear-adaptive": "Linear and logistic",

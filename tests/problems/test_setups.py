@@ -83,6 +83,14 @@ def test_shapes_of_means_by_hand() -> None:
         build("mean-shape", size=2)
 
 
+def test_many_arms_by_hand() -> None:
+    bandit = build("many-arms", alpha=2.0, num_arms=4, sigma=3.0).draw(1, RNG)
+    assert isinstance(bandit, GaussianBandit) and bandit.variances.tolist() == [[9.0] * 4]
+    assert bandit.means.tolist() == [[1.0, 1 - 1 / 16, 1 - 1 / 4, 1 - 9 / 16]]
+    with pytest.raises(ParameterError, match="alpha must be"):
+        build("many-arms", alpha=0.0)
+
+
 A, B = [0.5, 0.45, 0.4, 0.3], [0.5, 0.3, 0.2, 0.1]
 # Two values with probability 1/2 each: the mean is half their sum, the variance the square of half their distance.
 C_MEANS, C_VARIANCES = [0.5, 0.45, 0.45, 0.45], [0.25, 0.0, 0.04, 0.2025]
