@@ -40,6 +40,7 @@ __all__ = [
     "contrast_values",
     "evidence",
     "gap",
+    "least_evidence",
     "random_arm",
     "set_errors",
     "two_means",

@@ -48,6 +48,7 @@ WING = Wing(
         "EGE-SR": Entry(".metrics.ege:EGESR", spends_budget=False),
         "EGE-SH": Entry(".metrics.ege:EGESH", spends_budget=False),
         "BFAI-TS": Entry(".metrics.bfai_ts:BFAITS"),
+        "TopTwo-TCI": Entry(".metrics.top_two_tci:TopTwoTCI"),
         "APE": Entry(".metrics.ape:APE"),
         "PSI-Elimination": Entry(".metrics.ape:PSIElimination"),
     },

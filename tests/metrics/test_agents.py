@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -76,16 +78,39 @@ def plain_bfai_ts(rng: np.random.Generator, budget: int) -> tuple[int, np.ndarra
     return best(np.array([4]), total / n[:, None]), n
 
 
-def test_bfai_ts_has_the_law_of_a_simulation() -> None:
+def test_agents_for_guardrails_have_the_laws_of_simulations() -> None:
+    compare_with(make("BFAI-TS", posterior="normal", sigma=1.0), plain_bfai_ts)
+    compare_with(make("TopTwo-TCI", family="gaussian", sigma=1.0), plain_top_two_tci)
+
+
+def compare_with(agent: Any, plain: Any) -> None:
     env = {"means": GUARDED.tolist(), "goals": ["max", ">= 0"], "shuffle": False}
-    agent = make("BFAI-TS", posterior="normal", sigma=1.0)
     result = bai_gym.evaluate(agent, "BAI-CustomMetrics-v0", budget=60, runs=4000, env_kwargs=env)
     rng = np.random.default_rng(1)
-    answers, pulls = zip(*(plain_bfai_ts(rng, 60) for _ in range(RUNS)), strict=True)
+    answers, pulls = zip(*(plain(rng, 60) for _ in range(RUNS)), strict=True)
     errors = np.mean(np.array(answers) != 0)
     assert abs(errors - result.error_probability) < 4 * np.sqrt(0.2 * (1 / RUNS + 1 / 4000)), errors
     spread = np.std(pulls, axis=0) * np.sqrt(1 / RUNS + 1 / 4000)
     assert (abs(np.mean(pulls, axis=0) - result.mean_pulls) < 4.5 * spread).all(), np.mean(pulls, axis=0)
+
+
+def plain_top_two_tci(rng: np.random.Generator, budget: int) -> tuple[int, np.ndarray]:
+    """Return the same of TopTwo-TCI."""
+    total, n = rng.normal(GUARDED) + rng.normal(GUARDED), np.full(4, 2.0)
+    while n.sum() < budget:
+        mean = total / n[:, None]
+        value = np.where(mean[:, 1] >= 0, mean[:, 0], -np.inf)
+        leader = int(value.argmax()) if np.isfinite(value.max()) else -1
+        index = np.log(n) + n * np.minimum(mean[:, 1], 0) ** 2 / 2  # costs of what is violated
+        if leader >= 0:
+            better = np.maximum(mean[leader, 0] - mean[:, 0], 0)
+            index += better**2 / (2 / n + 2 / n[leader])
+            index[leader] = np.log(n[leader]) + n[leader] * mean[leader, 1] ** 2 / 2
+        arm = leader if leader >= 0 and rng.random() < 0.5 else int(index.argmin())
+        total[arm] += rng.normal(GUARDED[arm])
+        n[arm] += 1
+    mean = total / n[:, None]
+    return int(np.where(mean[:, 1] >= 0, mean[:, 0], -np.inf).argmax()) if (mean[:, 1] >= 0).any() else 4, n
 
 
 def test_pulls_do_not_depend_on_the_units_of_metrics() -> None:
