@@ -196,11 +196,9 @@ class TS(SequentialAgent):
     posterior: str | None = None
     sigma: float | None = None
 
-    name: ClassVar[str] = "TS"
-    rule: ClassVar[Rule] = Rule(choose=thompson_sampling, stops=has_other_reward, state=ThompsonState)
-    fast: ClassVar[Rule | None] = Rule(
-        index=posterior_mean, choose=fast_thompson_sampling, stops=has_other_reward, state=ScreenedState
-    )
+    name = "TS"
+    rule = Rule(choose=thompson_sampling, stops=has_other_reward, state=ThompsonState)
+    fast = Rule(index=posterior_mean, choose=fast_thompson_sampling, stops=has_other_reward, state=ScreenedState)
 
     @override
     def choices(self, rewards: Rewards) -> dict[str, Any]:
@@ -266,13 +264,13 @@ class TTTS(SequentialAgent):
     beta: float = 0.5
     tries: int = 100
 
-    name: ClassVar[str] = "TTTS"
-    rule: ClassVar[Rule] = Rule(choose=top_two, stops=has_other_reward, state=ThompsonState)
+    name = "TTTS"
+    rule = Rule(choose=top_two, stops=has_other_reward, state=ThompsonState)
     fast: ClassVar[Rule | None] = Rule(
         index=posterior_mean, choose=fast_top_two, stops=has_other_reward, state=ScreenedState
     )
-    general: ClassVar[bool] = True
-    other_rules: ClassVar[dict[str, Rule]] = {
+    general = True
+    other_rules = {
         "another task": Rule(
             choose=top_two_of_question, stops=has_other_reward, state=QuestionThompsonState, question=BestArm.contrasts
         )

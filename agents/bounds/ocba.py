@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
@@ -145,9 +145,9 @@ class OCBA(SequentialAgent):
     n0: int | None = None
     variance: str | None = None
 
-    name: ClassVar[str] = "OCBA"
-    uses_costs: ClassVar[bool] = True
-    rule: ClassVar[Rule] = Rule(choose=pull_farthest_behind, state=PricedOCBAState)
+    name = "OCBA"
+    uses_costs = True
+    rule = Rule(choose=pull_farthest_behind, state=PricedOCBAState)
     choices = variance_choice
     unmet_assumptions = normal_assumption
 
@@ -196,7 +196,7 @@ class OCBAPCS(SequentialAgent):
     n0: int | None = None
     variance: str | None = None
 
-    name: ClassVar[str] = "OCBA-PCS"
-    rule: ClassVar[Rule] = Rule(choose=pull_steepest, state=OCBAState)
+    name = "OCBA-PCS"
+    rule = Rule(choose=pull_steepest, state=OCBAState)
     unmet_assumptions = normal_assumption
     choices, first_pulls, minimum_budget, begin = variance_choice, OCBA.first_pulls, OCBA.minimum_budget, OCBA.begin

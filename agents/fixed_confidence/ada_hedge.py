@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -137,8 +136,8 @@ class AdaHedgeBR(ConfidenceAgent):
     questions than the best arm there is one learner for all recommendations.
     """
 
-    name: ClassVar[str] = "AdaHedge-BR"
-    rule: ClassVar[Rule] = Rule(choose=play_round, stops=is_settled, state=AdaHedgeState, question=best_arm)
+    name = "AdaHedge-BR"
+    rule = Rule(choose=play_round, stops=is_settled, state=AdaHedgeState, question=best_arm)
 
     @override
     def begin(self, info: ProblemInfo) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -146,9 +145,9 @@ class TriBBAI(ConfidenceAgent):
 
     constants: str = PROVED
 
-    name: ClassVar[str] = "Tri-BBAI"
-    rule: ClassVar[Rule] = Rule(index=mean_of, choose=three_batches, state=PlannedState)
-    anytime: ClassVar[bool] = False
+    name = "Tri-BBAI"
+    rule = Rule(index=mean_of, choose=three_batches, state=PlannedState)
+    anytime = False
 
     @property
     @override

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -109,8 +108,8 @@ class FWS(ConfidenceAgent):
     until its mean is neither.
     """
 
-    name: ClassVar[str] = "FWS"
-    rule: ClassVar[Rule] = Rule(choose=frank_wolfe, stops=is_settled, state=FWSState, question=best_arm)
+    name = "FWS"
+    rule = Rule(choose=frank_wolfe, stops=is_settled, state=FWSState, question=best_arm)
 
     @override
     def begin(self, info: ProblemInfo) -> None:

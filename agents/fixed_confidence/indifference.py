@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
@@ -148,7 +148,7 @@ class IndifferenceAgent(SequentialAgent):
     variance: str | None = None
     batch_size: int = 1
 
-    stops: ClassVar[bool] = True
+    stops = True
     choices = variance_choice
 
     @override
@@ -203,8 +203,8 @@ class Rinott(IndifferenceAgent):
             so many pulls; at least 1, the default.
     """
 
-    name: ClassVar[str] = "Rinott"
-    rule: ClassVar[Rule] = Rule(choose=pull_in_turn, refresh=second_stage, stops=has_all_pulls, state=RinottState)
+    name = "Rinott"
+    rule = Rule(choose=pull_in_turn, refresh=second_stage, stops=has_all_pulls, state=RinottState)
 
     @override
     def begin(self, info: ProblemInfo) -> None:
@@ -243,9 +243,9 @@ class KN(IndifferenceAgent):
 
     paired: bool = False
 
-    name: ClassVar[str] = "KN"
-    anytime: ClassVar[bool] = False  # what has been dropped is not part of the observation
-    rule: ClassVar[Rule] = Rule(choose=pull_in_turn, refresh=screen, stops=is_decided, state=KNState)
+    name = "KN"
+    anytime = False  # what has been dropped is not part of the observation
+    rule = Rule(choose=pull_in_turn, refresh=screen, stops=is_decided, state=KNState)
 
     @override
     def begin(self, info: ProblemInfo) -> None:

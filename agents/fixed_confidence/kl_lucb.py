@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -63,9 +62,9 @@ class KLLUCB(ConfidenceAgent):
             variances. None (default): by the kind of rewards.
     """
 
-    name: ClassVar[str] = "KL-LUCB"
-    thresholds: ClassVar[dict[str, tuple[str, ...]]] = INTERVALS
-    rule: ClassVar[Rule] = Rule(index=mean_of, choose=pull_pair, state=KLLUCBState)
+    name = "KL-LUCB"
+    thresholds = INTERVALS
+    rule = Rule(index=mean_of, choose=pull_pair, state=KLLUCBState)
 
     @override
     def begin(self, info: ProblemInfo) -> None:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -118,11 +117,11 @@ class LUCB(SequentialAgent):
     threshold: str = "mixture"
     batch_size: int = 1
 
-    name: ClassVar[str] = "LUCB"
-    general: ClassVar[bool] = True
+    name = "LUCB"
+    general = True
     uses_variances = property(has_unknown_variances)
-    stops: ClassVar[bool] = True
-    rule: ClassVar[Rule] = Rule(choose=pull_pair, state=LUCBState, question=best_arm)
+    stops = True
+    rule = Rule(choose=pull_pair, state=LUCBState, question=best_arm)
     choices = range_choice
 
     @property

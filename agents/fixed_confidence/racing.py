@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -112,10 +111,10 @@ class KLRacing(ConfidenceAgent):
             variances. None (default): by the kind of rewards.
     """
 
-    name: ClassVar[str] = "KL-Racing"
-    anytime: ClassVar[bool] = False  # what has been dropped is not part of the observation
-    thresholds: ClassVar[dict[str, tuple[str, ...]]] = INTERVALS
-    rule: ClassVar[Rule] = Rule(choose=pull_in_turn, refresh=race, stops=is_decided, state=RacingState)
+    name = "KL-Racing"
+    anytime = False  # what has been dropped is not part of the observation
+    thresholds = INTERVALS
+    rule = Rule(choose=pull_in_turn, refresh=race, stops=is_decided, state=RacingState)
 
     @override
     def begin(self, info: ProblemInfo) -> None:
@@ -147,11 +146,9 @@ class SuccessiveElimination(ConfidenceAgent):
             sigma sqrt(2 log(4 K n^2 / delta) / n).
     """
 
-    anytime: ClassVar[bool] = False  # what has been dropped is not part of the observation
+    anytime = False  # what has been dropped is not part of the observation
 
-    name: ClassVar[str] = "SE"
-    families: ClassVar[tuple[str, ...]] = ("gaussian", "student")
-    thresholds: ClassVar[dict[str, tuple[str, ...]]] = {"gaussian": ("mixture", "union"), "student": ("mixture",)}
-    rule: ClassVar[Rule] = Rule(
-        choose=pull_in_turn, refresh=eliminate, stops=is_all_settled, state=RacingState, question=best_arm
-    )
+    name = "SE"
+    families = ("gaussian", "student")
+    thresholds = {"gaussian": ("mixture", "union"), "student": ("mixture",)}
+    rule = Rule(choose=pull_in_turn, refresh=eliminate, stops=is_all_settled, state=RacingState, question=best_arm)

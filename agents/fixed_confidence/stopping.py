@@ -340,7 +340,7 @@ class ConfidenceAgent(SequentialAgent):
     threshold: str | None = None
     batch_size: int = 1
 
-    stops: ClassVar[bool] = True
+    stops = True
     families: ClassVar[tuple[str, ...]] = FAMILIES
     thresholds: ClassVar[dict[str, tuple[str, ...]]] = THRESHOLDS
 

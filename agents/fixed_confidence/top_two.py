@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -147,8 +146,8 @@ class T3C(TopTwo):
     posterior has a flat prior for Gaussian rewards, and a uniform one for Bernoulli rewards.
     """
 
-    name: ClassVar[str] = "T3C"
-    rule: ClassVar[Rule] = Rule(choose=t3c, stops=is_settled, state=TopTwoState, question=best_arm)
+    name = "T3C"
+    rule = Rule(choose=t3c, stops=is_settled, state=TopTwoState, question=best_arm)
 
 
 @dataclass(kw_only=True)
@@ -165,8 +164,8 @@ class TTTSGLR(TopTwo):
 
     tries: int = 100
 
-    name: ClassVar[str] = "TTTS-GLR"
-    rule: ClassVar[Rule] = Rule(choose=top_two_of_question, stops=is_settled, state=TopTwoState, question=best_arm)
+    name = "TTTS-GLR"
+    rule = Rule(choose=top_two_of_question, stops=is_settled, state=TopTwoState, question=best_arm)
 
     @override
     def begin(self, info: ProblemInfo) -> None:
@@ -185,8 +184,8 @@ class EBTC(TopTwo):
     Paper: Jourdan, Degenne, Baudry, de Heide and Kaufmann (2022), "Top Two Algorithms Revisited".
     """
 
-    name: ClassVar[str] = "EB-TC"
-    rule: ClassVar[Rule] = Rule(choose=eb_tc, stops=is_settled, state=TopTwoState, question=best_arm)
+    name = "EB-TC"
+    rule = Rule(choose=eb_tc, stops=is_settled, state=TopTwoState, question=best_arm)
 
 
 @dataclass(kw_only=True)
@@ -196,8 +195,8 @@ class EBTCI(TopTwo):
     Paper: Jourdan, Degenne, Baudry, de Heide and Kaufmann (2022), "Top Two Algorithms Revisited".
     """
 
-    name: ClassVar[str] = "EB-TCI"
-    rule: ClassVar[Rule] = Rule(choose=eb_tci, stops=is_settled, state=TopTwoState, question=best_arm)
+    name = "EB-TCI"
+    rule = Rule(choose=eb_tci, stops=is_settled, state=TopTwoState, question=best_arm)
 
 
 @dataclass(kw_only=True)
@@ -217,8 +216,8 @@ class TTUCB(TopTwo):
 
     select: str = "tracking"
 
-    tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, BestOfEach.name})  # where a large bound is good news
-    general: ClassVar[bool] = False
-    name: ClassVar[str] = "TTUCB"
-    families: ClassVar[tuple[str, ...]] = ("gaussian", "student")
-    rule: ClassVar[Rule] = Rule(choose=ttucb, stops=is_settled, state=TopTwoState, question=best_arm)
+    tasks = frozenset({BestArm.name, BestOfEach.name})  # where a large bound is good news
+    general = False
+    name = "TTUCB"
+    families = ("gaussian", "student")
+    rule = Rule(choose=ttucb, stops=is_settled, state=TopTwoState, question=best_arm)

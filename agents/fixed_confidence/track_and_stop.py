@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
@@ -172,9 +172,9 @@ class TrackAndStop(ConfidenceAgent):
     tracking: str = "D"
     lazy: float = 0.0
 
-    name: ClassVar[str] = "TrackAndStop"
-    uses_costs: ClassVar[bool] = True
-    other_rules: ClassVar[dict[str, Rule]] = {'tracking="C"': C_TRACKING}
+    name = "TrackAndStop"
+    uses_costs = True
+    other_rules = {'tracking="C"': C_TRACKING}
 
     @property
     @override

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
@@ -131,11 +131,11 @@ class APE(SequentialAgent):
     delta: float = 0.1
     sigma: float = 1.0
 
-    name: ClassVar[str] = "APE"
-    tasks: ClassVar[frozenset[str]] = frozenset({"pareto"})
-    stops: ClassVar[bool] = True
-    uses_variances: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(choose=arm_or_rival, state=ParetoState)
+    name = "APE"
+    tasks = frozenset({"pareto"})
+    stops = True
+    uses_variances = False
+    rule = Rule(choose=arm_or_rival, state=ParetoState)
 
     @override
     def begin(self, info: ProblemInfo) -> None:
@@ -172,9 +172,9 @@ class PSIElimination(APE):
     Requires no oracle knowledge.
     """
 
-    name: ClassVar[str] = "PSI-Elimination"
-    anytime: ClassVar[bool] = False  # what has been decided is not part of the observation
-    rule: ClassVar[Rule] = Rule(choose=pull_in_turn, refresh=accept_and_drop, stops=none_is_left, state=ParetoState)
+    name = "PSI-Elimination"
+    anytime = False  # what has been decided is not part of the observation
+    rule = Rule(choose=pull_in_turn, refresh=accept_and_drop, stops=none_is_left, state=ParetoState)
 
     @override
     def conclude(self, outcome: Outcome) -> IntArray:

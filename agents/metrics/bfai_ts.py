@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
@@ -63,14 +63,14 @@ class BFAITS(TTTS):
         sigma: Standard deviation for ``"normal"``, positive, or None (default), see :class:`TTTS`.
     """
 
-    name: ClassVar[str] = "BFAI-TS"
-    tasks: ClassVar[frozenset[str]] = frozenset({Feasible.name})
-    general: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(
+    name = "BFAI-TS"
+    tasks = frozenset({Feasible.name})
+    general = False
+    rule = Rule(
         choose=top_two_feasible, stops=has_other_reward, state=QuestionThompsonState, question=Feasible.contrasts
     )
-    fast: ClassVar[Rule | None] = None
-    other_rules: ClassVar[dict[str, Rule]] = {}
+    fast = None
+    other_rules = {}
     chosen_rule = SequentialAgent.chosen_rule
 
     @override

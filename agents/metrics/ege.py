@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
@@ -26,8 +26,8 @@ class EmpiricalGapElimination(Agent):
     They are taken into the set or not, as they are among the arms that are undecided. The last arm is taken.
     """
 
-    uses_variances: ClassVar[bool] = False
-    tasks: ClassVar[frozenset[str]] = frozenset({"pareto"})
+    uses_variances = False
+    tasks = frozenset({"pareto"})
     minimum_budget = budget_of_phases
 
     @abstractmethod
@@ -95,7 +95,7 @@ class EGESR(EmpiricalGapElimination):
     Requires no oracle knowledge. Minimum budget: K D + 1 with D metrics.
     """
 
-    name: ClassVar[str] = "EGE-SR"
+    name = "EGE-SR"
 
     @override
     def phases(self, num_arms: int) -> list[tuple[int, int]]:
@@ -115,7 +115,7 @@ class EGESH(EmpiricalGapElimination):
     Requires no oracle knowledge. Minimum budget: K D ceil(log2(K D)) with D metrics.
     """
 
-    name: ClassVar[str] = "EGE-SH"
+    name = "EGE-SH"
     minimum_budget = budget_of_stages
 
     @override

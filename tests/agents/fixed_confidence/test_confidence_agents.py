@@ -285,7 +285,11 @@ def play(name: str, bandit: Any, episodes: int, seed: int = 0, **parameters: Any
     return play_blocks(agent, batch, 100_000, np.random.default_rng([seed, 1]))
 
 
-EVERY = [name for name in agents.names() if isinstance(agents.make(name), ConfidenceAgent)]
+EVERY = [
+    name
+    for name in agents.names()
+    if isinstance(agent := agents.make(name), ConfidenceAgent) and agent.plays(BestArm())
+]
 
 
 @pytest.mark.each("name", EVERY)

@@ -20,7 +20,11 @@ RUNS = 400
 CAP = 100_000
 LEVEL = 0.999
 
-NAMES = [name for name in agents.names() if isinstance(agents.make(name), ConfidenceAgent)] + [
+NAMES = [
+    name
+    for name in agents.names()
+    if isinstance(agent := agents.make(name), ConfidenceAgent) and agent.plays(BestArm())
+] + [
     "UGapEc",
     "UGapEc-V",
     "LUCB",
