@@ -241,10 +241,9 @@ class Thresholding(ThresholdTask, ArmsAbove):
     def contrasts(mean: FloatArray, c: Any, x: FloatArray) -> int:
         """State on which side of the threshold each arm is, up to epsilon: K contrasts."""
         for arm in range(mean.size):
-            if mean[arm] >= x[0]:
-                c.first[arm], c.second[arm], c.offset[arm] = arm, -1, x[0] - x[1]
-            else:
-                c.first[arm], c.second[arm], c.offset[arm] = -1, arm, -x[0] - x[1]
+            above = mean[arm] >= x[0]
+            c.first[arm], c.second[arm] = arm if above else -1, -1 if above else arm
+            c.offset[arm] = (x[0] if above else -x[0]) - x[1]
         return int(mean.size)
 
     @override
