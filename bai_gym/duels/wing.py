@@ -60,6 +60,8 @@ WING = Wing(
     agents={
         "Knockout": Entry(".duels.knockout:Knockout"),
         "SAVAGE": Entry(".duels.savage:SAVAGE"),
+        "SELECT": Entry(".duels.select:SELECT"),
+        "Borda-Counting": Entry(".duels.counting:BordaCounting"),
         "BT-EB": Entry(".duels.bradley_terry:BradleyTerryChallenger", own=True),
     },
     commands={

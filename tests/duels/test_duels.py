@@ -167,6 +167,19 @@ def test_published_agents_have_the_law_of_a_simulation() -> None:
         assert abs(apart) < 4 * played[:, 0].std() * np.sqrt(1 / 400 + 1 / 200), (name, apart)
 
 
+def test_a_tournament_and_a_count_by_hand() -> None:
+    keywords = {"preferences": [[0.5, 0.6, 0.65], [0.4, 0.5, 0.9], [0.35, 0.1, 0.5]]}  # 0 beats all, 1 wins most
+    right = (0.9 * 0.6 + 0.1 * 0.65 + 2 * 0.6 * 0.65) / 3  # 0 meets the winner of the others, or one after the other
+    for budget, made in ((2, 2), (5, 4)):  # a match of two duels has the chances of one, since draws are decided
+        result = evaluate("SELECT", ID, budget=budget, runs=5000, env_kwargs=keywords)
+        assert abs(1 - result.error_probability - right) < 4 * 0.5 / np.sqrt(5000)
+        assert float(np.sum(result.mean_pulls)) == made
+    assert evaluate("SELECT", ID, budget=4000, runs=100, env_kwargs=keywords).error_probability == 0
+    counted = evaluate("Borda-Counting", ID, budget=40_000, runs=100, env_kwargs=keywords)
+    assert counted.error_probability == 1 and "most wins" in str(counted.notes)
+    assert not evaluate("Borda-Counting", ID, runs=2, env_kwargs={"preferences": CLEAR.tolist()}).notes
+
+
 def test_knockout_says_where_it_may_be_wrong() -> None:
     transitive, triangle = "transitivity", "less than epsilon=0.05"
     for preferences, said in (
