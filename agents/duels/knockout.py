@@ -46,7 +46,7 @@ def let_winners_advance(e: Episode, s: KnockoutState, w: KnockoutState, rng: np.
         if abs(lead) <= width - s.epsilon and duels <= math.log(2.0 / s.delta) / (2.0 * s.epsilon**2):
             return e.made + 1
         one, other = w.order[2 * s.duel], w.order[2 * s.duel + 1]
-        w.order[s.duel] = min(one, other) if lead > 0.0 else max(one, other)
+        w.order[s.duel] = one if (lead if one < other else -lead) > 0.0 else other
         s.duel += 1
         if s.left - 2 * s.duel > 1:
             return e.made + 1

@@ -174,10 +174,23 @@ def test_a_tournament_and_a_count_by_hand() -> None:
         result = evaluate("SELECT", ID, budget=budget, runs=5000, env_kwargs=keywords)
         assert abs(1 - result.error_probability - right) < 4 * 0.5 / np.sqrt(5000)
         assert float(np.sum(result.mean_pulls)) == made
-    assert evaluate("SELECT", ID, budget=4000, runs=100, env_kwargs=keywords).error_probability == 0
     counted = evaluate("Borda-Counting", ID, budget=40_000, runs=100, env_kwargs=keywords)
     assert counted.error_probability == 1 and "most wins" in str(counted.notes)
     assert not evaluate("Borda-Counting", ID, runs=2, env_kwargs={"preferences": CLEAR.tolist()}).notes
+
+
+def test_draws_are_decided_whatever_the_numbers_of_items() -> None:
+    close = 0.5 + 0.02 * np.sign(STRENGTHS[:, None] - STRENGTHS)
+    one, other = (
+        evaluate(
+            "Knockout(delta=0.9, epsilon=0.9)",
+            ID,
+            runs=2000,
+            env_kwargs={"preferences": table.tolist(), "fixed_confidence": True},
+        ).error_probability
+        for table in (close, close[::-1, ::-1])
+    )
+    assert abs(one - other) < 4 * np.sqrt(0.5 / 2000)
 
 
 def test_knockout_says_where_it_may_be_wrong() -> None:
