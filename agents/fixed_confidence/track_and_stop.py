@@ -53,12 +53,13 @@ class TrackingState(ConfidenceState, PricedState):
 def d_tracking(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Generator, question: Question) -> int:
     """Pull an arm of at most sqrt(t) - K/2 pulls, or else the arm furthest behind t w* (section 3.1)."""
     find_proportions(e, s, w, rng, question)
-    few = math.sqrt(float(e.made)) - 0.5 * e.num_arms
+    made = e.made / s.metrics
+    few = math.sqrt(made) - 0.5 * e.num_arms / s.metrics
     for arm in range(e.num_arms):
         w.behind[arm] = -e.pulls[arm]
     if -largest(w.behind) > few:
         for arm in range(e.num_arms):
-            w.behind[arm] = e.made * w.share[arm] - e.pulls[arm]
+            w.behind[arm] = made * w.share[arm] - e.pulls[arm]
     return affordable(e, s, w, arm_of_largest(w.behind, e, rng))
 
 
@@ -99,7 +100,7 @@ def find_proportions(
     if s.is_known:
         s.y = optimal_proportions(w.mean, w.variance, s.bernoulli, 0.0, w.money_share, s.y)
     else:
-        approach(e, w, answer(e, s, w, question), rng)
+        approach(e, s, w, answer(e, s, w, question), rng)
     money, pulls = 0.0, 0.0
     for arm in range(e.num_arms):
         money += w.money_share[arm]
@@ -108,35 +109,45 @@ def find_proportions(
         w.share[arm] = w.money_share[arm] / w.cost[arm] / (pulls / money)  # by 1 where all costs are 1
 
 
-def approach(e: Episode, w: TrackingState, n: int, rng: np.random.Generator) -> None:
+def approach(e: Episode, s: TrackingState, w: TrackingState, n: int, rng: np.random.Generator) -> None:
     """Take K steps towards w* of n contrasts: each divides itself between the arms of the weakest one, by their parts.
 
-    Its fixed point is w* (Qin and You, arXiv 2310.19319), with normal rewards.
+    Its fixed point is w* (Qin and You, arXiv 2310.19319), with normal rewards. What overturns a group overturns all its
+    contrasts, each of other numbers of a pull or of other arms: the costs are added up.
     """
     total = 0.0
-    for arm in range(e.num_arms):
+    for arm in range(0, e.num_arms, s.metrics):  # a pull gives numbers of the arms from this one on
         w.step[arm] = max(w.step[arm], 1.0)
         total += w.step[arm]
-    for _ in range(e.num_arms):
+    for _ in range(0, e.num_arms, s.metrics):
         for k in range(n):
-            g, own, other = max(gap(e.mean, w, k), 0.0), error(w, w.first[k]), error(w, w.second[k])
-            w.strength[k] = g * g / (own + other)
+            g, own, other = max(gap(e.mean, w, k), 0.0), error(s, w, w.first[k]), error(s, w, w.second[k])
+            w.strength[k] = g * g / (own + other) + before(w, k)
         k = weakest_group(w, n, False, rng)
-        i, j = int(w.first[k]), int(w.second[k])
-        part = error(w, i) / (error(w, i) + error(w, j))
-        if i >= 0:
-            w.step[i] += part
-        if j >= 0:
-            w.step[j] += 1.0 - part
+        group, cost = w.group[k], w.strength[k]
+        while k >= 0 and w.group[k] == group:
+            share = (w.strength[k] - before(w, k)) / cost if cost > 0.0 else 1.0
+            i, j = int(w.first[k]), int(w.second[k])
+            part = error(s, w, i) / (error(s, w, i) + error(s, w, j))
+            if i >= 0:
+                w.step[i - i % s.metrics] += share * part
+            if j >= 0:
+                w.step[j - j % s.metrics] += share * (1.0 - part)
+            k -= 1
         total += 1.0
-    for arm in range(e.num_arms):
+    for arm in range(0, e.num_arms, s.metrics):
         w.money_share[arm] = w.step[arm] / total
         w.step[arm] *= min(REMEMBERED * e.num_arms / total, 1.0)
 
 
-def error(w: TrackingState, arm: float) -> float:
+def before(w: TrackingState, k: int) -> float:
+    """Return the cost of the contrasts of a group before this one."""
+    return float(w.strength[k - 1]) if k > 0 and w.group[k - 1] == w.group[k] else 0.0
+
+
+def error(s: TrackingState, w: TrackingState, arm: float) -> float:
     """Return the variance of an arm by its steps, 0 for no arm."""
-    return float(w.variance[int(arm)] / w.step[int(arm)]) if arm >= 0.0 else 0.0
+    return float(w.variance[int(arm)] / w.step[int(arm) - int(arm) % s.metrics]) if arm >= 0.0 else 0.0
 
 
 D_TRACKING = Rule(choose=d_tracking, stops=is_settled, state=TrackingState, question=best_arm)

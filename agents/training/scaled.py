@@ -16,8 +16,9 @@ from bai_gym.agents.training.scaling import Scaling
 from bai_gym.envs.base_wrappers import BatchWrapper, ScalarWrapper
 from bai_gym.envs.vector import Step
 from bai_gym.statistics import Observation
+from bai_gym.tasks import TopM
 
-__all__ = ["PROGRESS", "SCALED", "LastPull", "LastPullBatch", "Progress", "ProgressBatch", "Scaled", "ScaledBatch"]
+__all__ = ["PROGRESS", "SCALED", "LastPull", "LastPullBatch", "Progress", "ProgressBatch", "Scaled", "ScaledBatch", "whole_sets"]
 
 Vectors = npt.NDArray[np.float32]
 
@@ -112,7 +113,8 @@ class Scaled(_One):
     """An environment with ``observation="scaled"``, for networks.
 
     An observation is a flat float32 vector with finite bounds, see :class:`bai_gym.agents.training.scaling.Scaling`; it
-    says what the statistics say, in units that hardly depend on the scale of rewards, on the budget or on K.
+    says what the statistics say, in units that hardly depend on the scale of rewards, on the budget or on K. With the
+    task ``top-m`` every set is a recommendation: see :func:`whole_sets`.
 
     Args:
         env: An environment that shows statistics.
@@ -120,11 +122,21 @@ class Scaled(_One):
 
     show = _Scales
 
+    @override
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Pull an arm, or give the recommendation, of which a set of another size than m becomes one of m arms."""
+        return super().step(whole_sets(self.unwrapped, np.asarray(action)[None])[0])
+
 
 class ScaledBatch(_Batch):
     """A batch of episodes with ``observation="scaled"``, see :class:`Scaled`."""
 
     show = _Scales
+
+    @override
+    def step(self, actions: Any) -> Step:
+        """Do in every episode what :meth:`Scaled.step` does."""
+        return super().step(whole_sets(self.unwrapped, actions))
 
 
 class LastPull(_One):
@@ -223,6 +235,20 @@ PROGRESS = Progress, ProgressBatch
 def scaling_of(env: Any, space: Any) -> Scaling:
     """Return how an environment's statistics, of the given space, are scaled."""
     return Scaling(space, env.problem.rewards, env.episode_spec.task)
+
+
+def whole_sets(env: Any, actions: Any) -> Any:
+    """Return actions whose sets have m arms, see :meth:`bai_gym.tasks.TopM.completed`: networks decide arm by arm.
+
+    Args:
+        env: A plain environment, or a batch.
+        actions: ``(N, ...)``; what the environment will reject stays unchanged.
+    """
+    moves = env.action_encoding
+    if not isinstance(moves.task, TopM) or np.shape(actions)[1:] != moves.shape:
+        return actions
+    episodes = getattr(env, "_episodes", None) or env._episode
+    return moves.completed(np.asarray(actions), np.asarray(episodes.shown.means), episodes.remaining)
 
 
 def potential(observation: Any, scaling: Scaling) -> npt.NDArray[Any]:

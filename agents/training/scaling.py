@@ -26,7 +26,7 @@ __all__ = ["STATISTICS", "Scaling"]
 
 STATISTICS = ("pulls", "means", "variances", "remaining")
 MOST = 65_536  # pulls up to which arms that begin with pulls are told apart from others
-CELLS = 8192  # arms times episodes at once: temporary arrays then stay in the cache, and the heap keeps its size
+CELLS = 4096  # arms times episodes at once: temporary arrays then stay in the cache, and the heap keeps its size
 NOISIEST = math.log(1e3)  # of the noise of an arm, relative to all
 MARGIN = 1.0 + 1e-6  # of the bounds, for rounding to float32
 

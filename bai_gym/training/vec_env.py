@@ -15,12 +15,12 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 from typing_extensions import override
 
+from bai_gym.agents.training.scaled import whole_sets
 from bai_gym.common.seeding import check_seed
 from bai_gym.envs.base_wrappers import BatchWrapper
 from bai_gym.envs.registration import check_id
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import ParameterError, UnknownAttributeError, UnknownKeywordError
-from bai_gym.tasks import TopM
 
 __all__ = ["SB3VecEnv"]
 
@@ -102,8 +102,7 @@ class SB3VecEnv(VecEnv):
             ResetNeeded: Before the first :meth:`reset`.
         """
         actions, self._actions = self._actions, None
-        if isinstance(self.batch.episode_spec.task, TopM):
-            actions = self._completed(actions)
+        actions = whole_sets(self.batch.unwrapped, actions)
         observation, rewards, terminated, truncated, info = self.batch.step(actions)
         self._returns += rewards
         self._lengths += 1
@@ -143,13 +142,6 @@ class SB3VecEnv(VecEnv):
                 infos[row][name] = value
         self._returns[rows] = 0.0
         self._lengths[rows] = 0
-
-    def _completed(self, actions: Any) -> Any:
-        """Return the actions with sets of m arms; actions that the batch will reject stay unchanged."""
-        if np.shape(actions) != self.batch.action_space.shape:
-            return actions
-        now = self.batch.unwrapped._episodes
-        return self.batch.action_encoding.completed(np.asarray(actions), now.shown.means, now.remaining)
 
     @override
     def close(self) -> None:

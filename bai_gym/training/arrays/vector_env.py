@@ -12,6 +12,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
+from bai_gym.agents.training.scaled import whole_sets
 from bai_gym.agents.training.scaling import Scaling
 from bai_gym.envs.episodes import Episodes
 from bai_gym.envs.late import pending_space
@@ -37,6 +38,7 @@ class TorchEpisodes(Episodes):
 
     arms: Arms
     state: State
+    shown: Any
 
     def __init__(
         self, problem: Problem, spec: EpisodeSpec, batch: int, device: torch.device | str, dtype: torch.dtype
@@ -60,6 +62,7 @@ class TorchEpisodes(Episodes):
             state = State(*(torch.where(new, one, other) for one, other in zip(state, self.state, strict=True)))
         self.state = state
         self.arriving = deque([state] * (self.episode_spec.rounds.delay + 1))
+        self.shown = self.arriving[0]
 
     @override
     def pull_all(self, arms: IntArray, rng: np.random.Generator) -> Any:
@@ -101,10 +104,11 @@ class TorchEpisodes(Episodes):
             self.arriving.append(self.state)
             if len(self.arriving) > rounds.delay + 1:
                 self.arriving.popleft()
+        self.shown = self.arriving[0]
 
     @override
     def arrays(self) -> dict[str, Any]:
-        shown = self.arriving[0]
+        shown = self.shown
         fields = {"pulls": shown.pulls, "means": shown.means, "variances": shown.variances}
         if self.episode_spec.rounds.late:
             fields["pending"] = self.state.pulls - shown.pulls
@@ -195,7 +199,7 @@ class TorchVectorEnv(BestArmVectorEnv):
             actions: ``(N,)`` or ``(N, ...)`` actions, a tensor or anything that can become an array.
         """
         whole = actions.cpu().numpy() if isinstance(actions, torch.Tensor) else actions
-        observation, rewards, *ends, info = super().step(whole)
+        observation, rewards, *ends, info = super().step(whole if self._scaling is None else whole_sets(self, whole))
         ended, truncated = (torch.as_tensor(flags, device=self._episodes.device) for flags in ends)
         return observation, self._episodes.tensor(rewards), ended, truncated, self._in_tensors(info)
 
