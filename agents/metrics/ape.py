@@ -28,6 +28,8 @@ class ParetoState(State):
     level: float  # C^g(log(K (K - 1) D / (2 delta)) / 2)
     signs: Vector  # of each metric: 1 where means are to be large, -1 where small
     accepted: Vector  # 1: the arm is in the set
+    logs: Vector  # log(4 + log T) of each arm
+    parts: Vector  # 1 / T
 
 
 def lead(e: Episode, w: ParetoState, i: int, j: int) -> float:
@@ -38,33 +40,28 @@ def lead(e: Episode, w: ParetoState, i: int, j: int) -> float:
     return most
 
 
-def width(e: Episode, s: ParetoState, w: ParetoState, i: int, j: int) -> float:
+def width(s: ParetoState, w: ParetoState, i: int, j: int) -> float:
     """Return beta_ij, which differences of arms i and j differ by from those of their true means, at most."""
-    one, other = e.pulls[i * w.signs.size], e.pulls[j * w.signs.size]
-    log = math.log(4.0 + math.log(one)) + math.log(4.0 + math.log(other))
-    return 2.0 * s.sigma * math.sqrt((s.level + log) * (1.0 / one + 1.0 / other))
+    return 2.0 * s.sigma * math.sqrt((s.level + (w.logs[i] + w.logs[j])) * (w.parts[i] + w.parts[j]))
 
 
-def least_lead(e: Episode, s: ParetoState, w: ParetoState, i: int, sign: float) -> tuple[float, int]:
-    """Return the least M(i, j) + sign * beta_ij over all other arms j that are not dropped, and that arm."""
-    least, rival = np.inf, -1
+def look(e: Episode, w: ParetoState) -> None:
+    """Set what widths are computed from."""
+    for i in range(w.accepted.size):
+        pulls = e.pulls[i * w.signs.size]
+        w.logs[i], w.parts[i] = math.log(4.0 + math.log(pulls)), 1.0 / pulls
+
+
+def least_leads(e: Episode, s: ParetoState, w: ParetoState, i: int) -> tuple[float, float, int]:
+    """Return the least M(i, j) - beta_ij and M(i, j) + beta_ij over other arms j not dropped, and j of the former."""
+    lower, upper, rival = np.inf, np.inf, -1
     for j in range(w.accepted.size):
         if j != i and e.active[j * w.signs.size] == 1:
-            bound = lead(e, w, i, j) + sign * width(e, s, w, i, j)
-            if bound < least:
-                least, rival = bound, j
-    return least, rival
-
-
-def most_promising(e: Episode, s: ParetoState, w: ParetoState) -> tuple[float, int]:
-    """Return the largest upper bound of the arms that are not surely in the set, and the arm (-1: there is none)."""
-    most, arm = -np.inf, -1
-    for i in range(w.accepted.size):
-        if least_lead(e, s, w, i, -1.0)[0] <= 0.0:
-            upper = least_lead(e, s, w, i, 1.0)[0]
-            if arm < 0 or upper > most:
-                most, arm = upper, i
-    return most, arm
+            mean, reach = lead(e, w, i, j), width(s, w, i, j)
+            upper = min(upper, mean + reach)
+            if mean - reach < lower:
+                lower, rival = mean - reach, j
+    return lower, upper, rival
 
 
 def arm_or_rival(e: Episode, s: ParetoState, w: ParetoState, rng: np.random.Generator) -> int:
@@ -72,10 +69,14 @@ def arm_or_rival(e: Episode, s: ParetoState, w: ParetoState, rng: np.random.Gene
 
     If each arm is surely in the set or surely dominated, the episode ends.
     """
-    most, arm = most_promising(e, s, w)
+    look(e, w)
+    most, arm, rival = -np.inf, -1, -1
+    for i in range(w.accepted.size):
+        lower, upper, other = least_leads(e, s, w, i)
+        if lower <= 0.0 and (arm < 0 or upper > most):
+            most, arm, rival = upper, i, other
     if most < 0.0:
         return STOP
-    rival = least_lead(e, s, w, arm, -1.0)[1]
     first, second = arm * w.signs.size, rival * w.signs.size
     return first if e.pulls[first] <= e.pulls[second] else second
 
@@ -85,18 +86,19 @@ def accept_and_drop(e: Episode, s: ParetoState, w: ParetoState, rng: np.random.G
     d, arms = w.signs.size, w.accepted.size
     for cell in range(e.num_arms):  # pulls of the first metric are pulls of all
         e.active[cell] = int(cell % d == 0 and e.active[cell] == 1)
+    look(e, w)
     lower, upper = np.full(arms, np.inf), np.full(arms, np.inf)
     for i in range(arms):
-        upper[i] = least_lead(e, s, w, i, 1.0)[0]
+        upper[i] = least_leads(e, s, w, i)[1]
     for i in range(arms):
         e.active[i * d] = int(e.active[i * d] == 1 and upper[i] >= 0.0)
     for i in range(arms):
-        lower[i] = least_lead(e, s, w, i, -1.0)[0]
+        lower[i] = least_leads(e, s, w, i)[0]
     for j in range(arms):
         needed = lower[j] < 0.0
         for i in range(arms):
             if e.active[i * d] == 1 and lower[i] < 0.0:
-                needed = needed or lead(e, w, i, j) <= width(e, s, w, i, j)
+                needed = needed or lead(e, w, i, j) <= width(s, w, i, j)
         if e.active[j * d] == 1 and not needed:
             w.accepted[j] = 1.0
     for i in range(arms):
@@ -146,7 +148,7 @@ class APE(SequentialAgent):
             "sigma": real(self.sigma, f"sigma of {self.name}", above=0.0),
             "level": gaussian_c(math.log(pairs / delta) / 2.0),
             "signs": np.array(task.numbers(self.num_arms)[1 : 1 + task.metrics]),
-            "accepted": np.zeros(arms),
+            **{name: np.zeros(arms) for name in ("accepted", "logs", "parts")},
         }
 
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
