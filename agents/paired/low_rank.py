@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.agents.paired.rounds import BoolArray, QueueAgent
+from bai_gym.agents.paired.rounds import QueueAgent
 from bai_gym.agents.parameters import NotNegative
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Outcome, States
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.statistics import BoolArray, FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import integer, real
 
 __all__ = ["UCBELRF"]

@@ -11,7 +11,7 @@ from scipy.special import betainc, betaln
 from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.stopping import confidence_note
-from bai_gym.agents.paired.rounds import BoolArray, RaceAgent, RoundState
+from bai_gym.agents.paired.rounds import RaceAgent, RoundState
 from bai_gym.agents.parameters import Probability
 from bai_gym.agents.tools.mixtures import log_student
 from bai_gym.bandits import Bandit
@@ -19,7 +19,7 @@ from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.sampling import PerArm, States, Vector
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import BoolArray, FloatArray, IntArray
 from bai_gym.validation import integer
 
 __all__ = ["PairedRace", "log_evidence"]

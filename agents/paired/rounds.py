@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
@@ -19,11 +18,9 @@ from bai_gym.agents.tools.batches import BatchState, are_looks, batch_size_of
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, States
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.statistics import BoolArray, FloatArray, IntArray, Statistics
 
 __all__ = ["History", "QueueAgent", "RaceAgent", "RoundState", "pull_in_turn"]
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 class RoundState(BatchState):

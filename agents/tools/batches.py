@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bai_gym.sampling import Episode, State, States
-from bai_gym.statistics import IntArray
+from bai_gym.statistics import BoolArray, IntArray
 from bai_gym.validation import integer
 
 __all__ = ["BatchState", "are_looks", "batch_size_of", "is_look"]
@@ -29,7 +28,7 @@ def is_look(e: Episode, s: BatchState) -> bool:
     return True
 
 
-def are_looks(rows: IntArray, states: States, made: IntArray) -> npt.NDArray[np.bool_]:
+def are_looks(rows: IntArray, states: States, made: IntArray) -> BoolArray:
     """Return :func:`is_look` of ``(m,)`` episodes that wait, of the states of all, after ``(m,)`` pulls."""
     size, looked = states["batch_size"][rows], states["looked"][rows]
     is_look = (made // size != looked // size) | (made == looked)

@@ -7,9 +7,9 @@ the complexity is infinite and the bound is trivial, at least 1.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bai_gym.statistics import FloatArray
+from bai_gym.statistics import BoolArray, FloatArray
 from bai_gym.theory.complexity import (
     best_arm_h1,
     best_arm_h2,
@@ -29,8 +29,6 @@ __all__ = [
     "ugapec_bound",
     "ugapec_sample_complexity",
 ]
-
-BoolArray = NDArray[np.bool_]
 
 
 def successive_rejects_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
