@@ -12,7 +12,7 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.bounds import gape_fast
-from bai_gym.agents.parameters import NotNegative
+from bai_gym.agents.parameters import NotNegative, Oracle, Positive
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.ranges import ORACLE, bound_or_oracle, complexity_and_range, reward_bounds
 from bai_gym.agents.tools.scanning import arm_of_largest
@@ -123,7 +123,7 @@ class GapE(SequentialAgent):
     Knows the complexity H, and the range of the rewards if ``b`` is the oracle's.
     """
 
-    b: float | str | None = None
+    b: Positive | Oracle | None = None
     scale: NotNegative = 1.0
     rescaled: bool = True
     b_in_complexity: bool = True
@@ -186,7 +186,7 @@ class AGapE(SequentialAgent):
     Knows the range of the rewards if ``b`` is the oracle's.
     """
 
-    b: float | str | None = None
+    b: Positive | Oracle | None = None
     scale: NotNegative = 1.0
 
     name = "A-GapE"

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from bai_gym.agents.bounds.ugape_fast import TIED, Cache, fast_complexity, select_untied, upper
-from bai_gym.agents.parameters import Count, NotNegative, Positive, Probability
+from bai_gym.agents.parameters import Count, NotNegative, Oracle, Positive, Probability
 from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.ranges import (
     ORACLE,
@@ -198,7 +198,7 @@ class UGapEb(SetAgent):
     """
 
     scale: NotNegative = 1.0
-    b: float | str = ORACLE
+    b: Positive | Oracle = ORACLE
     output: Literal["best", "last"] = "best"
 
     name = "UGapEb"
@@ -231,7 +231,7 @@ class AUGapEb(SetAgent):
     """
 
     scale: NotNegative = 1.0
-    b: float | None = None
+    b: Positive | None = None
     refresh: Count | None = None
 
     name = "A-UGapEb"
@@ -267,11 +267,11 @@ class UGapEc(SetAgent):
     """
 
     delta: Probability = 0.1
-    b: float | None = None
-    sigma: float | None = None
+    b: Positive | None = None
+    sigma: Positive | None = None
     c: Positive = 0.5
-    threshold: str = "mixture"
-    batch_size: int = 1
+    threshold: Literal["mixture", "paper"] = "mixture"
+    batch_size: Count = 1
 
     name = "UGapEc"
     stops = True
@@ -290,9 +290,9 @@ class UGapEcV(SetAgent):
     """
 
     delta: Probability = 0.1
-    b: float | None = None
+    b: Positive | None = None
     c: Positive = 1.0
-    batch_size: int = 1
+    batch_size: Count = 1
 
     name = "UGapEc-V"
     stops = True

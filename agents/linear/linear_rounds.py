@@ -21,7 +21,7 @@ from bai_gym.agents.linear.least_squares import span_coordinates
 from bai_gym.agents.linear.linear_confidence import best_estimate, check_best_arm, linear_notes
 from bai_gym.agents.linear.linear_models import candidate_combinations, noise_deviation, shared_features
 from bai_gym.agents.linear.lockstep import grouped
-from bai_gym.agents.parameters import Count, Probability
+from bai_gym.agents.parameters import Count, Oracle, Positive, Probability
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.ranges import ORACLE, sigma_or_oracle, variances_if_oracle
 from bai_gym.bandits import Bandit
@@ -78,7 +78,7 @@ class LinearRoundsAgent(Agent):
     """
 
     delta: Probability = 0.1
-    sigma: float | str | None = None
+    sigma: Positive | Oracle | None = None
 
     stops = True
     needs_features = True

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from bai_gym.sampling import Episode, State, States
 from bai_gym.statistics import BoolArray, IntArray
-from bai_gym.validation import integer
 
-__all__ = ["BatchState", "are_looks", "batch_size_of", "is_look"]
+__all__ = ["BatchState", "are_looks", "is_look"]
 
 
 class BatchState(State):
@@ -34,8 +31,3 @@ def are_looks(rows: IntArray, states: States, made: IntArray) -> BoolArray:
     is_look = (made // size != looked // size) | (made == looked)
     states["looked"][rows] = np.where(is_look, made, looked)
     return np.asarray(is_look)
-
-
-def batch_size_of(agent: Any) -> int:
-    """Return the agent's ``batch_size``, checked."""
-    return integer(agent.batch_size, f"batch_size of {agent.name}", least=1)
