@@ -37,8 +37,8 @@ from bai_gym.agents.tools.variances import floored
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
-from bai_gym.sampling import Episode, Outcome, PerArm, Rule
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.sampling import Episode, Outcome, PerArm, Rule, Values
+from bai_gym.statistics import IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm
 
 __all__ = ["TS", "TTTS"]
@@ -165,9 +165,9 @@ def posterior_mean(pulls: float, mean: float, variance: float, s: ScreenedState)
     return (pulls * mean + 1.0) / (pulls + 2.0) if s.family == BERNOULLI else mean
 
 
-def initial_values(agent: TS | TTTS) -> dict[str, FloatArray | float]:
+def initial_values(agent: TS | TTTS) -> Values:
     """Return the values of the state at the start, having checked the parameters of the posterior."""
-    values: dict[str, FloatArray | float] = {"family": POSTERIORS.index(agent.setting("posterior"))}
+    values: Values = {"family": POSTERIORS.index(agent.setting("posterior"))}
     if (sigma := agent.setting("sigma")) is not None:
         values["variances"] = min(max(float(sigma) ** 2, 1e-300), 1e300)
     return values if agent.plain or type(agent.task) is not BestArm else {**values, **screening(agent.num_arms)}

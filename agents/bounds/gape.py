@@ -18,7 +18,7 @@ from bai_gym.agents.tools.ranges import ORACLE, bound_or_oracle, complexity_and_
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.agents.tools.widths import WidthState, width
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, PerArm, Rule
+from bai_gym.sampling import Episode, PerArm, Rule, Values
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, BestOfEach
 from bai_gym.theory import gape_complexity, gape_v_complexity
@@ -83,7 +83,7 @@ def rescaling(constant: float, num_arms: int, rescaled: bool) -> float:
     return constant / (4.0 * math.log2(num_arms)) if rescaled else 1.0
 
 
-def initial_values(agent: GapE | AGapE, a: FloatArray | float) -> dict[str, FloatArray | float]:
+def initial_values(agent: GapE | AGapE, a: FloatArray | float) -> Values:
     """Return the values of the state at the start."""
     return {"a": a, "b": agent.bound, "aware": agent.uses_variances, "bandits": agent.task.num_bandits}
 

@@ -28,7 +28,7 @@ from bai_gym.agents.tools.ranges import (
 from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, rivals, smallest
 from bai_gym.agents.tools.widths import IntervalState, WidthState, interval_width, pool_unknown, width
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Rule, Vector
+from bai_gym.sampling import STOP, Episode, Rule, Values, Vector
 from bai_gym.statistics import FloatArray
 from bai_gym.theory import ugape_complexity, ugape_v_complexity
 
@@ -116,7 +116,7 @@ ADAPTIVE = Rule(choose=select_arm, refresh=estimate_complexity, state=UGapEState
 UNTIL_ACCURATE = Rule(choose=select_until_accurate, state=UGapEState)
 
 
-def shared_values(agent: SetAgent, b: FloatArray | float) -> dict[str, FloatArray | float]:
+def shared_values(agent: SetAgent, b: FloatArray | float) -> Values:
     """Return the values that the states of all forms have at the start."""
     order = np.zeros(agent.task.m + 1)
     return {**agent.task_values(), "b": b, "aware": agent.uses_variances, "order": order}

@@ -31,8 +31,8 @@ from bai_gym.agents.tools.variances import (
 from bai_gym.bandits import Bandit
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Outcome, PerArm, Rule, Sequential, Vector
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics
+from bai_gym.sampling import Episode, Outcome, PerArm, Rule, Sequential, Values, Vector
+from bai_gym.statistics import ROUNDING, IntArray, Statistics
 from bai_gym.theory import rinott_constant
 
 __all__ = ["KN", "Rinott"]
@@ -160,7 +160,7 @@ class IndifferenceAgent(SequentialAgent):
             raise ParameterError(f"delta of {self.name} must be below {guess:g}, that of a guess, not {self.delta:g}")
         super().reset(info, rng)
 
-    def zone_values(self, square: float) -> dict[str, FloatArray | float]:
+    def zone_values(self, square: float) -> Values:
         """Return the values of the state, with the square of the constant h."""
         own = {"square": square, "estimate": variance_estimate(self), "batch_size": self.batch_size}
         return {"zone": self.indifference, "remaining": self.num_arms, **own}

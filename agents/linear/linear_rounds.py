@@ -30,7 +30,7 @@ from bai_gym.linear.designs import MinimaxDesign, minimax_design, pair_design, r
 from bai_gym.linear.tasks import BestCandidate
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
-from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, State, States
+from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, State, States, Values
 from bai_gym.statistics import AnyArray, BoolArray, FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm
 
@@ -123,7 +123,7 @@ class LinearRoundsAgent(Agent):
         chosen = self.conclude(outcome)
         return chosen if self._different is None else self._different[chosen]
 
-    def initial_values(self) -> dict[str, FloatArray | float]:
+    def initial_values(self) -> Values:
         """Return what the state begins with."""
         return {}
 

@@ -20,7 +20,7 @@ from bai_gym.agents.tools.batches import BatchState
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms
 from bai_gym.agents.tools.ranges import range_assumptions, range_of
 from bai_gym.bandits import Bandit
-from bai_gym.sampling import TO_FIRST, Engine, Episode, PerArm, Vector
+from bai_gym.sampling import TO_FIRST, Engine, Episode, PerArm, Values, Vector
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks import BestArm, BestOfEach, TopM
 
@@ -71,15 +71,15 @@ class SetAgent(SequentialAgent):
     tasks = frozenset({BestArm.name, TopM.name, BestOfEach.name})
     anytime = False  # the set depends on the rule, too
 
-    def task_values(self) -> dict[str, FloatArray | float]:
+    def task_values(self) -> Values:
         """Return the values of the state that the task gives."""
         m, bandits = self.task.m, self.task.num_bandits
         sets = np.zeros(m * bandits)
         return {"epsilon": self.task.epsilon, "m": m, "bandits": bandits, "sets": sets, "kept": sets}
 
-    def stopping_values(self: Any) -> dict[str, FloatArray | float]:
+    def stopping_values(self: Any) -> Values:
         """Return the values of the state by which an agent stops: of its batch size and, if there is one, threshold."""
-        values: dict[str, FloatArray | float] = {"batch_size": self.batch_size}
+        values: Values = {"batch_size": self.batch_size}
         threshold = getattr(self, "threshold", None)
         if threshold is not None:
             values["mixed"] = threshold == "mixture"

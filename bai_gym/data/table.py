@@ -24,13 +24,16 @@ from bai_gym.data.csv_file import first_line, listing, read_text, require_column
 from bai_gym.errors import DataError, MissingDataError, ParameterError
 from bai_gym.rewards import OTHER_KIND, REAL, Rewards
 from bai_gym.statistics import AnyArray, FloatArray, IntArray
-from bai_gym.validation import LARGEST, REWARD, choice, file_path, integer
+from bai_gym.validation import LARGEST, REWARD, AnyPath, choice, file_path, integer
 
 __all__ = ["ArmSamples", "read_names", "read_scores", "read_table"]
 
 _ONE, _ZERO = ("true", "yes"), ("false", "no")  # words for the rewards 1 and 0
 _MISSING = ("", "na", "n/a", "nan", "none", "null")  # words for a reward that is missing
 _DROP = "; missing='drop' leaves out rows without a value"
+
+Source = AnyPath | Mapping[str, Iterable[Any]]
+"""A file of a table, or the table itself, by column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +82,7 @@ class ArmSamples:
 
 
 def read_table(
-    path: str | os.PathLike[str] | Mapping[str, Iterable[Any]],
+    path: Source,
     *,
     arm_column: str,
     reward_column: str,
@@ -177,7 +180,7 @@ def read_table(
 
 
 def read_scores(
-    path: str | os.PathLike[str] | Mapping[str, Iterable[Any]],
+    path: Source,
     *,
     question_column: str | None = None,
     separator: str | None = None,
@@ -241,7 +244,7 @@ def read_scores(
     return ArmSamples(names, np.concatenate(parts), offsets, dropped, np.concatenate(items))
 
 
-def read_names(path: str | os.PathLike[str] | Mapping[str, Iterable[Any]], columns: Sequence[str]) -> AnyArray:
+def read_names(path: Source, columns: Sequence[str]) -> AnyArray:
     """Read columns of names, ``(R, C)``; a row without a name is an error.
 
     Args:
@@ -257,7 +260,7 @@ def read_names(path: str | os.PathLike[str] | Mapping[str, Iterable[Any]], colum
 
 
 def _read(
-    source: str | os.PathLike[str] | Mapping[str, Iterable[Any]],
+    source: Source,
     columns: tuple[str, ...] | None,
     separator: str | None,
     rows: str,

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import warnings
 import zlib
 from collections import OrderedDict
@@ -35,7 +34,7 @@ from bai_gym.data.locate import cache_directory
 from bai_gym.datasets.ratings import Ratings, read_ratings
 from bai_gym.errors import DataError, MissingDataError
 from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.validation import integer, real
+from bai_gym.validation import AnyPath, integer, real
 
 __all__ = ["CompletedRatings", "Factors", "complete", "completed", "factorize"]
 
@@ -186,7 +185,7 @@ def factorize(
 
 
 def completed(
-    source: Ratings | str | os.PathLike[str],
+    source: Ratings | AnyPath,
     *,
     rank: int = 5,
     regularization: float = 0.1,

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from pyarrow import csv
 
 from bai_gym.errors import DataError, MissingDataError
 from bai_gym.statistics import IntArray
+from bai_gym.validation import AnyPath
 
 __all__ = ["Ratings", "read_ratings"]
 
@@ -83,7 +83,7 @@ class Ratings:
         return len(self.values)
 
 
-def read_ratings(path: str | os.PathLike[str]) -> Ratings:
+def read_ratings(path: AnyPath) -> Ratings:
     """Read a file of ratings in a MovieLens format, in the order of its lines.
 
     Args:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent import futures
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -18,7 +17,7 @@ from bai_gym.live.items import check_items
 from bai_gym.live.study import PendingPull, Study
 from bai_gym.live.terminal import Terminal
 from bai_gym.rewards import Rewards
-from bai_gym.validation import integer
+from bai_gym.validation import AnyPath, integer
 from bai_gym.wings import hook
 
 __all__ = ["identify"]
@@ -47,7 +46,7 @@ def identify(
     retries: int | None = None,
     worst: float | Mapping[str, float] | None = None,
     run_in: str | futures.Executor = "auto",
-    journal: str | os.PathLike[str] | None = None,
+    journal: AnyPath | None = None,
     progress: bool = True,
 ) -> Identification:
     """Find the best of several alternatives by a fixed number of noisy experiments.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from bai_gym.live.evidence import Identification
 from bai_gym.live.storage import read_log
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import Statistics
+from bai_gym.validation import AnyPath
 from bai_gym.wings import hook
 
 __all__ = ["Overview"]
@@ -47,7 +47,7 @@ class Overview:
     found: Identification | None
 
     @classmethod
-    def of(cls, place: str | os.PathLike[str], name: str | None = None) -> Overview:
+    def of(cls, place: AnyPath, name: str | None = None) -> Overview:
         """Read the journal of a study, or its log in a database.
 
         Args:

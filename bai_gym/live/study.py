@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,7 +29,7 @@ from bai_gym.live.items import Items
 from bai_gym.live.replay import State
 from bai_gym.live.storage import open_log
 from bai_gym.rewards import Rewards
-from bai_gym.validation import LARGEST, flag, integer, real
+from bai_gym.validation import LARGEST, AnyPath, flag, integer, real
 from bai_gym.wings import hook
 
 __all__ = ["PendingPull", "Study"]
@@ -151,7 +150,7 @@ class Study:
         rewards: Rewards | str | None = None,
         items: Iterable[Any] | None = None,
         lease: float | None = None,
-        journal: str | os.PathLike[str] | None = None,
+        journal: AnyPath | None = None,
         storage: str | None = None,
         name: str | None = None,
         exclusive: bool = False,
