@@ -11,7 +11,7 @@ from typing import Any
 from bai_gym.errors import BudgetError, ParameterError, PullError
 from bai_gym.live.evidence import Identification
 from bai_gym.live.executor.executor import Executor
-from bai_gym.live.executor.functions import Outcome
+from bai_gym.live.executor.functions import Outcome, PullFunctions
 from bai_gym.live.experiment import check_names, kind_of
 from bai_gym.live.items import check_items
 from bai_gym.live.study import PendingPull, Study
@@ -24,7 +24,7 @@ __all__ = ["identify"]
 
 
 def identify(
-    pull: Callable[..., Any] | Sequence[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
+    pull: PullFunctions | Mapping[str, Callable[..., Any]],
     num_arms: int | None = None,
     budget: float | None = None,
     agent: Any = "SR",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bai_gym.live.entries import Entry
-from bai_gym.live.estimates import NONE, Pull, statistics_of
+from bai_gym.live.estimates import NONE, Pull, widened
 from bai_gym.live.evidence import Identification
 from bai_gym.live.storage import read_log
 from bai_gym.rewards import Rewards
@@ -106,7 +106,7 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
     if facts["earlier"] is not None:
         pulls, means, variances = (np.array([values]) for values in facts["earlier"])
         earlier = Statistics(pulls.astype(np.int64), means.astype(np.float64), variances.astype(np.float64))
-        earlier = statistics_of(np.array([], np.int64), np.array([]), len(names), earlier)
+        earlier = widened(earlier, len(names))
     spent = None
     if costs is not None:
         known = sum(pull.cost - costs[pull.arm] for pull in log if pull.cost is not None)

@@ -21,7 +21,7 @@ from bai_gym.api import agent_source
 from bai_gym.common.seeding import check_seed
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 from bai_gym.live.entries import Entry, Overtaken
-from bai_gym.live.estimates import Pull, statistics_of
+from bai_gym.live.estimates import Pull, widened
 from bai_gym.live.evidence import Identification
 from bai_gym.live.experiment import Experiment, check_arms, check_matrix, kind_of
 from bai_gym.live.funds import Funds
@@ -345,7 +345,7 @@ class Study:
         experiment = replace(self._experiment, names=names)
         before = experiment.earlier
         if before is not None and added:
-            before = statistics_of(np.array([], np.int64), np.array([]), len(names), before)
+            before = widened(before, len(names))
         found = Identification.of(
             recommendation,
             log,

@@ -13,7 +13,7 @@ from bai_gym.common.budget import TOLERANCE
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import BoolArray, FloatArray
 
-__all__ = ["Snapshot", "headline", "mean_range", "played_means", "reaches", "share"]
+__all__ = ["Snapshot", "headline", "mean_range", "reaches", "share", "shown_means"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -86,7 +86,7 @@ def reaches(snapshot: Snapshot) -> tuple[FloatArray, FloatArray]:
         0 for arms about which nothing can be estimated.
     """
     lower, upper = mean_intervals(snapshot.pulls, snapshot.means, snapshot.variances)
-    _, means = played_means(snapshot)
+    _, means = _played_means(snapshot)
     return np.nan_to_num(np.maximum(means - lower, 0.0)), np.nan_to_num(np.maximum(upper - means, 0.0))
 
 
@@ -102,7 +102,16 @@ def headline(snapshot: Snapshot) -> str:
     return f"phase: done, recommended arm{'s' if len(arms) != 1 else ''} {named or 'none'}{outcome}"
 
 
-def played_means(snapshot: Snapshot) -> tuple[BoolArray, FloatArray]:
+def shown_means(
+    snapshot: Snapshot,
+) -> tuple[BoolArray, FloatArray, FloatArray, FloatArray, tuple[float, float]]:
+    """Return which arms were pulled, their means, how far these reach below and above, and the range of their axis."""
+    played, means = _played_means(snapshot)
+    below, above = reaches(snapshot)
+    return played, means, below, above, mean_range(means, below, above, played)
+
+
+def _played_means(snapshot: Snapshot) -> tuple[BoolArray, FloatArray]:
     """Which arms were pulled, and their means, 0 elsewhere."""
     played = np.asarray(snapshot.pulls) > 0
     return played, np.where(played, np.nan_to_num(np.asarray(snapshot.means, np.float64)), 0.0)
