@@ -144,7 +144,7 @@ class Rewards:
         return None if inside.all() else f"a reward of {rewards[~inside][0]:.6g} is not {self}; {OTHER_KIND}"
 
 
-_BOUNDS: dict[str, tuple[float, float]] = {"binary": (0.0, 1.0), "counts": (0.0, np.inf), "real": (-np.inf, np.inf)}
+_BOUNDS = {"binary": (0.0, 1.0), "counts": (0.0, np.inf), "real": (-np.inf, np.inf)}
 
 BINARY = Rewards("binary")
 COUNTS = Rewards("counts")

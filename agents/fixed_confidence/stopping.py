@@ -86,7 +86,7 @@ __all__ = [
 ]
 
 FAMILIES = ("gaussian", "bernoulli", "student")
-THRESHOLDS: dict[str, tuple[str, ...]] = {
+THRESHOLDS = {
     "gaussian": ("mixture", "kk21-gauss", "kk21", "gk16", "tt-bounded"),
     "bernoulli": ("mixture", "gk16-bernoulli", "kk21", "tt-bounded", "gk16"),
     "student": ("mixture", "student", "gk16"),

@@ -7,8 +7,6 @@ pulls that need not be integers. :func:`round_design` gives a bound on this fact
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -163,7 +161,7 @@ def _up(shares: FloatArray, mass: FloatArray) -> IntArray:
     return np.ceil(shares * mass[:, None] * (1.0 - ROUNDING)).astype(np.int64)
 
 
-_METHODS: dict[str, Callable[[FloatArray, IntArray], IntArray]] = {
+_METHODS = {
     "efficient": _efficient,
     "largest-remainder": _largest_remainder,
 }

@@ -153,7 +153,7 @@ def _bend(z: FloatArray, hazard: FloatArray) -> FloatArray:
     return np.asarray(np.where(z < FAR, 1.0, np.clip(hazard * (z + hazard), 0.0, 1.0)))
 
 
-LINKS: dict[str, Link] = {"identity": Identity(), "logit": Logit(), "probit": Probit(), "log": Log()}
+LINKS = {"identity": Identity(), "logit": Logit(), "probit": Probit(), "log": Log()}
 
 LINK_NAMES = tuple(LINKS)
 """The links of :func:`bai_gym.linear.regression.generalized_linear`."""
