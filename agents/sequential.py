@@ -12,8 +12,8 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import best_recommendation, most_pulled, shuffled_arms, spread_evenly
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Block, Outcome, Rule, Sequential
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.sampling import Block, Outcome, Rule, Sequential, Values
+from bai_gym.statistics import IntArray, Observation, Statistics
 
 __all__ = ["SequentialAgent", "few_pulls", "first_block", "in_random_order", "recommend_best", "recommend_most_pulled"]
 
@@ -75,7 +75,7 @@ class SequentialAgent(Agent):
                 f"{self.name} has no rule: set the class variable `rule` to a bai_gym.sampling.Rule; an agent without "
                 "one derives from Agent, and defines allocate(observation) and recommend(observation)"
             )
-        self.values: dict[str, FloatArray | float] = {}
+        self.values: Values = {}
         super().reset(info, rng)
 
     @override

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any, Never, overload
+from typing import Any, Never, TypedDict, Unpack, overload
 
 import gymnasium as gym
 
@@ -227,43 +227,31 @@ def make_cells(
     return [Cell.of(source, player, budget, seed, path, checkpoints) for budget in pulls for player in players]
 
 
+class Settings(TypedDict, total=False):
+    """The keywords of :func:`evaluate` on which the kind of its result does not depend."""
+
+    budget: float | None
+    runs: int
+    seed: int
+    workers: int
+    executor: Executor | None
+    env_kwargs: Mapping[str, Any] | None
+    out: str | Path | None
+    path: str
+    reuse: bool | None
+    progress: bool | None
+    on_chunk: OnChunk | None
+
+
 @overload
 def evaluate(
-    agent: Any,
-    env: str | BestArmEnv,
-    *,
-    budget: float | None = None,
-    runs: int = 1000,
-    seed: int = 0,
-    workers: int = 1,
-    executor: Executor | None = None,
-    env_kwargs: Mapping[str, Any] | None = None,
-    out: str | Path | None = None,
-    path: str = "auto",
-    checkpoints: None = None,
-    reuse: bool | None = None,
-    progress: bool | None = None,
-    on_chunk: OnChunk | None = None,
+    agent: Any, env: str | BestArmEnv, *, checkpoints: None = None, **settings: Unpack[Settings]
 ) -> Result: ...
 
 
 @overload
 def evaluate(
-    agent: Any,
-    env: str | BestArmEnv,
-    *,
-    budget: float | None = None,
-    runs: int = 1000,
-    seed: int = 0,
-    workers: int = 1,
-    executor: Executor | None = None,
-    env_kwargs: Mapping[str, Any] | None = None,
-    out: str | Path | None = None,
-    path: str = "auto",
-    checkpoints: int | Sequence[int],
-    reuse: bool | None = None,
-    progress: bool | None = None,
-    on_chunk: OnChunk | None = None,
+    agent: Any, env: str | BestArmEnv, *, checkpoints: int | Sequence[int], **settings: Unpack[Settings]
 ) -> Comparison: ...
 
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.errors import ParameterError
-from bai_gym.statistics import FloatArray
+from bai_gym.statistics import BoolArray, FloatArray
 from bai_gym.validation import choice, real, reward
 
 __all__ = ["BINARY", "COUNTS", "OTHER_KIND", "REAL", "UNIT", "Rewards"]
@@ -113,7 +112,7 @@ class Rewards:
             return BINARY
         return UNIT if rewards.min() >= 0.0 and rewards.max() <= 1.0 else REAL
 
-    def contains(self, rewards: FloatArray) -> npt.NDArray[np.bool_]:
+    def contains(self, rewards: FloatArray) -> BoolArray:
         """Return which rewards are of this kind.
 
         Args:
@@ -145,7 +144,7 @@ class Rewards:
         return None if inside.all() else f"a reward of {rewards[~inside][0]:.6g} is not {self}; {OTHER_KIND}"
 
 
-_BOUNDS: dict[str, tuple[float, float]] = {"binary": (0.0, 1.0), "counts": (0.0, np.inf), "real": (-np.inf, np.inf)}
+_BOUNDS = {"binary": (0.0, 1.0), "counts": (0.0, np.inf), "real": (-np.inf, np.inf)}
 
 BINARY = Rewards("binary")
 COUNTS = Rewards("counts")

@@ -15,6 +15,8 @@ import numpy.typing as npt
 
 __all__ = [
     "ROUNDING",
+    "AnyArray",
+    "BoolArray",
     "FloatArray",
     "IntArray",
     "Observation",
@@ -24,14 +26,16 @@ __all__ = [
     "zeros",
 ]
 
+AnyArray = npt.NDArray[Any]
+BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-Observation = Mapping[str, npt.NDArray[Any]]
+Observation = Mapping[str, AnyArray]
 
 ROUNDING = 2.0**-46  # a relative difference this small is rounding: 64 times the spacing of floats near 1
 
 
-def exact_means(means: FloatArray, counts: npt.NDArray[Any] | int, scale: FloatArray) -> FloatArray:
+def exact_means(means: FloatArray, counts: AnyArray | int, scale: FloatArray) -> FloatArray:
     """Return means freed from rounding errors, where the rewards are integers of one sign (0 or 1, ratings).
 
     Where mean x count is within rounding of a multiple of 1/1024, that is taken for the sum of the rewards. This
@@ -72,7 +76,7 @@ class Statistics:
         variances: Unbiased sample variances (divisor: pulls minus one); 0 below two pulls.
     """
 
-    pulls: npt.NDArray[Any]
+    pulls: AnyArray
     means: FloatArray
     variances: FloatArray
 
@@ -122,7 +126,7 @@ class Statistics:
 
     def add(
         self, flat: IntArray | int, rewards: FloatArray | float, *, variances: bool = True
-    ) -> tuple[npt.NDArray[Any], FloatArray, FloatArray]:
+    ) -> tuple[AnyArray, FloatArray, FloatArray]:
         """Add one reward to each of some arms, in place, and return the new statistics of just those.
 
         Args:

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from bai_gym.errors import BaiGymError, ParameterError
 
 __all__ = [
+    "AnyPath",
     "LARGEST",
     "REWARD",
     "ROWS",
@@ -35,6 +36,8 @@ __all__ = [
     "real",
     "reward",
 ]
+
+AnyPath = str | os.PathLike[str]
 
 LARGEST = 1e50
 """Largest magnitude of rewards and means: agents compute fourth powers and products of them, which floats must hold."""
@@ -83,7 +86,7 @@ def real(
     raise _refusal(name, rule or _rule(above, least, most, finite), value, error)
 
 
-def reward(value: object, name: str, *, error: type[BaiGymError] = ParameterError) -> float:
+def reward(value: object, name: str) -> float:
     """Return a reward of at most :data:`LARGEST` in magnitude; True and False count as 1 and 0, as in tables."""
     try:
         is_number = not (isinstance(value, str | bytes) or np.ndim(value) or _hides(value))  # type: ignore[arg-type]
@@ -92,29 +95,29 @@ def reward(value: object, name: str, *, error: type[BaiGymError] = ParameterErro
         number = math.nan
     if abs(number) <= LARGEST:
         return number
-    raise _refusal(name, REWARD, value, error)
+    raise _refusal(name, REWARD, value)
 
 
-def probability(value: object, name: str, *, error: type[BaiGymError] = ParameterError) -> float:
+def probability(value: object, name: str) -> float:
     """Return a number strictly between 0 and 1."""
-    number = real(value, name, finite=False, error=error)
+    number = real(value, name, finite=False)
     if not 0.0 < number < 1.0:
-        raise error(f"{name} must lie strictly between 0 and 1, not {_shown(value)}")
+        raise ParameterError(f"{name} must lie strictly between 0 and 1, not {_shown(value)}")
     return number
 
 
-def choice(value: object, allowed: Collection[str], name: str, *, error: type[BaiGymError] = ParameterError) -> str:
+def choice(value: object, allowed: Collection[str], name: str) -> str:
     """Return one of the allowed words."""
     if isinstance(value, str) and value in allowed:
         return value
     options = [repr(word) for word in allowed]
-    raise _refusal(name, " or ".join(options) if len(options) < 3 else f"one of {', '.join(options)}", value, error)
+    raise _refusal(name, " or ".join(options) if len(options) < 3 else f"one of {', '.join(options)}", value)
 
 
-def flag(value: object, name: str, *, error: type[BaiGymError] = ParameterError) -> bool:
+def flag(value: object, name: str) -> bool:
     """Return True or False; the text ``"False"`` would otherwise count as true."""
     if not isinstance(value, bool | np.bool_):
-        raise _refusal(name, "True or False", value, error)
+        raise _refusal(name, "True or False", value)
     return bool(value)
 
 
@@ -206,7 +209,7 @@ def _limits(above: float | None, least: float | None, most: float | None) -> str
     return "".join(f" {word} {bound:g}" for word, bound in limits.items() if bound is not None)
 
 
-def _refusal(name: str, rule: str, value: object, error: type[BaiGymError]) -> BaiGymError:
+def _refusal(name: str, rule: str, value: object, error: type[BaiGymError] = ParameterError) -> BaiGymError:
     return error(f"{name} must be {rule}, not {_shown(value)}")
 
 

@@ -49,6 +49,14 @@ def every_wing(is_whole: bool) -> None:
         pytest.skip("some wings are not there")
 
 
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Keep the figure in place of writing it."""
+    kept: dict[str, Any] = {}
+    monkeypatch.setattr("bai_gym.report.canvas.write", lambda figure, target: kept.update(figure=figure, target=target))
+    return kept
+
+
 Contents = Callable[[Path], dict[str, bytes]]
 
 

@@ -92,9 +92,6 @@ def test_the_caller_says_which_error(error: type[BaiGymError]) -> None:
     for call in (
         lambda: integer("", "x", error=error),
         lambda: real("", "x", error=error),
-        lambda: probability(2, "x", error=error),
-        lambda: choice("", ("a",), "x", error=error),
-        lambda: flag("", "x", error=error),
         lambda: array("", "x", error=error),
         lambda: array(-1, "x", above=0, error=error),
     ):

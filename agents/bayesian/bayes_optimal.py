@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
@@ -13,7 +12,7 @@ from bai_gym.agents.tools.choosing import largest
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
-from bai_gym.statistics import IntArray
+from bai_gym.statistics import BoolArray, IntArray
 from bai_gym.theory import solve_bayes
 
 __all__ = ["BayesOptimal"]
@@ -83,6 +82,6 @@ class BayesOptimal(Agent):
             successes[arms, rows] += np.rint(rewards).astype(np.int64)
         return self._one_of(self._solution.best_actions(successes, pulls), pulls)
 
-    def _one_of(self, best: npt.NDArray[np.bool_], pulls: IntArray) -> IntArray:
+    def _one_of(self, best: BoolArray, pulls: IntArray) -> IntArray:
         """Return ``(N,)`` one of the best arms ``(K, N)`` of each episode, by the tie rule."""
         return largest(best.T.astype(np.float64), np.ones(self.batch), pulls.T, self.tie, self.rng)

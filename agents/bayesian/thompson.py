@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.bayesian.draws import ScreenedPosteriors, another_winner, screening, update_posteriors, winner
+from bai_gym.agents.parameters import Count, Positive, Probability
 from bai_gym.agents.sequential import SequentialAgent, recommend_most_pulled
 from bai_gym.agents.tools.choosing import best_mean, best_recommendation
 from bai_gym.agents.tools.posteriors import (
@@ -36,10 +37,9 @@ from bai_gym.agents.tools.variances import floored
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
-from bai_gym.sampling import Episode, Outcome, PerArm, Rule
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.sampling import Episode, Outcome, PerArm, Rule, Values
+from bai_gym.statistics import IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm
-from bai_gym.validation import choice, integer, probability, real
 
 __all__ = ["TS", "TTTS"]
 
@@ -165,12 +165,11 @@ def posterior_mean(pulls: float, mean: float, variance: float, s: ScreenedState)
     return (pulls * mean + 1.0) / (pulls + 2.0) if s.family == BERNOULLI else mean
 
 
-def initial_values(agent: TS | TTTS) -> dict[str, FloatArray | float]:
+def initial_values(agent: TS | TTTS) -> Values:
     """Return the values of the state at the start, having checked the parameters of the posterior."""
-    posterior = choice(agent.setting("posterior"), ("student", "bernoulli", "normal"), f"posterior of {agent.name}")
-    values: dict[str, FloatArray | float] = {"family": POSTERIORS.index(posterior)}
+    values: Values = {"family": POSTERIORS.index(agent.setting("posterior"))}
     if (sigma := agent.setting("sigma")) is not None:
-        values["variances"] = min(max(real(sigma, f"sigma of {agent.name}", above=0) ** 2, 1e-300), 1e300)
+        values["variances"] = min(max(float(sigma) ** 2, 1e-300), 1e300)
     return values if agent.plain or type(agent.task) is not BestArm else {**values, **screening(agent.num_arms)}
 
 
@@ -193,8 +192,8 @@ class TS(SequentialAgent):
             rewards, the largest that they can have; for others 0.5.
     """
 
-    posterior: str | None = None
-    sigma: float | None = None
+    posterior: Literal["student", "bernoulli", "normal"] | None = None
+    sigma: Positive | None = None
 
     name = "TS"
     rule = Rule(choose=thompson_sampling, stops=has_other_reward, state=ThompsonState)
@@ -259,10 +258,10 @@ class TTTS(SequentialAgent):
         sigma: Standard deviation of the rewards for ``"normal"``, positive, or None (default), see :class:`TS`.
     """
 
-    posterior: str | None = None
-    sigma: float | None = None
-    beta: float = 0.5
-    tries: int = 100
+    posterior: Literal["student", "bernoulli", "normal"] | None = None
+    sigma: Positive | None = None
+    beta: Probability = 0.5
+    tries: Count = 100
 
     name = "TTTS"
     rule = Rule(choose=top_two, stops=has_other_reward, state=ThompsonState)
@@ -279,8 +278,6 @@ class TTTS(SequentialAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        probability(self.beta, f"beta of {self.name}")
-        integer(self.tries, f"tries of {self.name}", least=1)
         self.values = {**initial_values(self), "beta": self.beta, "tries": self.tries}
         if type(self.task) is not BestArm:
             self.values |= {**contrast_values(self.task, self.num_arms, self.batch, self.tie, self.rng), "beta": 0.0}

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.agents.parameters import Positive
+from bai_gym.agents.parameters import Positive, Probability
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import check_memory
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, State, Vector
-from bai_gym.validation import probability
 
 __all__ = ["EBTCEps"]
 
@@ -62,7 +62,7 @@ class EBTCEps(SequentialAgent):
     """
 
     epsilon: Positive = 0.1
-    beta: float | str = 0.5
+    beta: Probability | Literal["ids"] = 0.5
 
     name = "EB-TC-eps"
     uses_variances = False
@@ -72,7 +72,5 @@ class EBTCEps(SequentialAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and the memory for all pairs of arms, and set the parameters of the rule."""
         check_memory(self.num_arms, 8 * self.batch, "num_arms", ParameterError, power=2)
-        if isinstance(self.beta, str) and self.beta != "ids":
-            raise ParameterError(f"beta of {self.name} must be 'ids' or a number in (0, 1), not {self.beta!r}")
-        beta = 0.0 if isinstance(self.beta, str) else probability(self.beta, f"beta of {self.name}")
+        beta = 0.0 if isinstance(self.beta, str) else self.beta
         self.values = {"epsilon": self.epsilon, "beta": beta, "due": np.zeros(self.num_arms**2)}

@@ -12,13 +12,13 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.bounds import gape_fast
-from bai_gym.agents.parameters import NotNegative
+from bai_gym.agents.parameters import NotNegative, Oracle, Positive
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.ranges import ORACLE, bound_or_oracle, complexity_and_range, reward_bounds
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.agents.tools.widths import WidthState, width
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, PerArm, Rule
+from bai_gym.sampling import Episode, PerArm, Rule, Values
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, BestOfEach
 from bai_gym.theory import gape_complexity, gape_v_complexity
@@ -83,7 +83,7 @@ def rescaling(constant: float, num_arms: int, rescaled: bool) -> float:
     return constant / (4.0 * math.log2(num_arms)) if rescaled else 1.0
 
 
-def initial_values(agent: GapE | AGapE, a: FloatArray | float) -> dict[str, FloatArray | float]:
+def initial_values(agent: GapE | AGapE, a: FloatArray | float) -> Values:
     """Return the values of the state at the start."""
     return {"a": a, "b": agent.bound, "aware": agent.uses_variances, "bandits": agent.task.num_bandits}
 
@@ -123,7 +123,7 @@ class GapE(SequentialAgent):
     Knows the complexity H, and the range of the rewards if ``b`` is the oracle's.
     """
 
-    b: float | str | None = None
+    b: Positive | Oracle | None = None
     scale: NotNegative = 1.0
     rescaled: bool = True
     b_in_complexity: bool = True
@@ -186,7 +186,7 @@ class AGapE(SequentialAgent):
     Knows the range of the rewards if ``b`` is the oracle's.
     """
 
-    b: float | str | None = None
+    b: Positive | Oracle | None = None
     scale: NotNegative = 1.0
 
     name = "A-GapE"

@@ -8,21 +8,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bai_gym.agents.base import Agent
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Request, Sequential, execute
-from bai_gym.statistics import IntArray, Statistics
+from bai_gym.statistics import BoolArray, IntArray, Statistics
 
 __all__ = ["inner_run"]
-
-Bools = npt.NDArray[np.bool_]
 
 
 def inner_run(
     agent: Agent, info: ProblemInfo, cap: int, rng: np.random.Generator
-) -> Generator[Request, Any, tuple[IntArray, Bools]]:
+) -> Generator[Request, Any, tuple[IntArray, BoolArray]]:
     """Play an agent that may stop by itself, as a part of another agent's plan.
 
     Args:
@@ -40,7 +37,7 @@ def inner_run(
     agent.reset(info, rng)
     left = np.full((info.batch, 1), cap, np.int64)
     seen = {"pulls": own.pulls, "means": own.means, "variances": own.variances, "remaining": left}
-    stopped: Bools = np.zeros(info.batch, bool)
+    stopped: BoolArray = np.zeros(info.batch, bool)
 
     def play(request: Request) -> Generator[Request, Any, Any]:
         nonlocal left, stopped

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.agents.parameters import Positive
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import largest, shuffled_arms
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
 from bai_gym.sampling import Episode, PerArm, Rule, State
 from bai_gym.statistics import IntArray, Observation, Statistics
-from bai_gym.validation import real
 
 __all__ = ["OSE", "PROSE"]
 
@@ -92,8 +92,8 @@ class OSE(SequentialAgent):
             for others 1.
     """
 
-    beta: float = 10.0
-    sigma: float | None = None
+    beta: Positive = 10.0
+    sigma: Positive | None = None
 
     name: ClassVar[str] = "OSE"
     uses_variances: ClassVar[bool] = False
@@ -111,8 +111,7 @@ class OSE(SequentialAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        beta, sigma = (real(self.setting(name), f"{name} of {self.name}", above=0) for name in ("beta", "sigma"))
-        self.width = sigma * beta**0.5
+        self.width = self.setting("sigma") * self.beta**0.5
         order = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         self.values = {"width": self.width, "order": order.astype(np.float64)}
 
@@ -139,7 +138,7 @@ class PROSE(OSE):
         gamma: Q is the quantile function of Beta(gamma, 1); default 1. The larger, the closer to UCB.
     """
 
-    gamma: float = 1.0
+    gamma: Positive = 1.0
 
     name: ClassVar[str] = "PROSE"
     rule: ClassVar[Rule] = Rule(choose=pull_in_next_scope, state=ScopeState)
@@ -147,4 +146,4 @@ class PROSE(OSE):
     @override
     def begin(self, info: ProblemInfo) -> None:
         super().begin(info)
-        self.values["power"] = 1.0 / real(self.gamma, f"gamma of {self.name}", above=0)
+        self.values["power"] = 1.0 / self.gamma

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.agents.parameters import Positive
 from bai_gym.agents.sequential import SequentialAgent, recommend_most_pulled
 from bai_gym.agents.tools.ranges import range_choice, range_of
 from bai_gym.agents.tools.scanning import arm_of_largest
@@ -47,7 +48,7 @@ class UCB1(SequentialAgent):
             rewards; for others 1.
     """
 
-    b: float | None = None
+    b: Positive | None = None
 
     name = "UCB1"
     uses_variances = False

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.agents.parameters import Positive
+from bai_gym.agents.parameters import NotNegative, Oracle, Positive
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.ranges import ORACLE, range_choice, range_of, reward_bounds
 from bai_gym.agents.tools.rejects import phase_ends
@@ -17,7 +18,6 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, Episode, PerArm, Rule, State, Vector
 from bai_gym.statistics import ROUNDING, FloatArray
 from bai_gym.theory import best_arm_h1
-from bai_gym.validation import real
 
 __all__ = ["UCBE", "AdaptiveUCBE"]
 
@@ -55,8 +55,8 @@ class UCBE(SequentialAgent):
     """
 
     c: Positive = 1.0
-    a: float | str | None = None
-    b: float | str = ORACLE
+    a: NotNegative | Literal["theory"] | None = None
+    b: Positive | Oracle = ORACLE
 
     name = "UCB-E"
     uses_variances = False
@@ -81,8 +81,7 @@ class UCBE(SequentialAgent):
             raise ParameterError(f"c of {self.name} has no effect where a is given: leave one of them out")
         if self.a == "theory":
             return (25.0 / 36.0) * max(self.budget - self.num_arms, 0) / best_arm_h1(info.means)
-        a = real(self.a, f"a of {self.name}", least=0, rule="None, 'theory' or a number of at least 0")
-        return np.full(self.batch, a)
+        return np.full(self.batch, float(self.a))
 
 
 class AdaptiveState(UCBEState):
@@ -142,7 +141,7 @@ class AdaptiveUCBE(SequentialAgent):
     """
 
     c: Positive = 1.0
-    b: float | None = None
+    b: Positive | None = None
 
     name = "A-UCB-E"
     uses_variances = False

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from bai_gym.agents.bounds.ugape_fast import TIED, Cache, fast_complexity, select_untied, upper
-from bai_gym.agents.parameters import Count, NotNegative, Positive, Probability
+from bai_gym.agents.parameters import Count, NotNegative, Oracle, Positive, Probability
 from bai_gym.agents.tools.batches import is_look
 from bai_gym.agents.tools.ranges import (
     ORACLE,
@@ -28,7 +28,7 @@ from bai_gym.agents.tools.ranges import (
 from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, rivals, smallest
 from bai_gym.agents.tools.widths import IntervalState, WidthState, interval_width, pool_unknown, width
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Rule, Vector
+from bai_gym.sampling import STOP, Episode, Rule, Values, Vector
 from bai_gym.statistics import FloatArray
 from bai_gym.theory import ugape_complexity, ugape_v_complexity
 
@@ -116,7 +116,7 @@ ADAPTIVE = Rule(choose=select_arm, refresh=estimate_complexity, state=UGapEState
 UNTIL_ACCURATE = Rule(choose=select_until_accurate, state=UGapEState)
 
 
-def shared_values(agent: SetAgent, b: FloatArray | float) -> dict[str, FloatArray | float]:
+def shared_values(agent: SetAgent, b: FloatArray | float) -> Values:
     """Return the values that the states of all forms have at the start."""
     order = np.zeros(agent.task.m + 1)
     return {**agent.task_values(), "b": b, "aware": agent.uses_variances, "order": order}
@@ -198,7 +198,7 @@ class UGapEb(SetAgent):
     """
 
     scale: NotNegative = 1.0
-    b: float | str = ORACLE
+    b: Positive | Oracle = ORACLE
     output: Literal["best", "last"] = "best"
 
     name = "UGapEb"
@@ -231,7 +231,7 @@ class AUGapEb(SetAgent):
     """
 
     scale: NotNegative = 1.0
-    b: float | None = None
+    b: Positive | None = None
     refresh: Count | None = None
 
     name = "A-UGapEb"
@@ -267,11 +267,11 @@ class UGapEc(SetAgent):
     """
 
     delta: Probability = 0.1
-    b: float | None = None
-    sigma: float | None = None
+    b: Positive | None = None
+    sigma: Positive | None = None
     c: Positive = 0.5
-    threshold: str = "mixture"
-    batch_size: int = 1
+    threshold: Literal["mixture", "paper"] = "mixture"
+    batch_size: Count = 1
 
     name = "UGapEc"
     stops = True
@@ -290,9 +290,9 @@ class UGapEcV(SetAgent):
     """
 
     delta: Probability = 0.1
-    b: float | None = None
+    b: Positive | None = None
     c: Positive = 1.0
-    batch_size: int = 1
+    batch_size: Count = 1
 
     name = "UGapEc-V"
     stops = True

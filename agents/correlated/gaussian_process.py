@@ -10,6 +10,7 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.parameters import NotNegative, Oracle
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.ranges import ORACLE
 from bai_gym.bandits import KERNELS, GaussianPrior
@@ -19,7 +20,7 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation
-from bai_gym.validation import choice, real
+from bai_gym.validation import choice
 
 __all__ = ["GaussianProcessAgent"]
 
@@ -56,7 +57,7 @@ class GaussianProcessAgent(Agent):
     amplitude: float = 1.0
     nu: float = 1.5
     prior_mean: float | None = None
-    noise_variance: float | str | None = None
+    noise_variance: NotNegative | Oracle | None = None
     output: str = "mean"
 
     uses_variances = False
@@ -104,9 +105,6 @@ class GaussianProcessAgent(Agent):
         """Make the prior, and the posterior before the first pull."""
         choice(self.output, self.outputs, f"output of {self.name}")
         noise = self.setting("noise_variance")
-        if noise != ORACLE:
-            rule = "a number of at least 0 or 'oracle'"
-            noise = real(noise, f"noise_variance of {self.name}", least=0, rule=rule)
         self.prior: GaussianPrior = self._prior(info)
         if self.prior.num_arms != self.num_arms:
             raise ParameterError(

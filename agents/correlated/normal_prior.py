@@ -10,6 +10,7 @@ from typing_extensions import override
 
 from bai_gym import validation
 from bai_gym.agents.base import Agent
+from bai_gym.agents.parameters import Oracle, Positive
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.ranges import ORACLE
 from bai_gym.bandits import GaussianPrior
@@ -17,7 +18,7 @@ from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
-from bai_gym.validation import ROWS, real
+from bai_gym.validation import ROWS
 
 __all__ = ["PriorAgent", "independent", "posterior_covariance", "posterior_means", "shrunk_means"]
 
@@ -42,7 +43,7 @@ class PriorAgent(Agent):
 
     prior_mean: Any = None
     prior_sd: Any = None
-    sigma: float | str | None = None
+    sigma: Positive | Oracle | None = None
 
     uses_variances = False
 
@@ -65,9 +66,6 @@ class PriorAgent(Agent):
             raise ParameterError(f"{self.name} needs both prior_mean and prior_sd, or neither of them")
         self.prior = self._prior(info)
         sigma = self.setting("sigma")
-        if sigma != ORACLE:
-            rule = "None, 'oracle' or a positive number"
-            sigma = real(sigma, f"sigma of {self.name}", above=0, rule=rule)
         shape = (self.batch, self.num_arms)
         self.noise: FloatArray = info.variances if sigma == ORACLE else np.full(shape, sigma**2)
         # Arms without noise are known after a pull; a little noise keeps the formulas regular.

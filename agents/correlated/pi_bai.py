@@ -275,7 +275,7 @@ def sampled_value(
     return -float(best.mean()) / unit, -0.5 * root * slopes.mean(axis=0) / unit
 
 
-LOSSES: dict[str, Callable[..., tuple[float, FloatArray]]] = {
+LOSSES = {
     "value": expected_value,
     "bound": error_bound,
     "A-optimal": total_variance,

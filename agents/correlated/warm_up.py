@@ -57,7 +57,7 @@ def leader_or_challenger(agent: PriorAgent, posterior: GaussianPosterior, extra:
 
 Sampler = Callable[[PriorAgent, GaussianPosterior], IntArray]
 
-SAMPLERS: dict[str, tuple[Sampler, bool]] = {"TS": (thompson, False), "T3C": (t3c, True), "TSTCI": (tstci, True)}
+SAMPLERS = {"TS": (thompson, False), "T3C": (t3c, True), "TSTCI": (tstci, True)}
 """By name, and whether every arm is pulled before."""
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
@@ -16,7 +15,7 @@ from bai_gym.agents.tools.choosing import best_remaining, largest
 from bai_gym.agents.tools.halving import all_samples, budget_of_stages, num_stages
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
-from bai_gym.statistics import IntArray, Statistics
+from bai_gym.statistics import BoolArray, IntArray, Statistics
 
 __all__ = ["AdvanceFirstHalving", "BatchHalving", "target_pulls"]
 
@@ -85,7 +84,7 @@ class BatchHalving(Agent):
             under_way[rows, best] += 1
         return under_way
 
-    def _rest(self, left: npt.NDArray[np.bool_], pulls: int) -> IntArray:
+    def _rest(self, left: BoolArray, pulls: int) -> IntArray:
         """Return pulls that no stage needs, of arms that have been dropped."""
         dropped = np.where(left.all(axis=1, keepdims=True), True, ~left)
         place = np.cumsum(dropped, axis=1) - 1

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.agents.parameters import Positive
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.ranges import range_choice, range_of
@@ -69,8 +70,8 @@ class ContinuousRejects(SequentialAgent):
         sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma.
     """
 
-    b: float | None = None
-    sigma: float | None = None
+    b: Positive | None = None
+    sigma: Positive | None = None
 
     uses_variances = False
     anytime = False

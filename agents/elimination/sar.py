@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
@@ -13,7 +12,7 @@ from bai_gym.agents.sequential import few_pulls
 from bai_gym.agents.tools.choosing import shuffled_arms, spread_evenly
 from bai_gym.agents.tools.rejects import budget_of_phases, phase_lengths
 from bai_gym.sampling import Block
-from bai_gym.statistics import IntArray, Statistics
+from bai_gym.statistics import BoolArray, IntArray, Statistics
 from bai_gym.tasks import BestArm, TopM
 
 __all__ = ["SAR"]
@@ -62,7 +61,7 @@ class SAR(Agent):
         return accepted if isinstance(self.task, TopM) else accepted.argmax(axis=-1)
 
 
-def decide(now: Statistics, wanted: IntArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+def decide(now: Statistics, wanted: IntArray) -> tuple[IntArray, BoolArray]:
     """Return the slot of largest empirical gap in each episode, and whether its arm is accepted.
 
     Args:

@@ -15,7 +15,7 @@ from bai_gym.agents.tools.halving import HalvingAgent, candidates, every_arm, la
 from bai_gym.agents.tools.spending import shares
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, TieRule
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import BoolArray, FloatArray, IntArray
 
 __all__ = ["SHVar", "SHVarReuse", "greedy_counts", "variance_index"]
 
@@ -143,9 +143,7 @@ def _pulls_above(level: FloatArray, variances: FloatArray) -> FloatArray:
     return np.maximum(np.ceil(variances / (level * (1.0 + 1e-9))), 1.0)
 
 
-def _first(
-    index: FloatArray, counts: FloatArray, size: IntArray, tie: TieRule, rng: np.random.Generator
-) -> npt.NDArray[np.bool_]:
+def _first(index: FloatArray, counts: FloatArray, size: IntArray, tie: TieRule, rng: np.random.Generator) -> BoolArray:
     """Return a mask of the arms of largest index in each row, ``(m, 1)`` many, ties by the rule."""
     border = np.take_along_axis(np.sort(index, axis=-1), index.shape[-1] - size, -1)
     kept = np.asarray(index >= border)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from typing_extensions import override
@@ -27,7 +28,6 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Outcome, PerArm, Rule
 from bai_gym.statistics import IntArray
 from bai_gym.theory.proportions import optimal_proportions
-from bai_gym.validation import choice
 
 __all__ = ["TriBBAI"]
 
@@ -143,7 +143,7 @@ class TriBBAI(ConfidenceAgent):
         batches: ``(N,)`` int64, the batches of each episode; there once the episodes have ended.
     """
 
-    constants: str = PROVED
+    constants: Literal["proved", "paper-runs"] = "proved"
 
     name = "Tri-BBAI"
     rule = Rule(index=mean_of, choose=three_batches, state=PlannedState)
@@ -170,7 +170,6 @@ class TriBBAI(ConfidenceAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        choice(self.constants, (PROVED, RUNS), f"constants of {self.name}")
         super().begin(info)
         level, arms = math.log(1.0 / self.delta), self.num_arms
         if self.constants == RUNS and level <= 1.0:

@@ -14,8 +14,9 @@ import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.stopping import confidence_note
+from bai_gym.agents.parameters import Count, Positive, Probability, Several, check_parameters
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.tools.batches import BatchState, batch_size_of, is_look
+from bai_gym.agents.tools.batches import BatchState, is_look
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.ranges import dependence_note
 from bai_gym.agents.tools.scanning import arm_of_largest, pull_in_turn
@@ -30,10 +31,9 @@ from bai_gym.agents.tools.variances import (
 from bai_gym.bandits import Bandit
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Outcome, PerArm, Rule, Sequential, Vector
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics
+from bai_gym.sampling import Episode, Outcome, PerArm, Rule, Sequential, Values, Vector
+from bai_gym.statistics import ROUNDING, IntArray, Statistics
 from bai_gym.theory import rinott_constant
-from bai_gym.validation import integer, probability, real
 
 __all__ = ["KN", "Rinott"]
 
@@ -142,11 +142,11 @@ class IndifferenceAgent(SequentialAgent):
         batch_size: Pulls between two looks at whether to stop, at least 1, the default.
     """
 
-    delta: float = 0.1
-    indifference: float = 0.1
-    first_pulls: int = 10  # type: ignore[misc]
+    delta: Probability = 0.1
+    indifference: Positive = 0.1
+    first_pulls: Several = 10  # type: ignore[misc]
     variance: str | None = None
-    batch_size: int = 1
+    batch_size: Count = 1
 
     stops = True
     choices = variance_choice
@@ -155,14 +155,12 @@ class IndifferenceAgent(SequentialAgent):
     def reset(self, info: ProblemInfo, rng: np.random.Generator | None = None) -> None:
         """Check the parameters, on which the minimum budget depends, and begin new episodes."""
         guess = 1.0 - 1.0 / info.num_arms
-        if probability(self.delta, f"delta of {self.name}") >= guess:
+        check_parameters(self)
+        if self.delta >= guess:
             raise ParameterError(f"delta of {self.name} must be below {guess:g}, that of a guess, not {self.delta:g}")
-        real(self.indifference, f"indifference of {self.name}", above=0)
-        integer(self.first_pulls, f"first_pulls of {self.name}", least=2)
-        batch_size_of(self)
         super().reset(info, rng)
 
-    def zone_values(self, square: float) -> dict[str, FloatArray | float]:
+    def zone_values(self, square: float) -> Values:
         """Return the values of the state, with the square of the constant h."""
         own = {"square": square, "estimate": variance_estimate(self), "batch_size": self.batch_size}
         return {"zone": self.indifference, "remaining": self.num_arms, **own}

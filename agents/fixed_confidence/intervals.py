@@ -34,7 +34,7 @@ __all__ = [
     "upper_end",
 ]
 
-INTERVALS: dict[str, tuple[str, ...]] = {
+INTERVALS = {
     "gaussian": ("mixture", "union", "gk16"),
     "bernoulli": ("mixture", "union", "gk16"),
     "student": ("mixture",),

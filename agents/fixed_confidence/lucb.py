@@ -6,13 +6,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.stopping import Question, best_arm
+from bai_gym.agents.parameters import Count, Positive, Probability
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.tools.batches import BatchState, batch_size_of, is_look
+from bai_gym.agents.tools.batches import BatchState, is_look
 from bai_gym.agents.tools.questions import QuestionState, answer, contrast_values, gap, weakest_group
 from bai_gym.agents.tools.ranges import (
     has_unknown_variances,
@@ -26,7 +28,6 @@ from bai_gym.agents.tools.widths import IntervalState, hoeffding, interval_width
 from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, TO_FIRST, Episode, PerArm, Rule
-from bai_gym.validation import choice
 
 __all__ = ["LUCB"]
 
@@ -111,11 +112,11 @@ class LUCB(SequentialAgent):
         batch_size: Pulls between two looks at whether to stop, at least 1, the default.
     """
 
-    delta: float = 0.1
-    b: float | None = None
-    sigma: float | None = None
-    threshold: str = "mixture"
-    batch_size: int = 1
+    delta: Probability = 0.1
+    b: Positive | None = None
+    sigma: Positive | None = None
+    threshold: Literal["mixture", "paper"] = "mixture"
+    batch_size: Count = 1
 
     name = "LUCB"
     general = True
@@ -131,10 +132,10 @@ class LUCB(SequentialAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        mixed = choice(self.threshold, ("mixture", "paper"), f"threshold of {self.name}") == "mixture"
+        mixed = self.threshold == "mixture"
         if not mixed:
             range_of(self)  # which the paper's widths need
-        values = {"delta": self.delta, "mixed": mixed, "batch_size": batch_size_of(self)}
+        values = {"delta": self.delta, "mixed": mixed, "batch_size": self.batch_size}
         self.values = {
             **interval_values(self),
             **values,

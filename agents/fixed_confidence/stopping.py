@@ -47,8 +47,9 @@ from typing import Any, ClassVar
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.agents.parameters import Count, Oracle, Positive, Probability
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.tools.batches import BatchState, batch_size_of, is_look
+from bai_gym.agents.tools.batches import BatchState, is_look
 from bai_gym.agents.tools.divergences import TINY, variance_of
 from bai_gym.agents.tools.mixtures import (
     bounded_evidence,
@@ -67,7 +68,7 @@ from bai_gym.sampling import Episode, Outcome
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 from bai_gym.tasks import BestArm, Task
 from bai_gym.theory.deviations import exponential_family_c, gaussian_c
-from bai_gym.validation import choice, probability, real
+from bai_gym.validation import choice
 
 __all__ = [
     "BERNOULLI",
@@ -85,7 +86,7 @@ __all__ = [
 ]
 
 FAMILIES = ("gaussian", "bernoulli", "student")
-THRESHOLDS: dict[str, tuple[str, ...]] = {
+THRESHOLDS = {
     "gaussian": ("mixture", "kk21-gauss", "kk21", "gk16", "tt-bounded"),
     "bernoulli": ("mixture", "gk16-bernoulli", "kk21", "tt-bounded", "gk16"),
     "student": ("mixture", "student", "gk16"),
@@ -334,11 +335,11 @@ class ConfidenceAgent(SequentialAgent):
             every pull holds for fewer looks. Pulls are chosen by all rewards so far.
     """
 
-    delta: float = 0.1
+    delta: Probability = 0.1
     family: str | None = None
-    sigma: float | str | None = None
+    sigma: Positive | Oracle | None = None
     threshold: str | None = None
-    batch_size: int = 1
+    batch_size: Count = 1
 
     stops = True
     families: ClassVar[tuple[str, ...]] = FAMILIES
@@ -412,7 +413,6 @@ class ConfidenceAgent(SequentialAgent):
     @override
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters, and set the fields of :class:`ConfidenceState`; subclasses add their own."""
-        probability(self.delta, f"delta of {self.name}")
         family = choice(self.setting("family"), self.families, f"family of {self.name}")
         self.check_task()
         threshold = self.check_threshold()
@@ -430,7 +430,7 @@ class ConfidenceAgent(SequentialAgent):
             "family": FAMILIES.index(family),
             "threshold": NAMES.index(threshold),
             "level": level,
-            "batch_size": batch_size_of(self),
+            "batch_size": self.batch_size,
             "constant": constant,
             "single": 2.0 * pair if threshold == "mixture" else constant,
             **contrast_values(self.question, self.num_arms, self.batch, tie, self.rng),
@@ -441,9 +441,7 @@ class ConfidenceAgent(SequentialAgent):
     def known_variances(self, info: ProblemInfo) -> FloatArray | float:
         """Return the square of sigma, checked, or the ``(N, K)`` true variances."""
         sigma = self.setting("sigma")
-        if sigma == ORACLE:
-            return info.variances
-        return real(sigma, f"sigma of {self.name}", above=0, rule="a positive number or 'oracle'") ** 2
+        return info.variances if sigma == ORACLE else float(sigma) ** 2
 
     def check_task(self) -> None:
         """Raise :class:`AgentError` for a task with an accuracy above 0, unless the rule knows its contrasts."""

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from typing_extensions import override
@@ -32,6 +33,7 @@ from bai_gym.agents.fixed_confidence.stopping import (
     best_arm,
     is_settled,
 )
+from bai_gym.agents.parameters import Count, Probability
 from bai_gym.agents.tools.divergences import variance_of
 from bai_gym.agents.tools.posteriors import draw_means
 from bai_gym.agents.tools.questions import answer, ask, random_arm, set_errors, weakest
@@ -40,7 +42,6 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule
 from bai_gym.tasks import BestArm, BestOfEach
 from bai_gym.theory.deviations import inverse_h
-from bai_gym.validation import choice, integer, probability
 
 __all__ = ["EBTC", "EBTCI", "T3C", "TTTSGLR", "TTUCB"]
 
@@ -118,22 +119,18 @@ class TopTwo(ConfidenceAgent):
             pulled in at most a share beta of the times when it was the leader, this one included.
     """
 
-    beta: float | str | None = None
-    select: str = "random"
+    beta: Probability | Literal["ids"] | None = None
+    select: Literal["random", "tracking"] = "random"
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        choice(self.select, ("random", "tracking"), f"select of {self.name}")
         beta = self.beta
         if beta is None:
             beta = 0.5 if self.task.name == BestArm.name or self.select == "tracking" else "ids"
-        if isinstance(beta, str):
-            if beta != "ids":
-                raise ParameterError(f"beta of {self.name} must be 'ids' or a number in (0, 1), not {beta!r}")
-            if self.select == "tracking":
-                raise ParameterError(f"beta='ids' of {self.name} needs select='random': tracking is for a fixed beta")
+        if beta == "ids" and self.select == "tracking":
+            raise ParameterError(f"beta='ids' of {self.name} needs select='random': tracking is for a fixed beta")
         super().begin(info)
-        self.values["beta"] = 0.0 if beta == "ids" else probability(beta, f"beta of {self.name}")
+        self.values["beta"] = 0.0 if isinstance(beta, str) else beta
         self.values["tracks"] = self.select == "tracking"
 
 
@@ -162,16 +159,16 @@ class TTTSGLR(TopTwo):
         tries: Largest number of draws for a challenger, at least 1; default 100.
     """
 
-    tries: int = 100
+    select: Literal["random"] = "random"
+    tries: Count = 100
 
     name = "TTTS-GLR"
     rule = Rule(choose=top_two_of_question, stops=is_settled, state=TopTwoState, question=best_arm)
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        choice(self.select, ("random",), f"select of {self.name}")
         super().begin(info)
-        self.values["tries"] = integer(self.tries, f"tries of {self.name}", least=1)
+        self.values["tries"] = self.tries
         self.values["leads"] = self.task.name == BestArm.name and self.values["beta"] != 0.0
 
 
@@ -214,7 +211,7 @@ class TTUCB(TopTwo):
         select: ``"tracking"`` (default) or ``"random"``.
     """
 
-    select: str = "tracking"
+    select: Literal["random", "tracking"] = "tracking"
 
     tasks = frozenset({BestArm.name, BestOfEach.name})  # where a large bound is good news
     general = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from typing_extensions import override
@@ -17,6 +17,7 @@ from bai_gym.agents.fixed_confidence.stopping import (
     best_arm,
     is_settled,
 )
+from bai_gym.agents.parameters import NotNegative
 from bai_gym.agents.tools.divergences import inside
 from bai_gym.agents.tools.questions import answer, gap, set_errors, weakest_group
 from bai_gym.agents.tools.scanning import arm_of_largest, largest
@@ -25,7 +26,6 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, Sequential
 from bai_gym.tasks import BestArm
 from bai_gym.theory.proportions import optimal_proportions
-from bai_gym.validation import choice, real
 
 __all__ = ["TrackAndStop"]
 
@@ -180,8 +180,8 @@ class TrackAndStop(ConfidenceAgent):
             0.01 it is much faster. The error probability does not depend on it.
     """
 
-    tracking: str = "D"
-    lazy: float = 0.0
+    tracking: Literal["D", "C"] = "D"
+    lazy: NotNegative = 0.0
 
     name = "TrackAndStop"
     uses_costs = True
@@ -195,8 +195,6 @@ class TrackAndStop(ConfidenceAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        choice(self.tracking, ("D", "C"), f"tracking of {self.name}")
-        real(self.lazy, f"lazy of {self.name}", least=0)
         super().begin(info)
         self.values.update(lazy=self.lazy, is_known=type(self.task) is BestArm and self.task.epsilon == 0)
         self.values["bernoulli"] = self.values["family"] == BERNOULLI and info.costs is None

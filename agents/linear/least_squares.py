@@ -30,7 +30,7 @@ from bai_gym.agents.tools.batches import BatchState, is_look
 from bai_gym.agents.tools.choosing import SLACK
 from bai_gym.agents.tools.scanning import largest
 from bai_gym.linear.designs import project
-from bai_gym.sampling import Episode, PerArm, Vector
+from bai_gym.sampling import Episode, PerArm, Values, Vector
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = [
@@ -216,7 +216,7 @@ def span_coordinates(features: FloatArray) -> tuple[FloatArray, IntArray]:
     return space.coordinates[:, :, : int(ranks.max())] * scale, ranks
 
 
-def start(features: FloatArray, rho: float) -> dict[str, FloatArray | float]:
+def start(features: FloatArray, rho: float) -> Values:
     """Return the values of a :class:`LeastSquaresState` after one pull of every arm, but for the rewards.
 
     Args:

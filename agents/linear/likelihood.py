@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from bai_gym.linear.regression.newton import BENT, CLOSE, EPSILON, JITTER, SEARCHES
-from bai_gym.sampling import Episode, PerArm, State, Vector
+from bai_gym.sampling import Episode, PerArm, State, Values, Vector
 from bai_gym.statistics import FloatArray
 
 __all__ = ["LikelihoodState", "farthest", "maximize_likelihood", "start"]
@@ -29,7 +29,7 @@ class LikelihoodState(State):
     curvature: Vector  # minus its second derivatives, the lower half row by row; then its Cholesky factor
 
 
-def start(dimension: int) -> dict[str, FloatArray | float]:
+def start(dimension: int) -> Values:
     """Return the values of the arrays of a :class:`LikelihoodState`, for d features."""
     zeros = np.zeros(dimension)
     return {"theta": zeros, "step": zeros, "gradient": zeros, "curvature": np.zeros(dimension**2)}

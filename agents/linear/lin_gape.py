@@ -13,7 +13,7 @@ from bai_gym.agents.linear.linear_models import longest, noise_deviation, shared
 from bai_gym.agents.linear.pair_designs import PairDesigns
 from bai_gym.agents.linear.plain_ridge import RidgeState, product, start, update_regression
 from bai_gym.agents.linear.ridge_fit import Ridge
-from bai_gym.agents.parameters import NotNegative, Positive, Probability
+from bai_gym.agents.parameters import NotNegative, Oracle, Positive, Probability
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import SLACK, largest
 from bai_gym.agents.tools.ranges import sigma_or_oracle, variances_if_oracle
@@ -118,7 +118,7 @@ class LinGapE(SequentialAgent):
     """
 
     delta: Probability = 0.05
-    sigma: float | str | None = None
+    sigma: Positive | Oracle | None = None
     lam: Positive = 1.0
     S: NotNegative = 1.0
     radius: Literal["authors", "determinant"] = "authors"

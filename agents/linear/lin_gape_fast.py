@@ -13,8 +13,8 @@ from bai_gym.agents.linear.ridge import RegressionState, largest_place, read_row
 from bai_gym.agents.linear.ridge_fit import Ridge
 from bai_gym.agents.tools.scanning import less_pulled
 from bai_gym.agents.tools.widths import EllipsoidState, ellipsoid_radius
-from bai_gym.sampling import WAIT, Episode, Rule, States, Vector
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.sampling import WAIT, Episode, Rule, States, Values, Vector
+from bai_gym.statistics import IntArray
 
 __all__ = ["BY_RATIO", "GREEDILY", "start", "supply_designs"]
 
@@ -39,7 +39,7 @@ class RatioState(GreedyState):
     designs: Vector
 
 
-def start(num_arms: int) -> dict[str, FloatArray | float]:
+def start(num_arms: int) -> Values:
     """Return the values of a :class:`RatioState` that hold no design."""
     return {"slots": np.zeros(num_arms + SLOTS), "designs": np.zeros(4 * num_arms + DESIGNS)}
 

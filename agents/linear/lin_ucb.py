@@ -12,7 +12,7 @@ from bai_gym.agents.linear import lin_ucb_fast
 from bai_gym.agents.linear.linear_models import longest, noise_deviation, shared_features
 from bai_gym.agents.linear.plain_ridge import RidgeState, product, start, update_regression
 from bai_gym.agents.linear.ridge_fit import Ridge
-from bai_gym.agents.parameters import NotNegative, Positive, Probability
+from bai_gym.agents.parameters import NotNegative, Oracle, Positive, Probability
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.ranges import ORACLE, deviation_or_oracle
@@ -21,7 +21,6 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
 from bai_gym.sampling import Episode, PerArm, Rule, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
-from bai_gym.validation import real
 
 __all__ = ["LinUCB"]
 
@@ -86,7 +85,7 @@ class LinUCB(SequentialAgent):
 
     alpha: NotNegative | None = None
     lam: Positive = 1.0
-    sigma: float | str | None = None
+    sigma: Positive | Oracle | None = None
     delta: Probability = 0.05
     S: NotNegative = 1.0
     model: Literal["shared", "disjoint"] = "shared"
@@ -121,8 +120,6 @@ class LinUCB(SequentialAgent):
 
     @override
     def begin(self, info: ProblemInfo) -> None:
-        if self.sigma not in (None, ORACLE):
-            real(self.sigma, f"sigma of {self.name}", above=0)
         features = shared_features(info, self.lam, self.name)
         if self.alpha is not None:
             self.width_factor: FloatArray = np.full(self.batch, float(self.alpha))

@@ -12,9 +12,8 @@ from typing_extensions import override
 from bai_gym.agents.base import Agent
 from bai_gym.agents.linear.least_squares import THRESHOLDS, start
 from bai_gym.agents.linear.linear_models import linear_values, noise_deviation, shared_features
-from bai_gym.agents.parameters import Positive, Probability
+from bai_gym.agents.parameters import Count, Oracle, Positive, Probability
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.tools.batches import batch_size_of
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.ranges import ORACLE, dependence_note, sigma_or_oracle, variances_if_oracle
 from bai_gym.bandits import Bandit
@@ -60,10 +59,10 @@ class LinearConfidenceAgent(SequentialAgent):
     """
 
     delta: Probability = 0.1
-    sigma: float | str | None = None
+    sigma: Positive | Oracle | None = None
     threshold: str = "self-normalized"
     rho: Positive = 1.0
-    batch_size: int = 1
+    batch_size: Count = 1
     elimination: str = "none"
 
     stops = True
@@ -95,7 +94,7 @@ class LinearConfidenceAgent(SequentialAgent):
             "first": self.rng.integers(self.num_arms, size=self.batch).astype(float) if self.tie == "random" else 0.0,
             "level": math.log(1.0 / self.delta),
             "threshold": THRESHOLDS.index(choice(self.threshold, THRESHOLDS, f"threshold of {self.name}")),
-            "batch_size": batch_size_of(self),
+            "batch_size": self.batch_size,
             "eliminates": choice(self.elimination, ELIMINATIONS, f"elimination of {self.name}") != "none",
         }
 

@@ -18,7 +18,6 @@ from bai_gym.linear.tasks import BestCandidate
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import Task
-from bai_gym.validation import real
 
 __all__ = [
     "add_intercept",
@@ -99,7 +98,7 @@ def noise_deviation(agent: Any, info: ProblemInfo) -> FloatArray:
     sigma = agent.setting("sigma")
     if sigma == ORACLE:
         return np.asarray(np.sqrt(info.variances.max(axis=1)))
-    return np.full(info.batch, real(sigma, f"sigma of {agent.name}", above=0, rule="a positive number or 'oracle'"))
+    return np.full(info.batch, float(sigma))
 
 
 def add_intercept(features: FloatArray) -> FloatArray:

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
@@ -22,7 +21,7 @@ from bai_gym.agents.linear.least_squares import span_coordinates
 from bai_gym.agents.linear.linear_confidence import best_estimate, check_best_arm, linear_notes
 from bai_gym.agents.linear.linear_models import candidate_combinations, noise_deviation, shared_features
 from bai_gym.agents.linear.lockstep import grouped
-from bai_gym.agents.parameters import Count, Probability
+from bai_gym.agents.parameters import Count, Oracle, Positive, Probability
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.ranges import ORACLE, sigma_or_oracle, variances_if_oracle
 from bai_gym.bandits import Bandit
@@ -31,13 +30,12 @@ from bai_gym.linear.designs import MinimaxDesign, minimax_design, pair_design, r
 from bai_gym.linear.tasks import BestCandidate
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
-from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, State, States
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, State, States, Values
+from bai_gym.statistics import AnyArray, BoolArray, FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm
 
 __all__ = ["RAGE", "XYOracle", "XYStatic"]
 
-BoolArray = npt.NDArray[np.bool_]
 
 DIGITS = 6  # of weights, which are known to 1 %
 SAME = 1e-9  # coordinates of two arms that differ by less are those of equal features; their mean square is 1
@@ -80,7 +78,7 @@ class LinearRoundsAgent(Agent):
     """
 
     delta: Probability = 0.1
-    sigma: float | str | None = None
+    sigma: Positive | Oracle | None = None
 
     stops = True
     needs_features = True
@@ -125,7 +123,7 @@ class LinearRoundsAgent(Agent):
         chosen = self.conclude(outcome)
         return chosen if self._different is None else self._different[chosen]
 
-    def initial_values(self) -> dict[str, FloatArray | float]:
+    def initial_values(self) -> Values:
         """Return what the state begins with."""
         return {}
 
@@ -164,7 +162,7 @@ class LinearRoundsAgent(Agent):
         """Return the ``(n, m)`` means of candidates, from those of arms."""
         return means if self._combinations is None else np.asarray(means @ self._combinations.T)
 
-    def sums_over_arms(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def sums_over_arms(self, numbers: AnyArray) -> AnyArray:
         """Return ``(n, m)`` sums of numbers, such as pulls, over the arms that each candidate is a combination of."""
         return numbers if self._combinations is None else np.asarray(numbers @ (self._combinations != 0.0).T)
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
@@ -18,11 +17,10 @@ from bai_gym.agents.tools.halving import num_stages
 from bai_gym.linear.designs import round_design, xy_optimal
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import BoolArray, FloatArray, IntArray
 
 __all__ = ["PeaceRho"]
 
-BoolArray = npt.NDArray[np.bool_]
 
 SLACK = 0.01  # relative: designs come as near rho from above, which `xy_optimal` proves of each
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from bai_gym.sampling import Episode, PerArm, State, Vector
+from bai_gym.sampling import Episode, PerArm, State, Values, Vector
 from bai_gym.statistics import FloatArray
 
 __all__ = ["RidgeState", "product", "start", "update_regression"]
@@ -74,7 +74,7 @@ def product(s: RidgeState, w: RidgeState, x: FloatArray, y: FloatArray) -> float
     return total
 
 
-def start(dimension: int, lam: float) -> dict[str, FloatArray | float]:
+def start(dimension: int, lam: float) -> Values:
     """Return the values of a :class:`RidgeState` before any pull.
 
     Args:

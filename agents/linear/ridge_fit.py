@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from bai_gym.sampling import States
+from bai_gym.sampling import States, Values
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Ridge", "coordinates", "orthogonal_groups"]
@@ -50,7 +50,7 @@ class Ridge:
             starts[at] = at - (at - at[0]) % size
             x = features[:, self.order[at]].reshape(len(features), -1, size, width)
             self._classes.append((slice(at[0], at[-1] + 1), x if self.width else coordinates(x)))
-        self.values: dict[str, FloatArray | float] = {
+        self.values: Values = {
             "width": self.width,
             "matrix": np.zeros(width * (width + arms + 1) if self.width else int(own.sum())),
             "order": self.order.astype(float),

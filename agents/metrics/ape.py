@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.agents.parameters import Positive, Probability
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.scanning import pull_in_turn
 from bai_gym.bandits import Bandit
@@ -16,7 +17,6 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Outcome, Rule, State, Vector
 from bai_gym.statistics import IntArray
 from bai_gym.theory.deviations import gaussian_c
-from bai_gym.validation import probability, real
 
 __all__ = ["APE", "PSIElimination"]
 
@@ -130,8 +130,8 @@ class APE(SequentialAgent):
     Requires no oracle knowledge.
     """
 
-    delta: float = 0.1
-    sigma: float = 1.0
+    delta: Probability = 0.1
+    sigma: Positive = 1.0
 
     name = "APE"
     tasks = frozenset({"pareto"})
@@ -143,10 +143,9 @@ class APE(SequentialAgent):
     def begin(self, info: ProblemInfo) -> None:
         task: Any = self.task  # a ParetoSet
         arms, pairs = self.num_arms // task.metrics, task.overturned(self.num_arms)
-        delta = probability(self.delta, f"delta of {self.name}")
         self.values = {
-            "sigma": real(self.sigma, f"sigma of {self.name}", above=0.0),
-            "level": gaussian_c(math.log(pairs / delta) / 2.0),
+            "sigma": self.sigma,
+            "level": gaussian_c(math.log(pairs / self.delta) / 2.0),
             "signs": np.array(task.numbers(self.num_arms)[1 : 1 + task.metrics]),
             **{name: np.zeros(arms) for name in ("accepted", "logs", "parts")},
         }

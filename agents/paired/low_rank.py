@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from typing_extensions import override
 
-from bai_gym.agents.paired.rounds import BoolArray, QueueAgent
-from bai_gym.agents.parameters import NotNegative
+from bai_gym.agents.paired.rounds import QueueAgent
+from bai_gym.agents.parameters import Count, NotNegative, Several
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Outcome, States
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
-from bai_gym.validation import integer, real
+from bai_gym.statistics import BoolArray, FloatArray, IntArray, Observation, Statistics
+from bai_gym.validation import real
 
 __all__ = ["UCBELRF"]
 
@@ -49,11 +49,11 @@ class UCBELRF(QueueAgent):
     Requires no oracle knowledge.
     """
 
-    ensemble: int = 64
+    ensemble: Several = 64
     optimism: NotNegative = 5.0
     random_share: float = 0.05
     exchange: bool = True
-    batch_size: int = 32
+    batch_size: Count = 32
 
     name = "UCB-E-LRF"
     tasks = frozenset({"best-row"})
@@ -68,7 +68,6 @@ class UCBELRF(QueueAgent):
     @override
     def begin(self, info: ProblemInfo) -> None:
         super().begin(info)
-        integer(self.ensemble, f"ensemble of {self.name}", least=2)
         (models,) = self.task.sizes(self.num_arms)
         self.shape = models, self.num_arms // models
 

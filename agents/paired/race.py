@@ -11,16 +11,15 @@ from scipy.special import betainc, betaln
 from typing_extensions import override
 
 from bai_gym.agents.fixed_confidence.stopping import confidence_note
-from bai_gym.agents.paired.rounds import BoolArray, RaceAgent, RoundState
-from bai_gym.agents.parameters import Probability
+from bai_gym.agents.paired.rounds import RaceAgent, RoundState
+from bai_gym.agents.parameters import Probability, Several
 from bai_gym.agents.tools.mixtures import log_student
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.sampling import PerArm, States, Vector
-from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.validation import integer
+from bai_gym.statistics import BoolArray, FloatArray, IntArray
 
 __all__ = ["PairedRace", "log_evidence"]
 
@@ -66,7 +65,7 @@ class PairedRace(RaceAgent):
 
     delta: Probability = 0.1
     family: str | None = None
-    first_items: int = 10
+    first_items: Several = 10
 
     name = "PairedRace"
     state = PairedState
@@ -74,7 +73,6 @@ class PairedRace(RaceAgent):
     @override
     def begin(self, info: ProblemInfo) -> None:
         super().begin(info)
-        integer(self.first_items, f"first_items of {self.name}", least=2)
         self.kind = self._kind(info.rewards)
 
     @override

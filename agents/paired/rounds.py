@@ -11,19 +11,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.tools.batches import BatchState, are_looks, batch_size_of
+from bai_gym.agents.parameters import Count
+from bai_gym.agents.tools.batches import BatchState, are_looks
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, WAIT, Episode, Outcome, PerArm, Rule, Sequential, States
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.statistics import BoolArray, FloatArray, IntArray, Statistics
 
 __all__ = ["History", "QueueAgent", "RaceAgent", "RoundState", "pull_in_turn"]
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 class RoundState(BatchState):
@@ -95,7 +93,7 @@ class QueueAgent(Agent):
         state: The fields of the state, a subclass of :class:`RoundState`.
     """
 
-    batch_size: int = 1
+    batch_size: Count = 1
 
     uses_variances = False
     uses_pairs = True
@@ -109,7 +107,6 @@ class QueueAgent(Agent):
     @override
     def begin(self, info: ProblemInfo) -> None:
         """Check the batch size."""
-        batch_size_of(self)
 
     def values(self) -> dict[str, FloatArray]:
         """Return the initial values of further arrays of the state."""

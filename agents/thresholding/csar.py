@@ -13,8 +13,8 @@ from bai_gym.agents.sequential import first_block, recommend_best
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, spread_evenly
 from bai_gym.agents.tools.rejects import budget_of_phases, phase_lengths
 from bai_gym.agents.tools.scanning import pull_in_turn
-from bai_gym.sampling import NEVER, STOP, Block, Episode, Rule, Sequential, State, Vector
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray
+from bai_gym.sampling import NEVER, STOP, Block, Episode, Rule, Sequential, State, Values, Vector
+from bai_gym.statistics import ROUNDING, IntArray
 from bai_gym.tasks import Thresholding
 
 __all__ = ["CSAR", "csar_lengths"]
@@ -100,7 +100,7 @@ class CSAR(Agent):
         if self.schedule == "code":
             yield first_block(self, self.num_arms)
             lengths = code_lengths(self.num_arms, self.budget).astype(float)
-            values: dict[str, FloatArray | float] = {"threshold": self.task.threshold, "lengths": lengths}
+            values: Values = {"threshold": self.task.threshold, "lengths": lengths}
             left = self.budget - self.num_arms
             outcome = yield Sequential(FROM_BELOW, left, self.tie, self.rng, values, agent=self.name)
             return best_recommendation(outcome.statistics, self.task, self.tie, self.rng)

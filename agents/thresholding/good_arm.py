@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from typing_extensions import override
 
+from bai_gym.agents.parameters import Count, Positive, Probability
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.tools.batches import BatchState, batch_size_of, is_look
+from bai_gym.agents.tools.batches import BatchState, is_look
 from bai_gym.agents.tools.ranges import has_unknown_variances, interval_values, range_assumptions, range_choice
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.agents.tools.widths import IntervalState, interval_width, optimistic_width, pool_unknown
@@ -100,10 +101,10 @@ class GoodArmAgent(SequentialAgent):
             every pull holds for fewer.
     """
 
-    delta: float = 0.1
-    b: float | None = None
-    sigma: float | None = None
-    batch_size: int = 1
+    delta: Probability = 0.1
+    b: Positive | None = None
+    sigma: Positive | None = None
+    batch_size: Count = 1
 
     tasks = frozenset({GoodArm.name})
     uses_variances = property(has_unknown_variances)
@@ -114,7 +115,7 @@ class GoodArmAgent(SequentialAgent):
     @override
     def begin(self, info: ProblemInfo) -> None:
         assert isinstance(self.task, GoodArm)  # as tasks says
-        own = {**interval_values(self), "batch_size": batch_size_of(self)}
+        own = {**interval_values(self), "batch_size": self.batch_size}
         self.values = {"threshold": self.task.threshold, **own}
 
     @override

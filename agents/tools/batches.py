@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from bai_gym.sampling import Episode, State, States
-from bai_gym.statistics import IntArray
-from bai_gym.validation import integer
+from bai_gym.statistics import BoolArray, IntArray
 
-__all__ = ["BatchState", "are_looks", "batch_size_of", "is_look"]
+__all__ = ["BatchState", "are_looks", "is_look"]
 
 
 class BatchState(State):
@@ -29,14 +25,9 @@ def is_look(e: Episode, s: BatchState) -> bool:
     return True
 
 
-def are_looks(rows: IntArray, states: States, made: IntArray) -> npt.NDArray[np.bool_]:
+def are_looks(rows: IntArray, states: States, made: IntArray) -> BoolArray:
     """Return :func:`is_look` of ``(m,)`` episodes that wait, of the states of all, after ``(m,)`` pulls."""
     size, looked = states["batch_size"][rows], states["looked"][rows]
     is_look = (made // size != looked // size) | (made == looked)
     states["looked"][rows] = np.where(is_look, made, looked)
     return np.asarray(is_look)
-
-
-def batch_size_of(agent: Any) -> int:
-    """Return the agent's ``batch_size``, checked."""
-    return integer(agent.batch_size, f"batch_size of {agent.name}", least=1)

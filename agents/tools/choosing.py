@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import TieRule
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics
+from bai_gym.statistics import ROUNDING, AnyArray, BoolArray, FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
 from bai_gym.validation import choice
 
@@ -60,9 +57,7 @@ def best_mean(statistics: Statistics, tie: TieRule, rng: np.random.Generator) ->
     return np.asarray(arms)
 
 
-def best_remaining(
-    statistics: Statistics, active: npt.NDArray[np.bool_], tie: TieRule, rng: np.random.Generator
-) -> IntArray:
+def best_remaining(statistics: Statistics, active: BoolArray, tie: TieRule, rng: np.random.Generator) -> IntArray:
     """Return the arm of largest sample mean among the active ones; ties as in :func:`best_mean`.
 
     Args:
@@ -152,9 +147,7 @@ def most_pulled(statistics: Statistics, tie: TieRule, rng: np.random.Generator) 
     return best_mean(Statistics(most, statistics.means, statistics.variances), tie, rng)
 
 
-def largest(
-    values: FloatArray, scale: FloatArray, pulls: npt.NDArray[Any], tie: TieRule, rng: np.random.Generator
-) -> IntArray:
+def largest(values: FloatArray, scale: FloatArray, pulls: AnyArray, tie: TieRule, rng: np.random.Generator) -> IntArray:
     """Return the column of the largest value in each row; values within rounding error are tied.
 
     Args:
@@ -179,7 +172,7 @@ def largest(
     return np.asarray(best)
 
 
-def keep_best(values: FloatArray, size: int, tie: TieRule, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+def keep_best(values: FloatArray, size: int, tie: TieRule, rng: np.random.Generator) -> BoolArray:
     """Return a mask of the ``size`` largest values of each row; ties at the border are broken by the rule.
 
     Args:
@@ -193,7 +186,7 @@ def keep_best(values: FloatArray, size: int, tie: TieRule, rng: np.random.Genera
     """
     columns = values.shape[-1]
     if size == columns - 1:  # mostly the smallest value is that of one column
-        choice: npt.NDArray[np.bool_] = values > values.min(axis=-1, keepdims=True)
+        choice: BoolArray = values > values.min(axis=-1, keepdims=True)
         if np.count_nonzero(choice) == size * len(choice):
             return choice
     border = np.partition(values, columns - size, axis=-1)[:, columns - size, None]
@@ -219,7 +212,7 @@ def pulls_of_an_arm(cap: str, info: ProblemInfo, agent: str) -> float:
     return info.num_items if capped and info.num_items is not None else np.inf
 
 
-def random_subset(batch: int, columns: int, size: int, tie: TieRule, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+def random_subset(batch: int, columns: int, size: int, tie: TieRule, rng: np.random.Generator) -> BoolArray:
     """Return a mask of ``size`` columns per row: uniformly random, or the first ones under the rule ``"first"``."""
     if size == 0 or tie == "first":
         return np.broadcast_to(np.arange(columns) < size, (batch, columns))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import ROUNDING, FloatArray
-from bai_gym.validation import probability, real
 
 __all__ = [
     "ORACLE",
@@ -32,7 +31,7 @@ __all__ = [
     "variances_if_oracle",
 ]
 
-ORACLE = "oracle"  # in place of a number: the true one
+ORACLE: Final = "oracle"  # in place of a number: the true one
 SMALLEST_BOUND = 1e-9  # of rewards, in their unit
 
 
@@ -55,7 +54,7 @@ def has_unknown_variances(agent: Any) -> bool:
 def interval_values(agent: Any) -> dict[str, float]:
     """Return the values of :class:`bai_gym.agents.tools.widths.IntervalState`, for intervals of all arms."""
     unknown = has_unknown_variances(agent)
-    level = math.log(agent.num_arms / probability(agent.delta, f"delta of {agent.name}"))
+    level = math.log(agent.num_arms / agent.delta)
     return {"b": math.nan if unknown else range_of(agent), "unknown": unknown, "level": level}
 
 
@@ -91,7 +90,7 @@ def range_of(agent: Any) -> float:
         agent: The agent, with a parameter ``b``, and perhaps ``sigma``.
 
     Raises:
-        ParameterError: If both are given, or one is no positive number, or none where rewards are unbounded.
+        ParameterError: If both are given, or none where rewards are unbounded.
     """
     sigma = getattr(agent, "sigma", None)
     if sigma is None:
@@ -100,19 +99,19 @@ def range_of(agent: Any) -> float:
                 f"{agent.name} with threshold='paper' needs the range of the rewards, and these are {agent.rewards}: "
                 "give it b= or sigma="
             )
-        return real(agent.setting("b"), f"b of {agent.name}", above=0)
+        return float(agent.setting("b"))
     if agent.b is not None:
         raise ParameterError(
             f"{agent.name} takes b or sigma, not both: b for bounded rewards, sigma for sub-Gaussian ones"
         )
-    return 2.0 * real(sigma, f"sigma of {agent.name}", above=0)
+    return 2.0 * float(sigma)
 
 
 def reward_bounds(agent: Any, info: ProblemInfo) -> FloatArray:
     """Return ``(N,)`` bounds of the rewards: an agent's b, checked, or if it is the oracle's, the problem info's."""
     b = agent.setting("b")
     if b != ORACLE:
-        return np.full(info.batch, real(b, f"b of {agent.name}", above=0, rule="a positive number or 'oracle'"))
+        return np.full(info.batch, float(b))
     # Rewards that are all negative have no bound of this form; a tiny one leaves the widths to the variances.
     return np.maximum(info.reward_bound, SMALLEST_BOUND)
 

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
 
 from bai_gym.agents.base import Plan
 from bai_gym.agents.sequential import SequentialAgent, first_block
-from bai_gym.agents.tools.batches import BatchState, batch_size_of
+from bai_gym.agents.tools.batches import BatchState
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms
 from bai_gym.agents.tools.ranges import range_assumptions, range_of
 from bai_gym.bandits import Bandit
-from bai_gym.sampling import TO_FIRST, Engine, Episode, PerArm, Vector
+from bai_gym.sampling import TO_FIRST, Engine, Episode, PerArm, Values, Vector
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks import BestArm, BestOfEach, TopM
-from bai_gym.validation import choice
 
 __all__ = ["SetAgent", "SetState", "keep", "prefers", "rivals", "smallest"]
 
@@ -71,18 +71,18 @@ class SetAgent(SequentialAgent):
     tasks = frozenset({BestArm.name, TopM.name, BestOfEach.name})
     anytime = False  # the set depends on the rule, too
 
-    def task_values(self) -> dict[str, FloatArray | float]:
+    def task_values(self) -> Values:
         """Return the values of the state that the task gives."""
         m, bandits = self.task.m, self.task.num_bandits
         sets = np.zeros(m * bandits)
         return {"epsilon": self.task.epsilon, "m": m, "bandits": bandits, "sets": sets, "kept": sets}
 
-    def stopping_values(self) -> dict[str, FloatArray | float]:
+    def stopping_values(self: Any) -> Values:
         """Return the values of the state by which an agent stops: of its batch size and, if there is one, threshold."""
-        values: dict[str, FloatArray | float] = {"batch_size": batch_size_of(self)}
+        values: Values = {"batch_size": self.batch_size}
         threshold = getattr(self, "threshold", None)
         if threshold is not None:
-            values["mixed"] = choice(threshold, ("mixture", "paper"), f"threshold of {self.name}") == "mixture"
+            values["mixed"] = threshold == "mixture"
             if not values["mixed"]:
                 range_of(self)  # which the paper's widths need
         return values

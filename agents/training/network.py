@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from bai_gym.agents.training.features import ARM_FEATURES, STATE_FEATURES, Rewards, check_rewards, features
 from bai_gym.errors import DataError, ParameterError
+from bai_gym.statistics import AnyArray
 
 __all__ = [
     "FIRST",
@@ -70,7 +71,7 @@ class ArmNetwork:
     rewards: Rewards
     facts: Mapping[str, Any]
 
-    def logits(self, observation: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.float32]:
+    def logits(self, observation: Mapping[str, AnyArray]) -> npt.NDArray[np.float32]:
         """Return ``(..., K)`` logits.
 
         Args:
@@ -105,7 +106,7 @@ class ArmNetwork:
             raise damaged(path) from None
 
 
-def save_weights(path: Path, kind: str, facts: Mapping[str, Any], weights: Mapping[str, npt.NDArray[Any]]) -> None:
+def save_weights(path: Path, kind: str, facts: Mapping[str, Any], weights: Mapping[str, AnyArray]) -> None:
     """Write weights as an npz file, without pickle; the same content gives the same bytes.
 
     Args:
@@ -148,7 +149,7 @@ def short_label(label: str, path: str | Path | None) -> str:
     return label.replace(f"path={path}", short)
 
 
-def relu(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def relu(values: AnyArray) -> AnyArray:
     """Return values with negative ones replaced by 0, in place."""
     return np.maximum(values, 0.0, out=values)
 
@@ -161,7 +162,7 @@ def damaged(path: Path) -> DataError:
     )
 
 
-def _checked(arrays: dict[str, npt.NDArray[Any]], shapes: Shapes) -> Weights:
+def _checked(arrays: dict[str, AnyArray], shapes: Shapes) -> Weights:
     """Return the arrays as float32.
 
     Raises:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 from gymnasium.spaces import Box
 from typing_extensions import override
 
@@ -25,7 +24,7 @@ from bai_gym.envs.spaces import action_space
 from bai_gym.errors import AgentError, DataError, MissingPackageError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import batched
-from bai_gym.statistics import Observation
+from bai_gym.statistics import AnyArray, Observation
 
 __all__ = ["SB3Agent", "check_device"]
 
@@ -234,7 +233,7 @@ class SB3Agent:
             torch.manual_seed(int(self._rng.integers(2**63)))
             yield
 
-    def _actions(self, seen: Any, batch: Observation) -> npt.NDArray[Any]:
+    def _actions(self, seen: Any, batch: Observation) -> AnyArray:
         policy = self.policy
         if hasattr(policy, "arm_logits"):
             if self._scaling is None:
@@ -246,7 +245,7 @@ class SB3Agent:
             return self._chosen(_computed(policy, seen), batch)
         return self._predicted(policy, seen, batch)
 
-    def _chosen(self, values: npt.NDArray[Any], batch: Observation) -> npt.NDArray[Any]:
+    def _chosen(self, values: AnyArray, batch: Observation) -> AnyArray:
         """Return actions as they are, or those of the largest of ``(N, n)`` logits, or drawn by them."""
         if values.dtype.kind != "f":
             return values
@@ -257,7 +256,7 @@ class SB3Agent:
             values = values + self._rng.gumbel(size=values.shape)
         return np.asarray(values.argmax(axis=-1))
 
-    def _predicted(self, policy: Any, seen: Any, batch: Observation) -> npt.NDArray[Any]:
+    def _predicted(self, policy: Any, seen: Any, batch: Observation) -> AnyArray:
         number = len(batch["pulls"])
         if self._state is not None and number != self._number:
             raise AgentError(f"{self.label} remembers {self._number} episodes, and {number} go on: reset it first")
@@ -277,7 +276,7 @@ class SB3Agent:
         self._begins = False
         return np.asarray(actions)
 
-    def _stopped_at_the_cap(self, actions: npt.NDArray[Any], batch: Observation) -> npt.NDArray[Any]:
+    def _stopped_at_the_cap(self, actions: AnyArray, batch: Observation) -> AnyArray:
         num_arms, actions = self._problem_info.num_arms, np.array(actions)
         if actions.ndim == 2:
             actions[batch["remaining"][:, 0] == 0, 0] = num_arms
@@ -355,7 +354,7 @@ def _trained_arms(policy: Any, spaces: Any, info: ProblemInfo, *, fits: bool) ->
     return int(getattr(actions, "n", info.num_arms)) // (1 + info.fixed_confidence)
 
 
-def _computed(network: Any, seen: Any, device: Any = None) -> npt.NDArray[Any]:
+def _computed(network: Any, seen: Any, device: Any = None) -> AnyArray:
     """Return what a network or a function makes of observations."""
     if "torch" in sys.modules and (device is not None or hasattr(network, "parameters")):
         import torch

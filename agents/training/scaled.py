@@ -15,10 +15,20 @@ from bai_gym.agents.training.features import ARM_FEATURES
 from bai_gym.agents.training.scaling import Scaling
 from bai_gym.envs.base_wrappers import BatchWrapper, ScalarWrapper
 from bai_gym.envs.vector import Step
-from bai_gym.statistics import Observation
+from bai_gym.statistics import AnyArray, Observation
 from bai_gym.tasks import TopM
 
-__all__ = ["PROGRESS", "SCALED", "LastPull", "LastPullBatch", "Progress", "ProgressBatch", "Scaled", "ScaledBatch", "whole_sets"]
+__all__ = [
+    "PROGRESS",
+    "SCALED",
+    "LastPull",
+    "LastPullBatch",
+    "Progress",
+    "ProgressBatch",
+    "Scaled",
+    "ScaledBatch",
+    "whole_sets",
+]
 
 Vectors = npt.NDArray[np.float32]
 
@@ -198,7 +208,7 @@ class Progress(ScalarWrapper):
 class ProgressBatch(BatchWrapper):
     """A batch of episodes with ``reward="progress"``, see :class:`Progress`."""
 
-    _before: npt.NDArray[Any]
+    _before: AnyArray
 
     def __init__(self, env: Any) -> None:
         """Prepare the estimate."""
@@ -251,7 +261,7 @@ def whole_sets(env: Any, actions: Any) -> Any:
     return moves.completed(np.asarray(actions), np.asarray(episodes.shown.means), episodes.remaining)
 
 
-def potential(observation: Any, scaling: Scaling) -> npt.NDArray[Any]:
+def potential(observation: Any, scaling: Scaling) -> AnyArray:
     """Return ``(N,)`` the estimated probability that the best guess is right, see :class:`Progress`."""
     vectors = observation if isinstance(observation, np.ndarray) else scaling(observation)
     distances = vectors[:, ARM_FEATURES - 3 : scaling.num_arms * ARM_FEATURES : ARM_FEATURES]
@@ -267,7 +277,7 @@ def of_one(observation: Any) -> Any:
     return observation[None]
 
 
-def stacked(info: dict[str, Any], rows: npt.NDArray[Any]) -> Any:
+def stacked(info: dict[str, Any], rows: AnyArray) -> Any:
     """Return the last observations of episodes that ended as one of a batch."""
     last = info["final_obs"][rows]
     if isinstance(last[0], dict):

@@ -20,6 +20,7 @@ from bai_gym.envs.late import pending_space
 from bai_gym.envs.spaces import observation_space
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
+from bai_gym.statistics import AnyArray
 from bai_gym.tasks import Task
 
 __all__ = ["STATISTICS", "Scaling"]
@@ -70,7 +71,7 @@ class Scaling:
             space["pending"] = pending_space(info.num_arms, info)
         return cls(space, rewards, task)
 
-    def __call__(self, observation: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.float32]:
+    def __call__(self, observation: Mapping[str, AnyArray]) -> npt.NDArray[np.float32]:
         """Return the ``(N, D)`` vectors of N observations."""
         vectors = np.empty((len(observation["pulls"]), self.space.shape[0]), np.float32)
         size = max(CELLS // self.num_arms, 1)

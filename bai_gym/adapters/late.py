@@ -19,7 +19,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.common.rounds import Rounds
@@ -33,7 +32,7 @@ from bai_gym.sampling.plans import Plan, Start, execute
 from bai_gym.sampling.requests import Part, check_request
 from bai_gym.sampling.sequential import Outcome, Sequential
 from bai_gym.sampling.stepper import Stepper
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.statistics import AnyArray, BoolArray, FloatArray, IntArray, Observation, Statistics
 
 __all__ = ["acting", "delayed", "late", "stepper_of", "with_assumed"]
 
@@ -111,7 +110,7 @@ def acting(agent: Any, info: ProblemInfo) -> Callable[[Observation], Any]:
     return lambda observation: act(with_assumed(observation, info.rewards))
 
 
-def with_assumed(observation: Observation, rewards: Rewards) -> dict[str, npt.NDArray[Any]]:
+def with_assumed(observation: Observation, rewards: Rewards) -> dict[str, AnyArray]:
     """Return an observation in which pending pulls count, for agents that only have ``act``.
 
     Args:
@@ -130,7 +129,7 @@ class _Parcel(NamedTuple):
     statistics: Statistics
 
 
-class _View(Mapping[str, npt.NDArray[Any]]):
+class _View(Mapping[str, AnyArray]):
     """The observation as the agent sees it: pulls whose rewards are pending count, too."""
 
     def __init__(self, seen: Observation, pending: IntArray, rewards: Rewards) -> None:
@@ -138,7 +137,7 @@ class _View(Mapping[str, npt.NDArray[Any]]):
         self.unsent = 0  # pulls that the agent has requested, and the observation does not know of
 
     @override
-    def __getitem__(self, key: str) -> npt.NDArray[Any]:
+    def __getitem__(self, key: str) -> AnyArray:
         if key in ("pulls", "means"):
             return _assume(self._seen["pulls"], self._seen["means"], self._pending, self._rewards)[key == "means"]
         return np.asarray(self._seen[key] - self.unsent) if key == "remaining" else self._seen[key]
@@ -331,7 +330,7 @@ def _assume(pulls: IntArray, means: FloatArray, pending: IntArray, rewards: Rewa
     return pulls + pending, _rounded(assumed, pulls + pending, pending > 0, rewards)
 
 
-def _rounded(means: FloatArray, pulls: IntArray, where: npt.NDArray[np.bool_], rewards: Rewards) -> FloatArray:
+def _rounded(means: FloatArray, pulls: IntArray, where: BoolArray, rewards: Rewards) -> FloatArray:
     """Return means that rewards of the kind can have: sums of zeros and ones are whole."""
     if rewards.kind != "binary":
         return means

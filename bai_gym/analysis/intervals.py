@@ -23,12 +23,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import bdtr, betainccinv, betaincinv, ndtri, stdtrit
 from typing_extensions import override
 
 from bai_gym.errors import ParameterError
-from bai_gym.statistics import FloatArray
+from bai_gym.statistics import AnyArray, FloatArray
 from bai_gym.validation import integer
 
 __all__ = [
@@ -264,7 +263,7 @@ def quantile_interval(ascending: FloatArray, share: float, level: float = 0.95) 
 
 
 def mean_intervals(
-    pulls: npt.NDArray[Any], means: npt.NDArray[Any], variances: npt.NDArray[Any], level: float = 0.95
+    pulls: AnyArray, means: AnyArray, variances: AnyArray, level: float = 0.95
 ) -> tuple[FloatArray, FloatArray]:
     """Return intervals of the means of some arms.
 
@@ -294,7 +293,7 @@ def mean_intervals(
     return np.where(known, lower, np.nan), np.where(known, upper, np.nan)
 
 
-def are_binary(pulls: npt.NDArray[Any], means: npt.NDArray[Any], variances: npt.NDArray[Any]) -> bool:
+def are_binary(pulls: AnyArray, means: AnyArray, variances: AnyArray) -> bool:
     """Return whether all rewards of all arms were 0 or 1, from their statistics, see :func:`mean_intervals`."""
     n, p, v = _moments(pulls, means, variances)
     squares, ones = (n - 1) * v + n * p**2, np.rint(n * p)
@@ -303,9 +302,7 @@ def are_binary(pulls: npt.NDArray[Any], means: npt.NDArray[Any], variances: npt.
     return np.allclose(squares, n * p, rtol=1e-9, atol=1e-9) and np.allclose(n * p, ones, rtol=0.0, atol=1e-6)
 
 
-def _moments(
-    pulls: npt.NDArray[Any], means: npt.NDArray[Any], variances: npt.NDArray[Any]
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _moments(pulls: AnyArray, means: AnyArray, variances: AnyArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the statistics with zeros where there are too few pulls."""
     n = np.asarray(pulls, np.float64)
     p = np.where(n > 0, np.nan_to_num(np.asarray(means, np.float64)), 0.0)

@@ -17,12 +17,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import bdtr
 from typing_extensions import override
 
 from bai_gym.analysis.intervals import describe_test, tango
 from bai_gym.errors import ParameterError
+from bai_gym.statistics import BoolArray
 
 __all__ = ["PairedTest", "compare_paired", "mcnemar_exact", "paired_test"]
 
@@ -136,7 +137,7 @@ def mcnemar_exact(only_a_errs: int, only_b_errs: int) -> float:
     return min(1.0, 2 * float(bdtr(min(only_a_errs, only_b_errs), discordant, 0.5)))
 
 
-def _check_errors(name: str, errors: ArrayLike) -> NDArray[np.bool_]:
+def _check_errors(name: str, errors: ArrayLike) -> BoolArray:
     """One agent's errors as a boolean vector, or an error that describes them."""
     array = np.asarray(errors)
     if array.dtype != np.bool_ or array.ndim != 1 or array.size == 0:

@@ -17,12 +17,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import betaln, expit, log_expit, ndtr, ndtri
 
 from bai_gym.analysis.intervals import are_binary
 from bai_gym.rewards import Rewards
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import BoolArray, FloatArray, IntArray
 
 __all__ = ["OWN", "PRIOR", "MeansPosterior", "prior_freedom"]
 
@@ -245,7 +244,7 @@ class _Rates:
         return np.asarray(log)
 
 
-def _ends_around(points: FloatArray, likely: npt.NDArray[np.bool_]) -> tuple[float, float]:
+def _ends_around(points: FloatArray, likely: BoolArray) -> tuple[float, float]:
     """Return the points just below and just above the likely ones, or the ends of the grid."""
     places = np.flatnonzero(likely)
     return float(points[max(places[0] - 1, 0)]), float(points[min(places[-1] + 1, points.size - 1)])

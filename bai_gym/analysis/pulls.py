@@ -18,12 +18,13 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import stdtr
 from typing_extensions import override
 
 from bai_gym.analysis.intervals import check_level, describe_test, student
 from bai_gym.errors import ParameterError
+from bai_gym.statistics import FloatArray
 
 __all__ = ["PairedPulls", "compare_pulls"]
 
@@ -101,7 +102,7 @@ def compare_pulls(pulls_a: ArrayLike, pulls_b: ArrayLike, level: float = 0.95) -
     )
 
 
-def _checked(name: str, pulls: ArrayLike) -> NDArray[np.float64]:
+def _checked(name: str, pulls: ArrayLike) -> FloatArray:
     array = np.asarray(pulls)
     if array.dtype.kind not in "iuf" or array.ndim != 1 or not array.size:
         raise ParameterError(f"{name} must hold the number of pulls of each run, for at least one run")

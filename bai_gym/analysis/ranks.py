@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.errors import ParameterError
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import BoolArray, FloatArray, IntArray
 
 __all__ = ["holm", "rank_intervals", "random_signs", "surely_better", "unpaired"]
 
@@ -115,7 +115,7 @@ def unpaired(errors_a: int, runs_a: int, errors_b: int, runs_b: int) -> float:
     return min(1.0, 2 * float(fisher_exact(table, alternative="less" if less else "greater").pvalue))
 
 
-def surely_better(size: int, differences: Iterable[float], adjusted: FloatArray, level: float) -> npt.NDArray[np.bool_]:
+def surely_better(size: int, differences: Iterable[float], adjusted: FloatArray, level: float) -> BoolArray:
     """Return ``(n, n)`` whether agent i is significantly better than agent j, by tests of all pairs.
 
     Args:
@@ -131,7 +131,7 @@ def surely_better(size: int, differences: Iterable[float], adjusted: FloatArray,
     return better
 
 
-def rank_intervals(better: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+def rank_intervals(better: BoolArray) -> list[tuple[int, int]]:
     """Return the ranks that each agent can have.
 
     Args:

@@ -12,7 +12,6 @@ interval of the rewards, which is at least their standard deviation.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -161,7 +160,7 @@ TENSORZERO = (
 )
 CLASSICAL = "classical boundaries for five equal looks; the constant was checked by simulation"
 
-GALLERY: Mapping[str, GalleryRule] = MappingProxyType(
+GALLERY = MappingProxyType(
     {
         "gk16-known": GalleryRule(
             partial(gk16, known=True),

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bai_gym.auditing.instances import Instance
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import BoolArray, FloatArray, IntArray
 
 __all__ = ["Coverage", "Episodes", "IntervalRule", "Looks", "RoundRobin", "Rule", "look_rounds"]
 
@@ -63,7 +62,7 @@ class Episodes:
     recommendation: IntArray
     pulls: IntArray
 
-    def wrong(self, instance: Instance, epsilon: float) -> npt.NDArray[np.bool_]:
+    def wrong(self, instance: Instance, epsilon: float) -> BoolArray:
         """Return whether each episode stopped with an arm that is worse than the best by more than epsilon."""
         means = instance.means
         bad = means.max() - means > epsilon
@@ -183,7 +182,7 @@ class _Stream:
         parts = 2 if instance.is_gaussian else 1
         self._sums = [np.zeros((instance.num_arms, runs)) for _ in range(parts)]
 
-    def keep(self, rows: npt.NDArray[np.bool_]) -> None:
+    def keep(self, rows: BoolArray) -> None:
         """Drop all other episodes."""
         if not rows.all():
             self._sums = [sums[:, rows] for sums in self._sums]

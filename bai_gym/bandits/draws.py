@@ -8,9 +8,9 @@ from traceback import walk_tb
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from bai_gym.errors import BaiGymError, InstanceError
+from bai_gym.statistics import IntArray
 
 __all__ = ["Draws", "draws_of", "naming"]
 
@@ -28,7 +28,7 @@ class Draws(NamedTuple):
 
     draw: Callable[[Any, int, int, np.random.Generator], float]
     arms: Any
-    order: npt.NDArray[np.int64] | None = None
+    order: IntArray | None = None
 
 
 def draws_of(bandit: Any) -> Draws | None:

@@ -33,13 +33,13 @@ def _matern(squares: FloatArray, length: float, nu: float) -> FloatArray:
     return np.asarray(factor * np.exp(-scaled))
 
 
-_BY_DISTANCE: dict[str, Callable[[FloatArray, float, float], FloatArray]] = {
+_BY_DISTANCE = {
     "squared-exponential": _squared_exponential,
     "exponential": _exponential,
     "matern": _matern,
 }
 
-KERNELS: tuple[str, ...] = ("linear", *_BY_DISTANCE)
+KERNELS = ("linear", *_BY_DISTANCE)
 """The names."""
 
 

@@ -11,11 +11,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.common.budget import Budget
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.statistics import AnyArray, FloatArray, IntArray, Statistics
 
 __all__ = ["MergedStatistics"]
 
@@ -24,7 +23,7 @@ MOST_UNMERGED = 64  # parts that are kept before they are merged
 Part = tuple[IntArray | None, Statistics, Statistics | None]
 
 
-class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
+class MergedStatistics(Mapping[str, AnyArray]):
     """Statistics of N episodes and their pulls left, readable like an observation.
 
     Args:
@@ -122,11 +121,11 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         return then
 
     @override
-    def __getitem__(self, key: str) -> npt.NDArray[Any]:
+    def __getitem__(self, key: str) -> AnyArray:
         """Return a read-only array."""
         if key not in self._keys:
             raise KeyError(key)
-        view: npt.NDArray[Any]
+        view: AnyArray
         if key in self._names:
             view = getattr(self.statistics, key).view()
         elif key == "features" and self._features is not None:

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.errors import AgentError, BudgetError, ParameterError
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation
+from bai_gym.statistics import ROUNDING, AnyArray, BoolArray, FloatArray, IntArray, Observation
 from bai_gym.validation import array, integer, real
 
 __all__ = ["PULLS", "TOLERANCE", "Budget", "Costs", "Money", "check_budget", "check_costs", "common_cost", "pulls_for"]
@@ -88,7 +87,7 @@ class Budget:
         """Return what a pull of each of these arms costs, or 1 for all."""
         return 1
 
-    def pulls_left(self, left: npt.NDArray[Any]) -> IntArray:
+    def pulls_left(self, left: AnyArray) -> IntArray:
         """Return how many pulls what is left pays for at most: of the cheapest arm."""
         return left
 
@@ -96,14 +95,14 @@ class Budget:
         """Return how many pulls of any arms leave enough for one more of any arm, or nothing at all."""
         return int(left)
 
-    def affordable(self, left: npt.NDArray[Any], shown: Observation) -> npt.NDArray[np.bool_]:
+    def affordable(self, left: AnyArray, shown: Observation) -> BoolArray:
         """Return ``(N, K)`` whether what is left, ``(N, 1)``, pays for each arm where a pull is due; or ``(N, 1)``."""
         return np.ones(left.shape, bool)
 
-    def check_affordable(self, left: npt.NDArray[Any], rows: Any, arms: Any, shown: Observation) -> None:
+    def check_affordable(self, left: AnyArray, rows: Any, arms: Any, shown: Observation) -> None:
         """Raise :class:`BudgetError` unless :meth:`pay` can take the pulls; one that is left pays for any arm."""
 
-    def pay(self, left: npt.NDArray[Any], rows: Any, flat: Any, shown: Observation) -> Any:
+    def pay(self, left: AnyArray, rows: Any, flat: Any, shown: Observation) -> Any:
         """Take a pull of one arm in each of some episodes from what is left, and return what it costs there.
 
         Args:
@@ -115,7 +114,7 @@ class Budget:
         left[rows, 0] -= 1
         return 1
 
-    def rest(self, left: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+    def rest(self, left: AnyArray) -> dict[str, AnyArray]:
         """Return what the last info of episodes says of ``(R,)`` rests of the budget."""
         return {}
 
@@ -176,7 +175,7 @@ class Budget:
         """
         return int(self.total - left)
 
-    def is_used_up(self, pulls: IntArray) -> npt.NDArray[np.bool_]:
+    def is_used_up(self, pulls: IntArray) -> BoolArray:
         """Return in which episodes ``(R, K)`` pulls have left no more than the largest cost: ``(R,)`` bool."""
         return np.asarray(pulls.sum(axis=-1) >= self.total)
 
@@ -253,7 +252,7 @@ class Money(Budget):
         return self.prices[arms]
 
     @override
-    def pulls_left(self, left: npt.NDArray[Any]) -> IntArray:
+    def pulls_left(self, left: AnyArray) -> IntArray:
         pulls: IntArray = np.floor((left + self._slack) / self.prices.min()).astype(np.int64)
         return pulls
 
@@ -262,11 +261,11 @@ class Money(Budget):
         return max(int(left / self.prices.max()) - 1, 0)
 
     @override
-    def affordable(self, left: npt.NDArray[Any], shown: Observation) -> npt.NDArray[np.bool_]:
+    def affordable(self, left: AnyArray, shown: Observation) -> BoolArray:
         return np.asarray(shown["costs"] <= left + self._slack)
 
     @override
-    def check_affordable(self, left: npt.NDArray[Any], rows: Any, arms: Any, shown: Observation) -> None:
+    def check_affordable(self, left: AnyArray, rows: Any, arms: Any, shown: Observation) -> None:
         lacking = np.flatnonzero(shown["costs"][rows, arms] > left[rows, 0] + self._slack)
         if lacking.size:
             row, arm = np.atleast_1d(rows)[lacking[0]], np.atleast_1d(arms)[lacking[0]]
@@ -276,13 +275,13 @@ class Money(Budget):
             )
 
     @override
-    def pay(self, left: npt.NDArray[Any], rows: Any, flat: Any, shown: Observation) -> Any:
+    def pay(self, left: AnyArray, rows: Any, flat: Any, shown: Observation) -> Any:
         prices = shown["costs"].take(flat)
         left[rows, 0] = self.spend(left[rows, 0], prices)
         return prices
 
     @override
-    def rest(self, left: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+    def rest(self, left: AnyArray) -> dict[str, AnyArray]:
         return {"unspent": left}
 
     @override
@@ -320,7 +319,7 @@ class Money(Budget):
         return int(totals[0])
 
     @override
-    def is_used_up(self, pulls: IntArray) -> npt.NDArray[np.bool_]:
+    def is_used_up(self, pulls: IntArray) -> BoolArray:
         return np.asarray(self.total - pulls @ self.prices < self.prices.max() - self._slack)
 
     @override

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from bai_gym.bandits.gaussian_prior import GaussianPrior
 from bai_gym.correlated.forms import Form, RowForm, WeightForm
 from bai_gym.errors import ParameterError
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import AnyArray, FloatArray, IntArray
 from bai_gym.validation import array
 
 __all__ = ["GaussianPosterior"]
@@ -100,7 +97,7 @@ class GaussianPosterior:
         np.maximum(self.scale, np.abs(rewards), out=self.scale)
         return column
 
-    def add(self, pulls: npt.NDArray[Any], means: FloatArray) -> None:
+    def add(self, pulls: AnyArray, means: FloatArray) -> None:
         """Update with several rewards.
 
         Args:

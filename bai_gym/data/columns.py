@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import numpy as np
 
 from bai_gym.errors import DataError, MissingDataError
 from bai_gym.statistics import FloatArray
-from bai_gym.validation import file_path
+from bai_gym.validation import AnyPath, file_path
 
 __all__ = ["FeatureTable", "identify"]
 
@@ -63,7 +62,7 @@ class FeatureTable:
         return len(self.values)
 
 
-def identify(path: str | os.PathLike[str], what: str) -> tuple[Path, int, int]:
+def identify(path: AnyPath, what: str) -> tuple[Path, int, int]:
     """Return the full path of a file, its time of change and its size: the key under which its content is remembered.
 
     Args:

@@ -23,13 +23,17 @@ import pyarrow.parquet as pq
 from bai_gym.data.csv_file import first_line, listing, read_text, require_columns
 from bai_gym.errors import DataError, MissingDataError, ParameterError
 from bai_gym.rewards import OTHER_KIND, REAL, Rewards
-from bai_gym.validation import LARGEST, REWARD, choice, file_path, integer
+from bai_gym.statistics import AnyArray, FloatArray, IntArray
+from bai_gym.validation import LARGEST, REWARD, AnyPath, choice, file_path, integer
 
 __all__ = ["ArmSamples", "read_names", "read_scores", "read_table"]
 
 _ONE, _ZERO = ("true", "yes"), ("false", "no")  # words for the rewards 1 and 0
 _MISSING = ("", "na", "n/a", "nan", "none", "null")  # words for a reward that is missing
 _DROP = "; missing='drop' leaves out rows without a value"
+
+Source = AnyPath | Mapping[str, Iterable[Any]]
+"""A file of a table, or the table itself, by column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +52,11 @@ class ArmSamples:
     """
 
     names: tuple[str, ...]
-    rewards: npt.NDArray[np.float64]
-    offsets: npt.NDArray[np.int64]
+    rewards: FloatArray
+    offsets: IntArray
     dropped: int = 0
-    items: npt.NDArray[np.int64] | None = None
-    rows: npt.NDArray[np.int64] | None = None
+    items: IntArray | None = None
+    rows: IntArray | None = None
     others: Any = None
 
     @property
@@ -61,24 +65,24 @@ class ArmSamples:
         return len(self.names)
 
     @property
-    def counts(self) -> npt.NDArray[np.int64]:
+    def counts(self) -> IntArray:
         """Observations of each arm, ``(K,)``, each at least 1."""
         return np.diff(self.offsets)
 
     @property
-    def means(self) -> npt.NDArray[np.float64]:
+    def means(self) -> FloatArray:
         """Mean reward of each arm, ``(K,)``."""
         return np.add.reduceat(self.rewards, self.offsets[:-1]) / self.counts
 
     @property
-    def variances(self) -> npt.NDArray[np.float64]:
+    def variances(self) -> FloatArray:
         """Variance of the rewards of each arm, ``(K,)``, ddof 0: that of a reward drawn from the arm's rows."""
         residuals = self.rewards - np.repeat(self.means, self.counts)
         return np.add.reduceat(residuals**2, self.offsets[:-1]) / self.counts
 
 
 def read_table(
-    path: str | os.PathLike[str] | Mapping[str, Iterable[Any]],
+    path: Source,
     *,
     arm_column: str,
     reward_column: str,
@@ -176,7 +180,7 @@ def read_table(
 
 
 def read_scores(
-    path: str | os.PathLike[str] | Mapping[str, Iterable[Any]],
+    path: Source,
     *,
     question_column: str | None = None,
     separator: str | None = None,
@@ -240,7 +244,7 @@ def read_scores(
     return ArmSamples(names, np.concatenate(parts), offsets, dropped, np.concatenate(items))
 
 
-def read_names(path: str | os.PathLike[str] | Mapping[str, Iterable[Any]], columns: Sequence[str]) -> npt.NDArray[Any]:
+def read_names(path: Source, columns: Sequence[str]) -> AnyArray:
     """Read columns of names, ``(R, C)``; a row without a name is an error.
 
     Args:
@@ -256,7 +260,7 @@ def read_names(path: str | os.PathLike[str] | Mapping[str, Iterable[Any]], colum
 
 
 def _read(
-    source: str | os.PathLike[str] | Mapping[str, Iterable[Any]],
+    source: Source,
     columns: tuple[str, ...] | None,
     separator: str | None,
     rows: str,
@@ -371,7 +375,7 @@ def _present(table: pa.Table, name: str, words: Sequence[str]) -> pa.ChunkedArra
 
 def _numbers(
     path: Path, name: str, column: pa.ChunkedArray, what: str, words: bool = False, kind: Rewards = REAL
-) -> npt.NDArray[np.float64]:
+) -> FloatArray:
     """A column as finite float64 ``(R,)``; the error names the first row that has no number, or one not allowed.
 
     With ``words``, a column of true, false, yes and no is one of numbers.
@@ -432,7 +436,7 @@ def _labels(path: Path, name: str, column: pa.ChunkedArray) -> tuple[list[str], 
     return names, codes
 
 
-def _appearance(codes: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+def _appearance(codes: npt.NDArray[np.intp]) -> IntArray:
     """Return codes numbered by their first appearance."""
     _, first, which = np.unique(codes, return_index=True, return_inverse=True)
     return np.asarray(first.argsort().argsort()[which], np.int64)
@@ -451,9 +455,7 @@ def _arms(labels: set[str]) -> tuple[list[str], dict[str, int]]:
     return [shortest[number] for number in rank], {label: rank[number] for label, number in numbers.items()}
 
 
-def _binned(
-    path: Path, name: str, values: npt.NDArray[np.float64], bins: int
-) -> tuple[list[str], npt.NDArray[np.intp]]:
+def _binned(path: Path, name: str, values: FloatArray, bins: int) -> tuple[list[str], npt.NDArray[np.intp]]:
     """Names of the quantile bins and the bin of each row, ``(R,)``; a bin ends at an observed value, which it has."""
     ends = np.quantile(values, np.arange(1, bins) / bins, method="inverted_cdf")
     codes = np.searchsorted(ends, values, side="left").astype(np.intp)

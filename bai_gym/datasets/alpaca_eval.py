@@ -8,7 +8,6 @@ under the Apache License 2.0. It does not ship with the package: it holds output
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from bai_gym.data.matrix import ScoreMatrix
 from bai_gym.errors import DataError, MissingDataError
 from bai_gym.rewards import Rewards
-from bai_gym.validation import file_path
+from bai_gym.validation import AnyPath, file_path
 
 __all__ = ["PREFERENCES", "read_alpaca_eval"]
 
@@ -26,7 +25,7 @@ PREFERENCES = Rewards("bounded", 1.0, 2.0)
 _FILES = "*/weighted_alpaca_eval_gpt4_turbo/annotations.json"  # two models have a second file, a level deeper
 
 
-def read_alpaca_eval(path: str | os.PathLike[str]) -> ScoreMatrix:
+def read_alpaca_eval(path: AnyPath) -> ScoreMatrix:
     """Read the preferences of all models; of the 3.8 MB of each of them only these are kept.
 
     Args:

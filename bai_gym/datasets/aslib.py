@@ -8,7 +8,6 @@ package. Its format: Bischl et al. (2016), "ASlib: A Benchmark Library for Algor
 from __future__ import annotations
 
 import csv
-import os
 import re
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import numpy as np
 from bai_gym.data.matrix import ScoreMatrix
 from bai_gym.errors import DataError, MissingDataError
 from bai_gym.rewards import Rewards
-from bai_gym.validation import file_path
+from bai_gym.validation import AnyPath, file_path
 
 __all__ = ["PENALTY", "RUNTIMES", "read_aslib"]
 
@@ -30,7 +29,7 @@ _KEYS = ("instance_id", "repetition", "algorithm", "runstatus")  # the first oth
 _ATTRIBUTE = re.compile(r"@attribute\s+('[^']*'|\"[^\"]*\"|\S+)\s", re.IGNORECASE)
 
 
-def read_aslib(path: str | os.PathLike[str]) -> ScoreMatrix:
+def read_aslib(path: AnyPath) -> ScoreMatrix:
     """Read how every algorithm did on every instance.
 
     Where the scenario measures runtimes, a score is minus PAR10 in units of the cut-off time: minus the runtime of a

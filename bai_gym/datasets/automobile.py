@@ -12,7 +12,6 @@ with a mild misfit, is a choice of this project; so is the distribution of the w
 from __future__ import annotations
 
 import math
-import os
 from functools import lru_cache
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from bai_gym.common.seeding import check_seed
 from bai_gym.data.columns import FeatureTable, identify
 from bai_gym.data.csv_file import read_columns
 from bai_gym.errors import DataError
+from bai_gym.validation import AnyPath
 
 __all__ = ["PRICE", "automobile_like", "read_automobile"]
 
@@ -41,7 +41,7 @@ _CURVATURE = 0.3
 _MISFIT_SD = 0.1
 
 
-def read_automobile(path: str | os.PathLike[str]) -> FeatureTable:
+def read_automobile(path: AnyPath) -> FeatureTable:
     """Read five features and the price of every car, rescaled to [0, 1]; a file is read once per process.
 
     Args:

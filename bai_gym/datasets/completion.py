@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import warnings
 import zlib
 from collections import OrderedDict
@@ -34,15 +33,14 @@ from bai_gym.data.files import replace_file
 from bai_gym.data.locate import cache_directory
 from bai_gym.datasets.ratings import Ratings, read_ratings
 from bai_gym.errors import DataError, MissingDataError
-from bai_gym.validation import integer, real
+from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import AnyPath, integer, real
 
 __all__ = ["CompletedRatings", "Factors", "complete", "completed", "factorize"]
 
 _FORMAT = 1  # increase it when the same ratings and parameters give other numbers, or the file layout changes
 _BLOCK = 256  # movies whose completed values are in float64 at a time
 _KEEP = 2  # completed matrices that one process remembers
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +56,9 @@ class CompletedRatings:
     """
 
     matrix: npt.NDArray[np.float32]
-    item_ids: npt.NDArray[np.int64]
-    means: Floats
-    variances: Floats
+    item_ids: IntArray
+    means: FloatArray
+    variances: FloatArray
 
     @property
     def num_items(self) -> int:
@@ -85,9 +83,9 @@ class Factors:
     """
 
     offset: float
-    user_factors: Floats
-    item_factors: Floats
-    objective: Floats
+    user_factors: FloatArray
+    item_factors: FloatArray
+    objective: FloatArray
 
 
 def complete(
@@ -187,7 +185,7 @@ def factorize(
 
 
 def completed(
-    source: Ratings | str | os.PathLike[str],
+    source: Ratings | AnyPath,
     *,
     rank: int = 5,
     regularization: float = 0.1,
@@ -259,8 +257,8 @@ _recent: OrderedDict[tuple[Path, str], CompletedRatings] = OrderedDict()
 
 
 def _ridge(
-    values: sparse.csr_array, seen: sparse.csr_array, factors: Floats, regularization: float
-) -> tuple[Floats, float, float]:
+    values: sparse.csr_array, seen: sparse.csr_array, factors: FloatArray, regularization: float
+) -> tuple[FloatArray, float, float]:
     """Solve one ridge regression per row: its observed values on the factors of the columns it observes.
 
     Args:

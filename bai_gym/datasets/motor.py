@@ -7,12 +7,12 @@ it has the same columns and is read as well.
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from pathlib import Path
 
 from bai_gym.data.columns import FeatureTable, identify
 from bai_gym.data.csv_file import read_columns
+from bai_gym.validation import AnyPath
 
 __all__ = ["MOTOR_TARGETS", "read_motor"]
 
@@ -24,7 +24,7 @@ MOTOR_TARGETS = ("pm", "stator_winding", "stator_tooth", "stator_yoke", "coolant
 """Columns that can be the mean reward: the temperatures, that of the rotor's permanent magnets first; and the speed."""
 
 
-def read_motor(path: str | os.PathLike[str]) -> FeatureTable:
+def read_motor(path: AnyPath) -> FeatureTable:
     """Read the twelve measurements of every row, each rescaled to [0, 1]; a file is read once per process.
 
     Args:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -23,6 +22,8 @@ import pyarrow as pa
 from pyarrow import csv
 
 from bai_gym.errors import DataError, MissingDataError
+from bai_gym.statistics import IntArray
+from bai_gym.validation import AnyPath
 
 __all__ = ["Ratings", "read_ratings"]
 
@@ -51,8 +52,8 @@ class Ratings:
     user_index: npt.NDArray[np.int32]
     item_index: npt.NDArray[np.int32]
     values: npt.NDArray[np.float32]
-    user_ids: npt.NDArray[np.int64]
-    item_ids: npt.NDArray[np.int64]
+    user_ids: IntArray
+    item_ids: IntArray
 
     def __post_init__(self) -> None:
         if not self.user_index.shape == self.item_index.shape == self.values.shape == (len(self.values),):
@@ -82,7 +83,7 @@ class Ratings:
         return len(self.values)
 
 
-def read_ratings(path: str | os.PathLike[str]) -> Ratings:
+def read_ratings(path: AnyPath) -> Ratings:
     """Read a file of ratings in a MovieLens format, in the order of its lines.
 
     Args:
@@ -143,9 +144,7 @@ def _content(path: Path) -> bytes:
     return raw
 
 
-def _columns(
-    path: Path, content: bytes
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+def _columns(path: Path, content: bytes) -> tuple[IntArray, IntArray, npt.NDArray[np.float32]]:
     """Users, items and ratings, each ``(R,)``, of a file in one of the three formats."""
     content = content.removeprefix(b"\xef\xbb\xbf")
     first = content[:4000].lstrip().split(b"\n", 1)[0].rstrip(b"\r").decode("ascii", "replace")

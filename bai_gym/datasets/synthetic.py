@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.datasets.ratings import Ratings
+from bai_gym.statistics import IntArray
 
 __all__ = ["movielens_like"]
 
@@ -101,5 +102,5 @@ def _who_rates_what(rng: np.random.Generator) -> tuple[npt.NDArray[np.int32], np
     return users.astype(np.int32), movies.astype(np.int32)
 
 
-def _ids(size: int) -> npt.NDArray[np.int64]:
+def _ids(size: int) -> IntArray:
     return np.arange(1, size + 1, dtype=np.int64)

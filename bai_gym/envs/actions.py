@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.errors import ParameterError
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import BoolArray, FloatArray, IntArray
 from bai_gym.tasks import Task, TopM
 
 __all__ = ["DecodedActions", "ActionEncoding"]
@@ -24,7 +24,7 @@ class DecodedActions(NamedTuple):
     """
 
     arms: IntArray
-    stops: npt.NDArray[np.bool_] | None
+    stops: BoolArray | None
     recommendations: IntArray
 
 
@@ -86,7 +86,7 @@ class ActionEncoding:
         if self.masked and np.max(arms, initial=0) >= self.num_arms:
             raise ParameterError(f"action {np.max(arms)} is not an arm, and a pull is due; {self._allowed()}")
 
-    def mask(self, due: npt.NDArray[np.bool_]) -> npt.NDArray[np.int8]:
+    def mask(self, due: BoolArray) -> npt.NDArray[np.int8]:
         """Return ``(..., n)`` ones for the actions that are allowed next, of n; for ``info["action_mask"]``.
 
         Args:
@@ -95,7 +95,7 @@ class ActionEncoding:
         allowed = np.where(due, self.task.sizes(self.num_arms)[0], self.num_arms)
         return (np.arange(self._values) < allowed[..., None]).astype(np.int8)
 
-    def masks(self, due: npt.NDArray[np.bool_], affordable: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    def masks(self, due: BoolArray, affordable: BoolArray) -> BoolArray:
         """Return ``(N, n)`` which actions are allowed next, for maskable policies: the values of all entries in a row.
 
         Args:

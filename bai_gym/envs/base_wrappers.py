@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import gymnasium as gym
 import numpy as np
-import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.vector import VectorWrapper
 from gymnasium.vector.utils import batch_space
@@ -14,12 +13,12 @@ from typing_extensions import override
 
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.wrapped import WrappedBandit
-from bai_gym.statistics import IntArray, Observation
+from bai_gym.statistics import AnyArray, IntArray, Observation
 
 __all__ = ["BatchWrapper", "ScalarWrapper", "ShowingBatch", "ShowingWrapper", "ShownArms"]
 
 if TYPE_CHECKING:
-    AnyBatchWrapper = VectorWrapper[Observation, IntArray, Observation, IntArray, npt.NDArray[Any]]
+    AnyBatchWrapper = VectorWrapper[Observation, IntArray, Observation, IntArray, AnyArray]
 else:
     AnyBatchWrapper = VectorWrapper  # without parameters in Gymnasium 1.1
 
@@ -60,7 +59,7 @@ class BatchWrapper(_Inside, AnyBatchWrapper):
         self.single_observation_space = spaces.Dict({**env.single_observation_space.spaces, **added})
         self.observation_space = batch_space(self.single_observation_space, env.num_envs)
 
-    def _with(self, observation: Observation, arrays: dict[str, npt.NDArray[Any]]) -> Observation:
+    def _with(self, observation: Observation, arrays: dict[str, AnyArray]) -> Observation:
         """Return the observation with other arrays, copied unless the batch shows live arrays."""
         arrays = {**observation, **arrays}
         return {key: array.copy() for key, array in arrays.items()} if self.copy else arrays

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
@@ -17,7 +16,7 @@ from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.problems import Problem, ProblemInfo
 from bai_gym.problems.numbering import Numbering
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.statistics import AnyArray, BoolArray, FloatArray, IntArray, Statistics
 
 __all__ = ["Episodes"]
 
@@ -54,8 +53,8 @@ class Episodes:
         self.statistics = self.shown = Statistics.zeros((batch, self.num_arms))
         self.funds = spec.funds
         self.action_encoding = ActionEncoding(self.num_arms, spec.task, fixed_confidence=spec.may_stop)
-        self.remaining: npt.NDArray[Any] = np.zeros((batch, 1), self.funds.dtype)
-        self.over: npt.NDArray[np.bool_] = np.ones(batch, dtype=bool)
+        self.remaining: AnyArray = np.zeros((batch, 1), self.funds.dtype)
+        self.over: BoolArray = np.ones(batch, dtype=bool)
         self.features: FloatArray | None = None
         constants = {**spec.task.constants, **self.funds.facts}
         self._constants = {key: np.repeat(array[None], batch, axis=0) for key, array in constants.items()}
@@ -133,12 +132,12 @@ class Episodes:
         self.action_encoding.check_pulls(arms)
         self.funds.check_affordable(self.remaining, rows, arms, self._constants)
 
-    def masks(self) -> npt.NDArray[np.bool_]:
+    def masks(self) -> BoolArray:
         """Return ``(N, n)`` which actions are allowed next, see :meth:`ActionEncoding.masks`."""
         allowed = self.funds.affordable(self.remaining, self._constants)
         return self.action_encoding.masks(self.pulls_left <= 0, allowed)
 
-    def recommend(self, rows: IntArray, recommendations: IntArray) -> tuple[FloatArray, dict[str, npt.NDArray[Any]]]:
+    def recommend(self, rows: IntArray, recommendations: IntArray) -> tuple[FloatArray, dict[str, AnyArray]]:
         """End the given episodes with a recommendation.
 
         Args:
@@ -214,9 +213,9 @@ class Episodes:
         """Return the space of one episode's actions."""
         return action_space(self.num_arms, self.episode_spec.task, fixed_confidence=self.episode_spec.may_stop)
 
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self) -> dict[str, AnyArray]:
         """Return the observation of all episodes: the live arrays, which pulls update until the next :meth:`begin`."""
-        arrays: dict[str, npt.NDArray[Any]] = {
+        arrays: dict[str, AnyArray] = {
             "pulls": self.statistics.pulls,
             "means": self.statistics.means,
             "variances": self.statistics.variances,

@@ -6,7 +6,6 @@ from collections import deque
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from gymnasium import spaces
 from typing_extensions import override
 
@@ -17,7 +16,7 @@ from bai_gym.envs.vector import BestArmVectorEnv, Step
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import check_memory
 from bai_gym.problems import ProblemInfo
-from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.statistics import AnyArray, IntArray, Observation, Statistics
 
 __all__ = ["LateRewards", "LateRewardsBatch", "pending_space"]
 
@@ -186,7 +185,7 @@ class LateRewardsBatch(BatchWrapper):
                 self._pending.reshape(-1)[there] -= 1
             self._arrived[ending] = until
 
-    def _end(self, last: dict[str, npt.NDArray[Any]], row: int, *, everything: bool) -> None:
+    def _end(self, last: dict[str, AnyArray], row: int, *, everything: bool) -> None:
         """Complete the last observation of an episode; everything has arrived if the budget is spent."""
         last["pending"] = np.zeros(self.env.num_arms, np.int64) if everything else self._pending[row].copy()
         if not everything:

@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import gymnasium as gym
 import numpy as np
-import numpy.typing as npt
 from gymnasium.error import ResetNeeded
 from typing_extensions import override
 
@@ -16,7 +15,7 @@ from bai_gym.envs.rendering import Snapshot, Window, to_rgb, to_text
 from bai_gym.envs.specification import EpisodeSpec, make_episode
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem, ProblemInfo
-from bai_gym.statistics import IntArray, Observation
+from bai_gym.statistics import AnyArray, BoolArray, IntArray, Observation
 
 __all__ = ["BestArmEnv", "check_render_mode"]
 
@@ -160,7 +159,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         self.action_space = self._episode.action_space()
         self._masked = self.action_encoding.masked
         self._plain = self.action_encoding.shape == () and not spec.may_stop and not self._masked
-        self._arrays: dict[str, npt.NDArray[Any]] = {}
+        self._arrays: dict[str, AnyArray] = {}
         self._left = -1
         self._last_arm: int | None = None
         self._recommendation: tuple[int, ...] | None = None
@@ -244,7 +243,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             self.render()
         return self._observation(), reward, self._left < 0 and not truncated, truncated, info
 
-    def action_masks(self) -> npt.NDArray[np.bool_]:
+    def action_masks(self) -> BoolArray:
         """Return ``(n,)`` which actions are allowed next, as MaskablePPO of sb3-contrib asks for them.
 
         All are, but for pulls that cost more than is left, and where the recommendation is a candidate. Values of

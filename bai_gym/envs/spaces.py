@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 from typing_extensions import override
 
 from bai_gym.common.budget import Budget
 from bai_gym.rewards import REAL, Rewards
+from bai_gym.statistics import AnyArray
 from bai_gym.tasks import Task, TopM
 
 __all__ = ["ArmAndRecommendation", "action_space", "observation_space"]
@@ -114,7 +114,7 @@ class ArmAndRecommendation(spaces.MultiDiscrete):
         super().__init__(np.array([num_first, *sizes]), np.int64, seed=seed)
 
     @override
-    def sample(self, mask: Any = None, probability: Any = None) -> npt.NDArray[Any]:
+    def sample(self, mask: Any = None, probability: Any = None) -> AnyArray:
         """Return a random arm with a random recommendation of the right size."""
         if mask is not None or probability is not None:
             return super().sample(mask, probability)
@@ -135,7 +135,7 @@ class _Batch(spaces.Box):
         super().__init__(np.zeros_like(high), high, dtype=np.int64)
 
     @override
-    def sample(self, mask: None = None, probability: None = None) -> npt.NDArray[Any]:
+    def sample(self, mask: None = None, probability: None = None) -> AnyArray:
         """Return a random action for each episode."""
         return np.stack([self.single.sample() for _ in range(self.shape[0])])
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
@@ -20,17 +19,17 @@ from bai_gym.errors import ParameterError
 from bai_gym.parallel import check_memory
 from bai_gym.problems import Problem, ProblemInfo
 from bai_gym.problems.base import ARM_BYTES
-from bai_gym.statistics import FloatArray, IntArray, Observation
+from bai_gym.statistics import AnyArray, BoolArray, FloatArray, IntArray, Observation
 from bai_gym.validation import integer
 
 __all__ = ["BestArmVectorEnv"]
 
 OWN_KEYWORDS = ("num_envs", "autoreset_mode", "copy", "render_mode")  # of the batch itself
 
-Step = tuple[Observation, FloatArray, npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]
+Step = tuple[Observation, FloatArray, BoolArray, BoolArray, dict[str, Any]]
 
 
-class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
+class BestArmVectorEnv(VectorEnv[Observation, IntArray, AnyArray]):
     """N episodes of :class:`bai_gym.envs.scalar.BestArmEnv` as one batch.
 
     With fixed confidence they end at different times. Actions, observations, rewards and infos are those of the scalar
@@ -166,7 +165,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         info |= {"outcome": self._episodes.outcomes, "_outcome": self._everywhere.copy(), **self._masks()}
         return self._observation(), rewards, nowhere, nowhere.copy(), info
 
-    def action_masks(self) -> npt.NDArray[np.bool_]:
+    def action_masks(self) -> BoolArray:
         """Return ``(N, n)`` which actions are allowed next, as MaskablePPO of sb3-contrib asks for them.
 
         All are, but for pulls that cost more than is left, and where the recommendation is a candidate. Values of
@@ -227,11 +226,11 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         safe = self._episodes.funds.safe_pulls(self._episodes.remaining.min())
         self._steady = 0 if self._episodes.over.any() else max(safe - self.episode_spec.fixed_confidence, 0)
 
-    def _declared(self, starting: npt.NDArray[np.bool_]) -> dict[str, npt.NDArray[Any]]:
+    def _declared(self, starting: BoolArray) -> dict[str, AnyArray]:
         """Return what the infos of the starting episodes declare."""
         return {"rewards": _where(starting, str(self._episodes.bandit.rewards)), "_rewards": starting.copy()}
 
-    def _masks(self, told: npt.NDArray[np.bool_] | None = None) -> dict[str, npt.NDArray[Any]]:
+    def _masks(self, told: BoolArray | None = None) -> dict[str, AnyArray]:
         """Return what the infos of some episodes, by default of all, say about the actions that are allowed next."""
         if not self.action_encoding.masked:
             return {}
@@ -239,21 +238,19 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         mask = self.action_encoding.mask(self._episodes.pulls_left <= 0)
         return {"action_mask": mask * told[:, None], "_action_mask": told.copy()}
 
-    def _phase_names(self, over: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    def _phase_names(self, over: BoolArray) -> AnyArray:
         names = np.where(self._episodes.pulls_left > 0, self._phases["explore"], self._phases["recommend"])
         return np.where(over, "done", names).astype(object)
 
-    def _in_batch(
-        self, scored: dict[str, npt.NDArray[Any]], rows: IntArray, ended: npt.NDArray[np.bool_]
-    ) -> dict[str, npt.NDArray[Any]]:
-        full: dict[str, npt.NDArray[Any]] = {}
+    def _in_batch(self, scored: dict[str, AnyArray], rows: IntArray, ended: BoolArray) -> dict[str, AnyArray]:
+        full: dict[str, AnyArray] = {}
         for name, values in scored.items():
             full[name] = np.zeros((self.num_envs, *values.shape[1:]), values.dtype)
             full[name][rows] = values
             full[f"_{name}"] = ended.copy()
         return full
 
-    def _single_observations(self, rows: IntArray) -> npt.NDArray[Any]:
+    def _single_observations(self, rows: IntArray) -> AnyArray:
         batch = self._episodes.arrays()
         single = np.full(self.num_envs, None, dtype=object)
         for row in rows:
@@ -269,7 +266,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         return self._episodes.problem_info(knows)
 
 
-def _where(mask: npt.NDArray[np.bool_], word: str) -> npt.NDArray[Any]:
+def _where(mask: BoolArray, word: str) -> AnyArray:
     """Return ``word`` where the mask says so, and None elsewhere."""
     words = np.full(mask.shape, None, dtype=object)
     words[mask] = word

@@ -18,7 +18,6 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bai_gym.common.budget import Budget
 from bai_gym.envs.actions import ActionEncoding
@@ -27,7 +26,7 @@ from bai_gym.sampling.block import Block
 from bai_gym.sampling.plans import execute, start
 from bai_gym.sampling.requests import checked, engine_of
 from bai_gym.sampling.sequential import Sequential
-from bai_gym.statistics import FloatArray, Observation, Statistics
+from bai_gym.statistics import AnyArray, FloatArray, Observation, Statistics
 from bai_gym.tasks import BestArm, Task
 
 __all__ = ["Dispatcher"]
@@ -88,7 +87,7 @@ class Dispatcher:
         self._left = self._funds.total
         self._as_planned = True  # whether no pull has cost more or less than its arm
         self._remaining = np.array([[self._left]])
-        self._seen: dict[str, npt.NDArray[Any]] = {
+        self._seen: dict[str, AnyArray] = {
             "pulls": self._statistics.pulls,
             "means": self._statistics.means,
             "variances": self._statistics.variances,

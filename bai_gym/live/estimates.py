@@ -179,12 +179,18 @@ def _with_earlier(
     return n, np.where(n > 0, both.means[0], np.nan), np.where(n > 1, both.variances[0], np.nan)
 
 
-def statistics_of(arms: IntArray, rewards: FloatArray, num_arms: int, earlier: Statistics | None) -> Statistics:
-    """Return ``(1, K)`` statistics of rewards and of earlier ones, which may be of fewer arms."""
+def widened(earlier: Statistics | None, num_arms: int) -> Statistics:
+    """Return ``(1, K)`` statistics of earlier rewards, which may be of fewer arms."""
     both = Statistics.zeros((1, num_arms))
     if earlier is not None:
         made, part = earlier.flat()
         both.merge(made, part)
+    return both
+
+
+def statistics_of(arms: IntArray, rewards: FloatArray, num_arms: int, earlier: Statistics | None) -> Statistics:
+    """Return ``(1, K)`` statistics of rewards and of earlier ones, which may be of fewer arms."""
+    both = widened(earlier, num_arms)
     for arm in np.unique(arms):
         values = rewards[arms == arm]
         variance = values.var(ddof=1) if values.size > 1 else 0.0

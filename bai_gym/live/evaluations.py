@@ -8,7 +8,6 @@ one model on one task.
 from __future__ import annotations
 
 import json
-import os
 import re
 import struct
 import zipfile
@@ -24,7 +23,7 @@ from bai_gym.data.csv_file import first_line
 from bai_gym.errors import DataError
 from bai_gym.live.summary import listed
 from bai_gym.rewards import Rewards
-from bai_gym.validation import choice
+from bai_gym.validation import AnyPath, choice
 
 __all__ = ["common_questions", "read_evaluations"]
 
@@ -36,7 +35,7 @@ _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partially correct
 _WHOLE = 5000  # characters that summaries of samples have of a text
 
 
-def read_evaluations(*paths: str | os.PathLike[str], metric: str | None = None) -> ScoreMatrix:
+def read_evaluations(*paths: AnyPath, metric: str | None = None) -> ScoreMatrix:
     """Read logs of lm-evaluation-harness or Inspect.
 
     Questions are the same if they have the same task and number or id, and the same document (lm-evaluation-harness,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +17,7 @@ from bai_gym.live.page import write_page
 from bai_gym.live.summary import lasting_sentence, lead_sentence, summary
 from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.validation import AnyPath
 
 __all__ = ["Identification", "printable"]
 
@@ -209,7 +209,7 @@ class Identification:
             return math.nan, math.nan, math.nan
         return self.estimates.difference(self.recommendation, self.runner_up)
 
-    def save(self, path: str | os.PathLike[str], control: str | int | None = None) -> None:
+    def save(self, path: AnyPath, control: str | int | None = None) -> None:
         """Write a web page with the evidence, for those who decide: one file, which loads nothing.
 
         It says whether to decide now or to collect more, how probably each arm is the best, and how that changed with

@@ -24,7 +24,7 @@ from bai_gym.benchmark.sources import AgentSource
 from bai_gym.common.seeding import generator
 from bai_gym.data import read_table
 from bai_gym.errors import AgentError, DataError, InstanceError, ParameterError
-from bai_gym.live.estimates import NONE, statistics_of
+from bai_gym.live.estimates import NONE, statistics_of, widened
 from bai_gym.live.funds import Funds
 from bai_gym.live.items import Items
 from bai_gym.live.journal import is_journal
@@ -147,7 +147,7 @@ class Experiment:
                 "no arm can be added to a study with costs, items or features, or with guardrails: start another study"
             )
         names = check_names((*self.names, name))
-        both = statistics_of(np.array([], np.int64), np.array([]), len(names), earlier)
+        both = widened(earlier, len(names))
         funds = Funds(left, left, None, priced=False, most=left)
         return replace(self, names=names, earlier=both, funds=funds, added=self.added + 1)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent import futures
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -12,20 +11,20 @@ from typing import Any
 from bai_gym.errors import BudgetError, ParameterError, PullError
 from bai_gym.live.evidence import Identification
 from bai_gym.live.executor.executor import Executor
-from bai_gym.live.executor.functions import Outcome
+from bai_gym.live.executor.functions import Outcome, PullFunctions
 from bai_gym.live.experiment import check_names, kind_of
 from bai_gym.live.items import check_items
 from bai_gym.live.study import PendingPull, Study
 from bai_gym.live.terminal import Terminal
 from bai_gym.rewards import Rewards
-from bai_gym.validation import integer
+from bai_gym.validation import AnyPath, integer
 from bai_gym.wings import hook
 
 __all__ = ["identify"]
 
 
 def identify(
-    pull: Callable[..., Any] | Sequence[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
+    pull: PullFunctions | Mapping[str, Callable[..., Any]],
     num_arms: int | None = None,
     budget: float | None = None,
     agent: Any = "SR",
@@ -47,7 +46,7 @@ def identify(
     retries: int | None = None,
     worst: float | Mapping[str, float] | None = None,
     run_in: str | futures.Executor = "auto",
-    journal: str | os.PathLike[str] | None = None,
+    journal: AnyPath | None = None,
     progress: bool = True,
 ) -> Identification:
     """Find the best of several alternatives by a fixed number of noisy experiments.

@@ -32,6 +32,7 @@ from bai_gym.live.entries import (
     values_of,
 )
 from bai_gym.live.executor.functions import one_line
+from bai_gym.validation import AnyPath
 
 __all__ = ["Journal", "is_journal", "read_journal"]
 
@@ -53,7 +54,7 @@ class Journal:
         ParameterError: The path is no path.
     """
 
-    def __init__(self, path: str | os.PathLike[str], facts: Mapping[str, Any], *, exclusive: bool = False) -> None:
+    def __init__(self, path: AnyPath, facts: Mapping[str, Any], *, exclusive: bool = False) -> None:
         """Open the file, check its first line, and cut off an incomplete last line."""
         self._path = _checked(path)
         self._place = self._path.absolute()  # the working directory may change
@@ -234,7 +235,7 @@ class Journal:
                 os.close(folder)
 
 
-def read_journal(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Entry]]:
+def read_journal(path: AnyPath) -> tuple[dict[str, Any], list[Entry]]:
     """Return the facts and the entries of a journal that others may be writing, without a last line that is cut off.
 
     Raises:
@@ -300,7 +301,7 @@ def _parsed(
     return head, entries, start
 
 
-def _checked(path: str | os.PathLike[str]) -> Path:
+def _checked(path: AnyPath) -> Path:
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         raise ParameterError(f"journal must be the path of a file, as text, not {one_line(repr(path), 80)}")
     return Path(path)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
 from bai_gym.data import read_table
+from bai_gym.data.table import Source
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.live.estimates import NONE, Estimates, Pull
 from bai_gym.live.page import Page
@@ -20,7 +19,7 @@ __all__ = ["log_page"]
 
 
 def log_page(
-    log: str | os.PathLike[str] | Mapping[str, Iterable[Any]],
+    log: Source,
     *,
     arm_column: str,
     reward_column: str,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from bai_gym.live.entries import Entry
-from bai_gym.live.estimates import NONE, Pull, statistics_of
+from bai_gym.live.estimates import NONE, Pull, widened
 from bai_gym.live.evidence import Identification
 from bai_gym.live.storage import read_log
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import Statistics
+from bai_gym.validation import AnyPath
 from bai_gym.wings import hook
 
 __all__ = ["Overview"]
@@ -47,7 +47,7 @@ class Overview:
     found: Identification | None
 
     @classmethod
-    def of(cls, place: str | os.PathLike[str], name: str | None = None) -> Overview:
+    def of(cls, place: AnyPath, name: str | None = None) -> Overview:
         """Read the journal of a study, or its log in a database.
 
         Args:
@@ -106,7 +106,7 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
     if facts["earlier"] is not None:
         pulls, means, variances = (np.array([values]) for values in facts["earlier"])
         earlier = Statistics(pulls.astype(np.int64), means.astype(np.float64), variances.astype(np.float64))
-        earlier = statistics_of(np.array([], np.int64), np.array([]), len(names), earlier)
+        earlier = widened(earlier, len(names))
     spent = None
     if costs is not None:
         known = sum(pull.cost - costs[pull.arm] for pull in log if pull.cost is not None)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import html
 import math
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 from bai_gym.errors import OutputError
 from bai_gym.results.page import html_page
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import AnyPath
 
 __all__ = ["Growth", "Numbers", "Page", "PageRow", "trade_off", "write_page"]
 
@@ -162,7 +162,7 @@ class Page:
     figures: Sequence[str] = ()
 
 
-def write_page(page: Page, path: str | os.PathLike[str]) -> None:
+def write_page(page: Page, path: AnyPath) -> None:
     """Write the page as a file of HTML.
 
     Raises:

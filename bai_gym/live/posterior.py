@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bai_gym.analysis.posterior import MeansPosterior
 from bai_gym.common.seeding import generator
 from bai_gym.rewards import Rewards
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import AnyArray, FloatArray, IntArray
 
 __all__ = ["Posterior"]
 
@@ -35,7 +33,7 @@ class Posterior:
         draws: ``(S, K)`` draws of the means; only if ``known``.
     """
 
-    def __init__(self, pulls: npt.NDArray[Any], means: FloatArray, variances: FloatArray, rewards: Rewards) -> None:
+    def __init__(self, pulls: AnyArray, means: FloatArray, variances: FloatArray, rewards: Rewards) -> None:
         """Draw the means."""
         self._pulls, self._means, self._rewards = pulls, means, rewards
         posterior = MeansPosterior(pulls, means, variances, rewards)

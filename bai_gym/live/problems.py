@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from concurrent import futures
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +11,7 @@ from bai_gym.bandits import Bandit, FeatureBandit
 from bai_gym.errors import ParameterError
 from bai_gym.live.bandits import FunctionBandit
 from bai_gym.live.executor.executor import Executor
+from bai_gym.live.executor.functions import PullFunctions
 from bai_gym.problems.base import FixedProblem
 from bai_gym.rewards import REAL, Rewards
 
@@ -24,7 +23,7 @@ GRAVITY = 9.81
 
 
 def function_problem(
-    pull: Callable[..., Any] | Sequence[Callable[..., Any]] | None = None,
+    pull: PullFunctions | None = None,
     num_arms: int | None = None,
     features: object = None,
     timeout: float | None = None,

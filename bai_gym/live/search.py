@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from joblib import effective_n_jobs
 from sklearn import get_config
 from sklearn.base import clone, is_classifier
@@ -32,6 +31,7 @@ from bai_gym.benchmark.protocol import Traits
 from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.live import PendingPull, Study
 from bai_gym.live.executor.functions import one_line
+from bai_gym.statistics import FloatArray
 from bai_gym.validation import integer, real
 
 __all__ = ["BAISearchCV"]
@@ -352,7 +352,7 @@ def _fits(budget: float | None, candidates: int, items: int) -> int:
 
 def _results(candidates: Sequence[Mapping[str, Any]], fits: _Fits, num_items: int, recommended: int) -> dict[str, Any]:
     """Return ``cv_results_``: scores and times as arrays over the candidates."""
-    tables: dict[str, npt.NDArray[np.float64]] = {}
+    tables: dict[str, FloatArray] = {}
     fitted = np.zeros((len(candidates), num_items), np.bool_)
     for place, scores in fits.items():
         fitted[place] = True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from bai_gym.errors import ParameterError
 from bai_gym.live.database import Database, read_database
 from bai_gym.live.entries import Entry, Log, Memory
 from bai_gym.live.journal import Journal, read_journal
+from bai_gym.validation import AnyPath
 
 __all__ = ["open_log", "read_log"]
 
@@ -19,7 +19,7 @@ _NAME = "study"
 def open_log(
     facts: Mapping[str, Any],
     *,
-    journal: str | os.PathLike[str] | None = None,
+    journal: AnyPath | None = None,
     storage: str | None = None,
     name: str | None = None,
     exclusive: bool = False,
@@ -49,7 +49,7 @@ def open_log(
     return Database(storage, _NAME if name is None else name, facts)
 
 
-def read_log(place: str | os.PathLike[str], name: str | None = None) -> tuple[dict[str, Any], list[Entry]]:
+def read_log(place: AnyPath, name: str | None = None) -> tuple[dict[str, Any], list[Entry]]:
     """Return the facts and the entries of a log that others may be writing.
 
     Args:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +21,7 @@ from bai_gym.api import agent_source
 from bai_gym.common.seeding import check_seed
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 from bai_gym.live.entries import Entry, Overtaken
-from bai_gym.live.estimates import Pull, statistics_of
+from bai_gym.live.estimates import Pull, widened
 from bai_gym.live.evidence import Identification
 from bai_gym.live.experiment import Experiment, check_arms, check_matrix, kind_of
 from bai_gym.live.funds import Funds
@@ -30,7 +29,7 @@ from bai_gym.live.items import Items
 from bai_gym.live.replay import State
 from bai_gym.live.storage import open_log
 from bai_gym.rewards import Rewards
-from bai_gym.validation import LARGEST, flag, integer, real
+from bai_gym.validation import LARGEST, AnyPath, flag, integer, real
 from bai_gym.wings import hook
 
 __all__ = ["PendingPull", "Study"]
@@ -151,7 +150,7 @@ class Study:
         rewards: Rewards | str | None = None,
         items: Iterable[Any] | None = None,
         lease: float | None = None,
-        journal: str | os.PathLike[str] | None = None,
+        journal: AnyPath | None = None,
         storage: str | None = None,
         name: str | None = None,
         exclusive: bool = False,
@@ -346,7 +345,7 @@ class Study:
         experiment = replace(self._experiment, names=names)
         before = experiment.earlier
         if before is not None and added:
-            before = statistics_of(np.array([], np.int64), np.array([]), len(names), before)
+            before = widened(before, len(names))
         found = Identification.of(
             recommendation,
             log,

@@ -7,11 +7,10 @@ import zlib
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bai_gym.page.numbers import short
 from bai_gym.results.recording import Recording
-from bai_gym.statistics import FloatArray
+from bai_gym.statistics import AnyArray, FloatArray
 
 __all__ = ["facts", "instance", "pack"]
 
@@ -97,5 +96,5 @@ def _share(values: FloatArray, low: float, high: float) -> FloatArray:
     return (values / 2 - low / 2) / (high / 2 - low / 2)
 
 
-def _planes(values: npt.NDArray[Any]) -> bytes:
+def _planes(values: AnyArray) -> bytes:
     return values.astype(">u2").view(np.uint8).reshape(-1, 2).T.tobytes()

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.bandits import Bandit
 from bai_gym.paired.bandits.differences import PairStatistics
 from bai_gym.sampling import Part, Plan, Start, execute
-from bai_gym.statistics import Observation
+from bai_gym.statistics import AnyArray, Observation
 
 __all__ = ["comparing"]
 
@@ -42,14 +41,14 @@ def comparing(begin: Start, bandit: Bandit) -> Start:
     return started
 
 
-class _View(Mapping[str, npt.NDArray[Any]]):
+class _View(Mapping[str, AnyArray]):
     """The observation as the agent sees it; differences are computed when they are read."""
 
     def __init__(self, seen: Observation, bandit: Bandit, pairs: PairStatistics) -> None:
         self._seen, self._bandit, self.pairs = seen, bandit, pairs
 
     @override
-    def __getitem__(self, key: str) -> npt.NDArray[Any]:
+    def __getitem__(self, key: str) -> AnyArray:
         if key not in KEYS:
             return self._seen[key]
         self.pairs.advance(self._bandit, self._seen["pulls"])

@@ -23,7 +23,7 @@ PAIRS = {
 GAUSSIAN = "gaussian"
 BUDGETS = (1000, 4000)
 
-EXPERIMENTS: tuple[Experiment, ...] = (
+EXPERIMENTS = (
     Experiment(
         "ab-1",
         "A/B tests: uniform allocation and its rivals",

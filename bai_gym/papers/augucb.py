@@ -39,7 +39,7 @@ CODE_NOTE = (
 
 # Error percentages after 10,000 pulls in the files that the paper's figures plot: 500 runs, results/budgetTest*/ in
 # https://github.com/Subhojyoti/tbandit_IJCAI, as named in expt.tex.
-PUBLISHED: Mapping[str, Mapping[str, float]] = {
+PUBLISHED = {
     "Arithmetic": {"AugUCB": 9.8, "UCBEV-T": 8.8, "UCBE-T": 22.6, "APT": 16.8, "CSAR": 32.8, UNIFORM: 55.0},
     "Geometric": {"AugUCB": 9.6, "UCBEV-T": 3.6, "UCBE-T": 18.4, "APT": 16.0, "CSAR": 34.8, UNIFORM: 52.6},
     "ThreeGroups": {"AugUCB": 7.0, "UCBEV-T": 4.4, "UCBE-T": 20.0, "APT": 12.0, "CSAR": 25.0, UNIFORM: 48.4},
@@ -128,7 +128,7 @@ def _figure(letter: str, number: int, name: str, title: str, claims: tuple[Claim
     )
 
 
-EXPERIMENTS: tuple[Experiment, ...] = (
+EXPERIMENTS = (
     _figure("a", 1, "Arithmetic", "arithmetic means", (BEST, COMPARABLE, AWARE, SATURATES)),
     _figure(
         "b",

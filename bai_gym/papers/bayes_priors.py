@@ -34,7 +34,7 @@ def _over_budgets(env: str, title: str, *budgets: int) -> Panel:
     return Panel("", title, tuple(Setting(env, n, n) for n in budgets))
 
 
-EXPERIMENTS: tuple[Experiment, ...] = (
+EXPERIMENTS = (
     Experiment(
         "bayes-mab",
         "A known prior of ten independent arms",

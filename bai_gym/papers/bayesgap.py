@@ -48,7 +48,7 @@ def _models(budget: int, picture: Literal["regrets", "arms"]) -> Panel:
     return Panel("", f"160 models on wine quality, budget {budget}", (wine,), picture=picture)
 
 
-EXPERIMENTS: tuple[Experiment, ...] = (
+EXPERIMENTS = (
     Experiment(
         "bayesgap-1",
         "A Gaussian process at ten arms after five pulls",

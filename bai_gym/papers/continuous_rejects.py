@@ -49,7 +49,7 @@ def _better(worse: str) -> tuple[Lower, ...]:
     return Lower("CR-A", worse), Lower("CR-C", worse)
 
 
-EXPERIMENTS: tuple[Experiment, ...] = tuple(
+EXPERIMENTS = tuple(
     Experiment(
         f"cr-{number}",
         f"Continuous rejects: {TITLES[shape]}",

@@ -42,7 +42,7 @@ def _at(delta: float, *families: str) -> frozenset[str]:
     return frozenset(_name(family, delta) for family in families or MEANS)
 
 
-EXPERIMENTS: tuple[Experiment, ...] = (
+EXPERIMENTS = (
     Experiment(
         "ash-1",
         "Sequential halving in rounds of 10 and of 100 pulls",

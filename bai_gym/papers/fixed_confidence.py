@@ -108,7 +108,7 @@ def _brake(name: str, arms: int, other: float) -> Panel:
     )
 
 
-EXPERIMENTS: tuple[Experiment, ...] = (
+EXPERIMENTS = (
     _tas(1, "four"),
     _tas(2, "five"),
     Experiment(

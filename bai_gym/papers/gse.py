@@ -105,7 +105,7 @@ def _over_budgets(env: str, arms: int, **keywords: Any) -> tuple[Setting, ...]:
     return tuple(Setting(env, each * arms, each * arms, keywords) for each in PER_ARM)
 
 
-EXPERIMENTS: tuple[Experiment, ...] = (
+EXPERIMENTS = (
     Experiment(
         "gse-1",
         "Static allocation: 16 unit vectors, over the gap",

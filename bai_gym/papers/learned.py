@@ -70,7 +70,7 @@ def _percent(agent: str, other: str, percent: float) -> Close:
     return Close(agent, other, percent / 100)
 
 
-EXPERIMENTS: tuple[Experiment, ...] = (
+EXPERIMENTS = (
     Experiment(
         "learned-1",
         "A learned agent and the optimum, three arms",

@@ -25,7 +25,7 @@ def _level(delta: float) -> Panel:
 
 PANELS = {delta: _level(delta) for delta in DELTAS}
 
-EXPERIMENTS: tuple[Experiment, ...] = (
+EXPERIMENTS = (
     Experiment(
         "linear-fc-soare",
         "Linear arms, fixed confidence: six unit vectors and a close rival",

@@ -22,7 +22,7 @@ NOTES = (
     "The paper's own agents, P1-RAGE, P1-Peace and Mixed-Peace, which are for parameters that change, are left out.",
 )
 
-EXPERIMENTS: tuple[Experiment, ...] = (
+EXPERIMENTS = (
     Experiment(
         "linear-fb-soare",
         "The instance of Soare et al. (2014) in ten dimensions, over the budget",

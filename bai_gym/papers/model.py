@@ -13,7 +13,17 @@ from typing_extensions import override
 
 from bai_gym.analysis.paired import PairedTest
 from bai_gym.errors import ParameterError
-from bai_gym.papers.verdicts import Verdict, above, all_of, below, bonferroni, lower_error, lower_mean, lower_share
+from bai_gym.papers.verdicts import (
+    Verdict,
+    above,
+    all_of,
+    below,
+    bonferroni,
+    decide,
+    lower_error,
+    lower_mean,
+    lower_share,
+)
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.result import Result
 from bai_gym.statistics import FloatArray, IntArray
@@ -301,14 +311,14 @@ def judge(
     ]
     if not checks:
         raise ParameterError(f"the claim {claim.text!r} refers to no point of {panel.title!r}")
-    parts = sum(_weight(statement) for statement, _, _ in checks)
+    level = bonferroni(0.95, sum(_weight(statement) for statement, _, _ in checks))
 
     def verdict_on(results: Comparison, statement: Statement, setting: Setting, point: int | None) -> Verdict:
         end = _Point(results, env_label(setting), setting.budget, point)
         if isinstance(statement, Falls):
             _, start = _places(statement, setting, panel)
-            return _falls(statement, _Point(results, env_label(start), start.budget, None), end, parts)
-        return _check(statement, end, parts)
+            return _falls(statement, _Point(results, env_label(start), start.budget, None), end, level)
+        return _check(statement, end, level)
 
     first = [verdict_on(comparison, *check) for check in checks]
     undecided = [check for check, verdict in zip(checks, first, strict=True) if verdict is Verdict.UNDECIDED]
@@ -389,9 +399,7 @@ def _most(points: Sequence[float], verdicts: list[Verdict]) -> Verdict:
     at = {x: all_of(v for p, v in zip(points, verdicts, strict=True) if p == x) for x in dict.fromkeys(points)}
     held = sum(verdict is Verdict.CONFIRMED for verdict in at.values())
     failed = sum(verdict is Verdict.REFUTED for verdict in at.values())
-    if 2 * held > len(at):
-        return Verdict.CONFIRMED
-    return Verdict.REFUTED if 2 * failed >= len(at) else Verdict.UNDECIDED
+    return decide(confirmed=2 * held > len(at), refuted=2 * failed >= len(at))
 
 
 @dataclass(frozen=True)
@@ -433,34 +441,27 @@ def _weight(statement: Statement) -> int:
     return math.prod(len(side.agents) for side in sides if isinstance(side, BestOf))
 
 
-def _check(statement: Lower | LowerRegret | Close | Below | Above | Fewer, point: _Point, parts: int) -> Verdict:
+def _check(statement: Lower | LowerRegret | Close | Below | Above | Fewer, point: _Point, level: float) -> Verdict:
     if isinstance(statement, Lower):
-        return lower_error(point.paired(statement.better, statement.worse), level=0.95, parts=parts)
+        return lower_error(point.paired(statement.better, statement.worse).at_level(level))
     if isinstance(statement, LowerRegret):
         differences = point.regrets(statement.better) - point.regrets(statement.worse)
-        return lower_mean(differences, level=0.95, parts=parts)
+        return lower_mean(differences, level)
     if isinstance(statement, Fewer):
         more = point.pulls(statement.better) - point.pulls(statement.worse)
-        return lower_mean(more.astype(np.float64), level=0.95, parts=parts)
+        return lower_mean(more.astype(np.float64), level)
     if isinstance(statement, Close):
-        paired = point.paired(statement.agent, statement.reference)
-        return _closer(paired.at_level(bonferroni(0.95, parts)), statement.margin)
+        low, high = point.paired(statement.agent, statement.reference).at_level(level).interval
+        return decide(confirmed=high < statement.margin, refuted=low > statement.margin)
     result = point.find(statement.agent)
-    decide = below if isinstance(statement, Below) else above
-    return decide(result.errors, result.runs, statement.threshold, level=0.95, parts=parts)
+    claim = below if isinstance(statement, Below) else above
+    return claim(result.errors, result.runs, statement.threshold, level)
 
 
-def _falls(statement: Falls, start: _Point, end: _Point, parts: int) -> Verdict:
+def _falls(statement: Falls, start: _Point, end: _Point, level: float) -> Verdict:
     # Instances are the same at both points, so the test for independent runs is conservative.
     before, after = start.find(statement.agent), end.find(statement.agent)
-    return lower_share((after.errors, after.runs), (before.errors, before.runs), level=0.95, parts=parts)
-
-
-def _closer(paired: PairedTest, margin: float) -> Verdict:
-    low, high = paired.interval
-    if high < margin:
-        return Verdict.CONFIRMED
-    return Verdict.REFUTED if low > margin else Verdict.UNDECIDED
+    return lower_share((after.errors, after.runs), (before.errors, before.runs), level)
 
 
 def _words(statement: Statement) -> str:

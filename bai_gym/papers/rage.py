@@ -55,7 +55,7 @@ def _experiment(name: str, title: str, which: str, panels: tuple[Panel, ...], *o
     )
 
 
-EXPERIMENTS: tuple[Experiment, ...] = (
+EXPERIMENTS = (
     _experiment(
         "sphere",
         "Linear arms, fixed confidence: random arms on the unit sphere",

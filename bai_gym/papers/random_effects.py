@@ -36,7 +36,7 @@ def _panel(num_arms: int) -> Panel:
     return Panel(f"k{num_arms}", f"K = {num_arms}, Bernoulli arms", settings)
 
 
-EXPERIMENTS: tuple[Experiment, ...] = (
+EXPERIMENTS = (
     Experiment(
         "rue-40-80",
         "Many Bernoulli arms with evenly spaced means",

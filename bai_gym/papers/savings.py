@@ -75,7 +75,7 @@ def _at(name: str, *shares: float) -> tuple[float, ...]:
     return tuple(float(_calls(name, share)) for share in shares)
 
 
-EXPERIMENTS: tuple[Experiment, ...] = (
+EXPERIMENTS = (
     Experiment(
         "savings",
         "The best language-model agent with a share of the calls",

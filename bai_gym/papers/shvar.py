@@ -78,7 +78,7 @@ BEST_WITHOUT_COMPLEXITY = Claim(
     "most",
 )
 
-EXPERIMENTS: tuple[Experiment, ...] = (
+EXPERIMENTS = (
     Experiment(
         "shvar-1",
         "Mean rewards and variances of the 64 arms of the Gaussian bandit",

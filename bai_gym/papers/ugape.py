@@ -93,7 +93,7 @@ def _top_m(setup: int, m: int, epsilon: float) -> Panel:
     )
 
 
-EXPERIMENTS: tuple[Experiment, ...] = (
+EXPERIMENTS = (
     Experiment(
         "ugape-1",
         "Every agent on the seven Bernoulli set-ups",

@@ -84,7 +84,7 @@ def _against_all(id: str, title: str, panels: tuple[Panel, ...], others: tuple[s
     )
 
 
-EXPERIMENTS: tuple[Experiment, ...] = (
+EXPERIMENTS = (
     _against_all(
         "learned-6",
         "One learned agent for all: Gaussian arms and ratings",

@@ -6,8 +6,8 @@ level) / 2``: the intervals used here are exact, and a comparison also asks the 
 :func:`lower_mean` relies on many runs, since means other than proportions have no exact interval.
 
 A claim about several budgets is a conjunction: :func:`all_of` its parts. Refuting it takes one refuted part, so with
-every part at level 0.95 a true conjunction of ten parts would be refuted too often. Give each part the number of
-`parts`: it is then judged at the Bonferroni-corrected level ``1 - (1 - level) / parts``, and the whole keeps `level`.
+every part at level 0.95 a true conjunction of ten parts would be refuted too often. Judge each part at the level of
+:func:`bonferroni`, ``1 - (1 - level) / parts``, and the whole keeps `level`.
 Confirming a conjunction takes every part and would need no correction (the intersection-union principle: R. L. Berger
 1982, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24(4), 295-300); the correction is made
 anyway, so that one set of intervals holds simultaneously, at the price of some undecided claims.
@@ -26,7 +26,7 @@ from bai_gym.analysis.paired import PairedTest
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
 
-__all__ = ["Verdict", "above", "all_of", "below", "bonferroni", "lower_error", "lower_mean", "lower_share"]
+__all__ = ["Verdict", "above", "all_of", "below", "bonferroni", "decide", "lower_error", "lower_mean", "lower_share"]
 
 
 class Verdict(enum.Enum):
@@ -42,8 +42,8 @@ class Verdict(enum.Enum):
         return self.value
 
 
-def lower_error(paired: PairedTest, *, level: float | None = None, parts: int = 1) -> Verdict:
-    """The claim "agent A has a lower error probability than agent B".
+def lower_error(paired: PairedTest) -> Verdict:
+    """The claim "agent A has a lower error probability than agent B", at the level of the comparison.
 
     Decided where the whole interval of the difference lies on one side of 0 and the exact McNemar test rejects
     equality as well. The second condition matters in borderline cases only, where the interval alone, being
@@ -51,23 +51,16 @@ def lower_error(paired: PairedTest, *, level: float | None = None, parts: int = 
 
     Args:
         paired: The comparison of A with B.
-        level: Confidence level of the claim; that of `paired` unless given.
-        parts: Number of statements in the conjunction that this one belongs to, at least 1.
 
     Returns:
         The verdict.
-
-    Raises:
-        ParameterError: If the level or the number of parts is out of range.
     """
-    corrected = bonferroni(paired.level if level is None else level, parts)
-    test = paired.at_level(corrected)
-    if test.p_value > 1 - corrected:
+    if paired.p_value > 1 - paired.level:
         return Verdict.UNDECIDED
-    return _decide(confirmed=test.interval[1] < 0, refuted=test.interval[0] > 0)
+    return decide(confirmed=paired.interval[1] < 0, refuted=paired.interval[0] > 0)
 
 
-def below(errors: int, runs: int, threshold: float, *, level: float = 0.95, parts: int = 1) -> Verdict:
+def below(errors: int, runs: int, threshold: float, level: float = 0.95) -> Verdict:
     """The claim "the error probability is below the threshold", by the Clopper-Pearson interval.
 
     Args:
@@ -75,7 +68,6 @@ def below(errors: int, runs: int, threshold: float, *, level: float = 0.95, part
         runs: Number of independent runs, at least 1.
         threshold: Error probability in [0, 1] to compare with.
         level: Confidence level of the claim, strictly between 0 and 1.
-        parts: Number of statements in the conjunction that this one belongs to, at least 1.
 
     Returns:
         The verdict.
@@ -83,24 +75,23 @@ def below(errors: int, runs: int, threshold: float, *, level: float = 0.95, part
     Raises:
         ParameterError: If an argument is out of range.
     """
-    lower, upper = _interval(errors, runs, threshold, level, parts)
-    return _decide(confirmed=upper < threshold, refuted=lower > threshold)
+    lower, upper = _interval(errors, runs, threshold, level)
+    return decide(confirmed=upper < threshold, refuted=lower > threshold)
 
 
-def above(errors: int, runs: int, threshold: float, *, level: float = 0.95, parts: int = 1) -> Verdict:
+def above(errors: int, runs: int, threshold: float, level: float = 0.95) -> Verdict:
     """The claim "the error probability is above the threshold"; all else is as in :func:`below`."""
-    lower, upper = _interval(errors, runs, threshold, level, parts)
-    return _decide(confirmed=lower > threshold, refuted=upper < threshold)
+    lower, upper = _interval(errors, runs, threshold, level)
+    return decide(confirmed=lower > threshold, refuted=upper < threshold)
 
 
-def lower_share(first: tuple[int, int], second: tuple[int, int], *, level: float = 0.95, parts: int = 1) -> Verdict:
+def lower_share(first: tuple[int, int], second: tuple[int, int], level: float = 0.95) -> Verdict:
     """The claim "the first error probability is lower than the second", for independent runs, by Fisher's exact test.
 
     Args:
         first: Errors and runs, the former in 0..runs, the latter at least 1.
         second: The same for the other agent.
         level: Confidence level of the claim, strictly between 0 and 1.
-        parts: Number of statements in the conjunction that this one belongs to, at least 1.
 
     Returns:
         The verdict.
@@ -113,15 +104,16 @@ def lower_share(first: tuple[int, int], second: tuple[int, int], *, level: float
     for errors, runs in (first, second):
         if not 0 <= errors <= runs or runs < 1:
             raise ParameterError(f"{errors} errors in {runs} runs: give at least 1 run, and errors in 0..runs")
+    check_level(level)
     table = [[first[0], first[1] - first[0]], [second[0], second[1] - second[0]]]
-    limit = (1 - bonferroni(level, parts)) / 2
-    return _decide(
+    limit = (1 - level) / 2
+    return decide(
         confirmed=bool(fisher_exact(table, alternative="less").pvalue <= limit),
         refuted=bool(fisher_exact(table, alternative="greater").pvalue <= limit),
     )
 
 
-def lower_mean(differences: FloatArray, *, level: float = 0.95, parts: int = 1) -> Verdict:
+def lower_mean(differences: FloatArray, level: float = 0.95) -> Verdict:
     """The claim "the mean difference is below 0", by Student's interval: a paired t-test.
 
     Exact for normal differences, and a good approximation for others in a hundred runs or more.
@@ -129,7 +121,6 @@ def lower_mean(differences: FloatArray, *, level: float = 0.95, parts: int = 1) 
     Args:
         differences: ``(R,)`` differences of two agents in common runs, first minus second; finite, at least one.
         level: Confidence level of the claim, strictly between 0 and 1.
-        parts: Number of statements in the conjunction that this one belongs to, at least 1.
 
     Returns:
         The verdict; undecided for a single run.
@@ -139,22 +130,22 @@ def lower_mean(differences: FloatArray, *, level: float = 0.95, parts: int = 1) 
     """
     from scipy.stats import t  # slow to import
 
-    corrected = bonferroni(level, parts)
+    check_level(level)
     if differences.ndim != 1 or not differences.size or not np.isfinite(differences).all():
         raise ParameterError("differences must be finite numbers, one for each of at least one run")
     runs = differences.size
     if runs == 1:
         return Verdict.UNDECIDED
-    reach = float(t.ppf((1 + corrected) / 2, runs - 1) * differences.std(ddof=1) / np.sqrt(runs))
+    reach = float(t.ppf((1 + level) / 2, runs - 1) * differences.std(ddof=1) / np.sqrt(runs))
     mean = float(differences.mean())
-    return _decide(confirmed=mean + reach < 0, refuted=mean - reach > 0)
+    return decide(confirmed=mean + reach < 0, refuted=mean - reach > 0)
 
 
 def all_of(verdicts: Iterable[Verdict]) -> Verdict:
     """The verdict on a conjunction: refuted if any part is, confirmed if all are, undecided otherwise.
 
     Args:
-        verdicts: Verdicts on the parts, at least one, each reached with `parts` set to their number.
+        verdicts: Verdicts on the parts, at least one, each at the level of :func:`bonferroni` for their number.
 
     Returns:
         The verdict on the whole.
@@ -165,9 +156,7 @@ def all_of(verdicts: Iterable[Verdict]) -> Verdict:
     kinds = set(verdicts)
     if not kinds:
         raise ParameterError("a claim needs parts; give at least one verdict")
-    if Verdict.REFUTED in kinds:
-        return Verdict.REFUTED
-    return Verdict.UNDECIDED if Verdict.UNDECIDED in kinds else Verdict.CONFIRMED
+    return decide(confirmed=kinds == {Verdict.CONFIRMED}, refuted=Verdict.REFUTED in kinds)
 
 
 def bonferroni(level: float, parts: int) -> float:
@@ -189,14 +178,14 @@ def bonferroni(level: float, parts: int) -> float:
     return 1 - (1 - level) / parts
 
 
-def _interval(errors: int, runs: int, threshold: float, level: float, parts: int) -> tuple[float, float]:
-    """Exact interval of the error probability at the corrected level, after checking the threshold."""
+def _interval(errors: int, runs: int, threshold: float, level: float) -> tuple[float, float]:
+    """Exact interval of the error probability, after checking the threshold."""
     if not 0.0 <= threshold <= 1.0:
         raise ParameterError(f"threshold {threshold!r} is not an error probability; give one in [0, 1]")
-    return clopper_pearson(errors, runs, bonferroni(level, parts))
+    return clopper_pearson(errors, runs, level)
 
 
-def _decide(*, confirmed: bool, refuted: bool) -> Verdict:
+def decide(*, confirmed: bool, refuted: bool) -> Verdict:
     """The verdict of two conditions that exclude each other."""
     if confirmed:
         return Verdict.CONFIRMED

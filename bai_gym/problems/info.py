@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KNOWLEDGE", "ProblemInfo", "check_knowledge"]
 
-KNOWLEDGE: dict[str, str] = {
+KNOWLEDGE = {
     "complexity": "how hard the instance is: a complexity measure computed from the true means (and variances)",
     "prior": "the distribution that instances are drawn from",
     "range": "a bound b on the rewards, computed from the true means and variances",

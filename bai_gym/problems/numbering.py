@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from bai_gym.bandits import ArrangedBandit, Bandit
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.statistics import AnyArray, FloatArray, IntArray, Statistics
 from bai_gym.tasks import Task
 
 __all__ = ["Numbering"]
@@ -90,7 +89,7 @@ class Numbering:
         """Return recommendations ``(N, ...)``, given in the numbers of the instance, in those of the episodes."""
         return task.renumbered(recommendation, self.answers.argsort(axis=1))
 
-    def back(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def back(self, values: AnyArray) -> AnyArray:
         """Return ``(N, K, ...)`` values of arms in the order of the instance."""
         listed = np.empty_like(values)
         listed[np.arange(len(listed))[:, None], self.arms] = values

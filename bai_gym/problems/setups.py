@@ -24,7 +24,7 @@ __all__ = [
     "multi_bandit_setup",
 ]
 
-SETUPS: dict[int, tuple[float, ...]] = {
+SETUPS = {
     1: (0.5, *[0.4] * 19),
     2: (0.5, *[0.42] * 5, *[0.38] * 14),
     3: (0.5, *(0.5 - 0.37**arm for arm in (2, 3, 4))),
@@ -42,7 +42,7 @@ _D = ((0.4, 0.6), (0.45, 0.45), (0.35, 0.55), (0.25, 0.65))
 MULTI_BANDIT_SETUPS: dict[int, tuple[tuple[object, ...], ...]] = {1: (_A, _B), 2: (_C, _D), 3: (_C, _D, _C, _D)}
 """The bandits of each set-up: means of Bernoulli arms, or the two values of the reward, each with probability 1/2."""
 
-CONFIDENCE_SETUPS: dict[str, tuple[tuple[float, ...], float | None]] = {
+CONFIDENCE_SETUPS = {
     "gk1": ((0.5, 0.45, 0.43, 0.4), None),
     "gk2": ((0.3, 0.21, 0.2, 0.19, 0.18), None),
     "menard": ((1.0, 0.85, 0.8, 0.7), 1.0),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,7 +39,7 @@ class _SetUp:
 
 _TWO_GROUPS = (0.45,) * 5 + (0.55,) * 5
 
-THRESHOLDING_SETUPS: Mapping[str, _SetUp] = {
+THRESHOLDING_SETUPS = {
     "Arithmetic": _SetUp((0.2, 0.25, 0.3, 0.35, 0.45, 0.55, 0.65, 0.7, 0.75, 0.8)),
     "Geometric": _SetUp((0.2, 0.36, 0.392, 0.3984, 0.45, 0.55, 0.6016, 0.608, 0.64, 0.8)),
     "ThreeGroups": _SetUp((0.1, 0.1, 0.1, 0.35, 0.45, 0.55, 0.65, 0.9, 0.9, 0.9)),
@@ -49,7 +48,7 @@ THRESHOLDING_SETUPS: Mapping[str, _SetUp] = {
 }
 """Experiments 1 to 5 of the paper, by the names of their figures; experiment 6 has the instances of the fifth."""
 
-IN_CODE: Mapping[str, _SetUp] = {
+IN_CODE = {
     name: replace(setup, others=(0.3, 0.4)) for name, setup in THRESHOLDING_SETUPS.items() if name != "Advanced"
 } | {
     "Arithmetic": _SetUp((0.2, 0.25, 0.3, 0.35, 0.45, 0.55, 0.6, 0.65, 0.7, 0.75), others=(0.3, 0.4)),

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bai_gym.errors import ParameterError
 from bai_gym.report.canvas import COLOURS, MARKERS, Caption, Drawing, named, places, style
 from bai_gym.results.result import Result
+from bai_gym.statistics import FloatArray
 
 __all__ = ["error_curves", "instance_plot"]
 
@@ -242,10 +243,10 @@ def _draw_curve(axes: Any, rows: Sequence[Result], index: int, x: Axis, log: boo
 
 def _draw_band(
     axes: Any,
-    at: NDArray[np.float64],
-    p: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
+    at: FloatArray,
+    p: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
     row: Result,
     index: int,
 ) -> Any:
@@ -323,7 +324,7 @@ def _chance_line(results: Sequence[Result], x: Axis, chance: float | str | None)
     return (at, np.full(len(at), 1 - 1 / num_arms.pop())) if len(num_arms) == 1 else None
 
 
-def _draw_chance(axes: Any, at: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
+def _draw_chance(axes: Any, at: FloatArray, y: FloatArray) -> bool:
     """Draw the chance line if it does not squeeze the curves; return whether it did."""
     bottom, top = axes.get_ylim()
     if axes.get_yscale() == "linear" and y.max() > 2 * top:
@@ -336,7 +337,7 @@ def _draw_chance(axes: Any, at: NDArray[np.float64], y: NDArray[np.float64]) -> 
     return True
 
 
-def _describe_chance(chance: float | str | None, y: NDArray[np.float64]) -> str:
+def _describe_chance(chance: float | str | None, y: FloatArray) -> str:
     if chance == "one arm":
         return "a random guess, 1 − 1/K" + (f" = {y[0]:.3g}" if np.ptp(y) == 0 else "")
     return f"a random guess, {y[0]:.3g}"
@@ -357,7 +358,7 @@ def _reading(results: Sequence[Result], log: bool) -> str:
 # -------------------------------------------------------------------------------------------- instances
 
 
-def _instances(means: ArrayLike, variances: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _instances(means: ArrayLike, variances: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Means and variances as arrays of shape (R, K), checked."""
     mu, v = np.asarray(means, dtype=np.float64), np.asarray(variances, dtype=np.float64)
     if mu.shape != v.shape or mu.ndim not in (1, 2) or mu.size == 0:

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bai_gym.errors import ParameterError
 from bai_gym.report.canvas import COLOURS, Caption, Drawing, named, places, style
 from bai_gym.results.result import Result
+from bai_gym.statistics import FloatArray
 
 __all__ = ["arms_plot", "regret_boxes", "stopping_times"]
 
@@ -151,7 +152,7 @@ def stopping_times(
     return drawing.save(path)
 
 
-def survival(pulls: ArrayLike, truncated: int, cap: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def survival(pulls: ArrayLike, truncated: int, cap: int) -> tuple[FloatArray, FloatArray]:
     """Return the share of runs that have not stopped by themselves after some numbers of pulls.
 
     Args:
@@ -247,7 +248,7 @@ def arms_plot(
     return drawing.save(path)
 
 
-def _shares(counts: ArrayLike) -> NDArray[np.float64]:
+def _shares(counts: ArrayLike) -> FloatArray:
     """Counts as shares of their sum."""
     values = np.asarray(counts, dtype=np.float64)
     if values.ndim != 1 or not np.isfinite(values).all() or (values < 0).any() or not values.sum() > 0:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.analysis.intervals import check_level
@@ -356,7 +355,7 @@ class PullsAgainst:
 
 
 def against_fewest(
-    pulls: Mapping[tuple[str, str, int], Sequence[int] | npt.NDArray[np.int64]], level: float = 0.95
+    pulls: Mapping[tuple[str, str, int], Sequence[int] | IntArray], level: float = 0.95
 ) -> list[PullsAgainst]:
     """Compare each agent that decides when to stop with the one that needs the fewest pulls.
 
@@ -368,7 +367,7 @@ def against_fewest(
     Returns:
         The comparisons, by environment and budget in order of appearance; those of one by the difference.
     """
-    settings: dict[tuple[str, int], dict[str, npt.NDArray[np.int64]]] = {}
+    settings: dict[tuple[str, int], dict[str, IntArray]] = {}
     for (agent, env, budget), values in pulls.items():
         settings.setdefault((env, budget), {})[agent] = np.asarray(values)
     comparisons = []

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from bai_gym.errors import ParameterError
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.result import Result, Runs
-from bai_gym.statistics import FloatArray
+from bai_gym.statistics import BoolArray, FloatArray
 
 __all__ = ["Evaluation", "Source", "Task", "collect", "describe_task", "declared"]
 
@@ -45,7 +44,7 @@ class Evaluation:
     budget: int
     runs: int
     errors: int
-    correct: npt.NDArray[np.bool_] | None
+    correct: BoolArray | None
     simple_regret: FloatArray | None
     num_arms: int | None
     knows: tuple[str, ...]
@@ -57,13 +56,13 @@ class Evaluation:
         return self.env, self.budget
 
     @property
-    def right(self) -> npt.NDArray[np.bool_]:
+    def right(self) -> BoolArray:
         """``(R,)`` whether the recommendation of each run is correct; only if that is known."""
         assert self.correct is not None
         return self.correct
 
     @property
-    def wrong(self) -> npt.NDArray[np.bool_]:
+    def wrong(self) -> BoolArray:
         """``(R,)`` whether the recommendation of each run is wrong; only where that is known."""
         return ~self.right
 

@@ -8,11 +8,10 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.analysis.intervals import wilson
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import BoolArray, FloatArray, IntArray
 
 __all__ = ["QUANTILES", "Checkpoint", "Runs", "Optima", "Outcomes", "Result", "pulls_vary", "summarize", "summed"]
 
@@ -40,7 +39,7 @@ class Checkpoint:
     """
 
     pulls_made: int
-    correct: npt.NDArray[np.bool_]
+    correct: BoolArray
     simple_regret: FloatArray
     pulls: IntArray
 
@@ -66,10 +65,10 @@ class Runs:
 
     recommendation: IntArray
     correct_recommendation: IntArray
-    correct: npt.NDArray[np.bool_]
+    correct: BoolArray
     simple_regret: FloatArray
     spent: IntArray
-    truncated: npt.NDArray[np.bool_]
+    truncated: BoolArray
     pulls: IntArray
     seconds: float = 0.0
     pulls_by_rank: IntArray | None = None

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 from typing_extensions import override
@@ -32,6 +31,7 @@ from bai_gym.results.recording import Recording
 from bai_gym.results.result import Checkpoint, Optima, Result, Runs
 from bai_gym.results.rows import to_arrow
 from bai_gym.results.schema import check_schema, metadata_now, read_table, schema_of, write_table
+from bai_gym.statistics import AnyArray
 
 __all__ = ["CHUNK_RUNS", "RESULTS", "CellKey", "ResultsWriter", "check_replaceable", "read_chunk", "write_atomically"]
 
@@ -381,14 +381,14 @@ def _read_checkpoints(columns: dict[str, Any], facts: bytes | None) -> tuple[Che
     )
 
 
-def _column(values: npt.NDArray[Any]) -> pa.Array:
+def _column(values: AnyArray) -> pa.Array:
     """Return one value per row, such as a recommendation: a number, or a list of fixed length."""
     if values.ndim == 1:
         return pa.array(values)
     return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), values.shape[1])
 
 
-def _array(column: pa.ChunkedArray, runs: int) -> npt.NDArray[Any]:
+def _array(column: pa.ChunkedArray, runs: int) -> AnyArray:
     """Return what :func:`_column` was made from."""
     if pa.types.is_fixed_size_list(column.type):
         flat = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)  # booleans are packed

@@ -13,7 +13,7 @@ from bai_gym.sampling.index import (
 from bai_gym.sampling.plans import Current, Plan, Start, allocations, execute, run, start
 from bai_gym.sampling.requests import Part, Request, check_request, checked, engine_of, singly
 from bai_gym.sampling.sequential import Outcome, Rule, Sequential
-from bai_gym.sampling.state import PerArm, Scratch, State, States, Vector
+from bai_gym.sampling.state import PerArm, Scratch, State, States, Values, Vector
 from bai_gym.sampling.stepper import Stepper, batched, pulls_made
 from bai_gym.sampling.ties import TieRule
 
@@ -40,6 +40,7 @@ __all__ = [
     "States",
     "Stepper",
     "TieRule",
+    "Values",
     "Vector",
     "allocations",
     "arm_of_largest_index",

@@ -19,7 +19,7 @@ from bai_gym.sampling.compiler import Loops, NotCompiledError, can_compile, comp
 from bai_gym.sampling.episode import TO_FIRST, WAIT
 from bai_gym.sampling.sequential import Outcome, Rule, Sequential
 from bai_gym.sampling.state import State, initial_states
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.statistics import BoolArray, FloatArray, IntArray, Statistics
 
 __all__ = ["Engine"]
 
@@ -192,12 +192,12 @@ class Engine:
         return Statistics(self._pulls.astype(np.int64), self._means.copy(), self._variances.copy())
 
     @property
-    def stopped(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def stopped(self) -> BoolArray:
         """``(N,)`` bool: the episodes that the rule has ended."""
         return np.asarray(self._progress[:, loops.STATE] == loops.STOPPED)
 
     @property
-    def active(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def active(self) -> BoolArray:
         """``(N, k)`` bool: the arms that the rule has not dropped."""
         return np.asarray(self._active == 1)
 

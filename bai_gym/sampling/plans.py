@@ -15,10 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
-import numpy.typing as npt
 from typing_extensions import override
 
-from bai_gym.statistics import Observation
+from bai_gym.statistics import AnyArray, Observation
 
 __all__ = ["Current", "Plan", "Start", "allocations", "execute", "run", "start"]
 
@@ -33,14 +32,14 @@ Start = Callable[[Observation], Plan]
 Seen = TypeVar("Seen", bound=Observation)
 
 
-class Current(Mapping[str, npt.NDArray[Any]], Generic[Seen]):
+class Current(Mapping[str, AnyArray], Generic[Seen]):
     """The current observation, which the code that executes a plan exchanges: what a plan receives at its start."""
 
     def __init__(self, now: Seen) -> None:
         self.now = now
 
     @override
-    def __getitem__(self, key: str) -> npt.NDArray[Any]:
+    def __getitem__(self, key: str) -> AnyArray:
         return self.now[key]
 
     @override

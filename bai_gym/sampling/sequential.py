@@ -10,7 +10,7 @@ import numpy as np
 
 from bai_gym.errors import AgentError
 from bai_gym.sampling.state import State, States
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.statistics import BoolArray, FloatArray, IntArray, Statistics
 
 __all__ = ["Outcome", "Rule", "Sequential"]
 
@@ -99,5 +99,5 @@ class Outcome:
 
     statistics: Statistics
     states: States
-    stopped: np.ndarray[Any, np.dtype[np.bool_]]
-    active: np.ndarray[Any, np.dtype[np.bool_]]
+    stopped: BoolArray
+    active: BoolArray

@@ -27,7 +27,7 @@ from typing_extensions import override
 from bai_gym.errors import AgentError
 from bai_gym.statistics import FloatArray
 
-__all__ = ["PerArm", "Scratch", "State", "States", "Vector"]
+__all__ = ["PerArm", "Scratch", "State", "States", "Values", "Vector"]
 
 PerArm = Annotated[FloatArray, "arms"]
 """Type of a field of k numbers, one for each candidate arm."""
@@ -35,6 +35,8 @@ Vector = Annotated[FloatArray, "vector"]
 """Type of a field of as many numbers as the value that a request gives."""
 Scratch = Annotated[FloatArray, "scratch"]
 """Type of a field of as many numbers as its value, all episodes together: what is set before it is read, each time."""
+Values = dict[str, FloatArray | float]
+"""The initial values of fields, by name."""
 
 UNUSED = "unused_"
 NUMBERS: dict[Any, str] = {float: "f8", int: "i8", bool: "?"}
@@ -128,7 +130,7 @@ class States:
         """Return ``(N,)`` values of a field, or ``(N, L)`` of an array; writing to them changes the states."""
         return self.arrays[name] if name in self.arrays else self.numbers[name]
 
-    def values(self) -> dict[str, FloatArray | float]:
+    def values(self) -> Values:
         """Return all fields by name, as the initial values of another request."""
         names = [name for name in self.numbers.dtype.names or () if not name.startswith(UNUSED)]
         return {name: self[name] for name in (*names, *self.arrays)}

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bai_gym.common.budget import Budget
 from bai_gym.envs.actions import ActionEncoding
@@ -18,7 +17,7 @@ from bai_gym.sampling.episode import STOP
 from bai_gym.sampling.plans import Current, Start, execute, start
 from bai_gym.sampling.requests import checked, engine_of
 from bai_gym.sampling.sequential import Outcome, Sequential
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics, exact_means
+from bai_gym.statistics import AnyArray, FloatArray, IntArray, Observation, Statistics, exact_means
 
 __all__ = ["Stepper", "batched", "pulls_made"]
 
@@ -68,7 +67,7 @@ class Stepper:
         self._encoding = encoding
         self._unrolled: Generator[IntArray, None, Any] | None = None
         self._last: tuple[IntArray, IntArray, IntArray] | None = None  # requested arms, pulled arms, pulls before
-        self._recommendation: npt.NDArray[Any] | None = None
+        self._recommendation: AnyArray | None = None
         self._arms: IntArray | None = None  # of the request
         self._engine: Engine | None = None
         self._starts_from_earlier = bool(getattr(agent, "stops", False) or getattr(agent, "anytime", False))
@@ -83,7 +82,7 @@ class Stepper:
         return self._last is not None and bool((self._last[0] < 0).all())
 
     @property
-    def recommendation(self) -> npt.NDArray[Any]:
+    def recommendation(self) -> AnyArray:
         """``(N, ...)`` recommendations, returned by the plan.
 
         Raises:
@@ -134,7 +133,7 @@ class Stepper:
         own = Statistics.of(observation).since(self._earlier)
         return {**observation, "pulls": own.pulls, "means": own.means, "variances": own.variances}
 
-    def _next(self, observation: Observation) -> npt.NDArray[Any]:
+    def _next(self, observation: Observation) -> AnyArray:
         episodes = len(observation["pulls"])
         remaining = observation["remaining"].flat[0]
         if self._encoding.fixed_confidence and episodes > 1:

@@ -8,11 +8,10 @@ from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import AnyArray, BoolArray, FloatArray, IntArray
 from bai_gym.tasks.contrasts import Contrasts
 from bai_gym.validation import real
 
@@ -105,7 +104,7 @@ class Task(ABC):
         c = Contrasts.room(self.most_contrasts(means.size))
         return c.at(slice(self.contrasts(means, c, np.array(self.numbers(means.size), np.float64))))
 
-    def decisive(self, means: FloatArray, c: Contrasts) -> npt.NDArray[np.bool_]:
+    def decisive(self, means: FloatArray, c: Contrasts) -> BoolArray:
         """Return ``(n,)`` which contrasts suffice to make each recommendation wrong that is right at means ``(K,)``.
 
         Lower bounds on the number of pulls are proved by these: by default by all if the task is :attr:`exact` and
@@ -168,7 +167,7 @@ class Task(ABC):
     def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
         """Return the simple regret of a recommendation, ``(...)``, in the unit of the reward."""
 
-    def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
+    def correct(self, means: FloatArray, recommendation: IntArray) -> AnyArray:
         """Return whether the simple regret is at most epsilon, ``(...)``."""
         return np.asarray(self.simple_regret(means, recommendation) <= self.epsilon * (1.0 + SLACK))
 

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.errors import ParameterError
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import AnyArray, FloatArray, IntArray
 from bai_gym.tasks.base import Task, shortfall
 from bai_gym.validation import integer
 
@@ -98,7 +97,7 @@ class BestOfEach(Task):
         """
         return np.asarray(shortfall(self.by_bandit(means), recommendation).max(axis=-1))
 
-    def by_bandit(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def by_bandit(self, values: AnyArray) -> AnyArray:
         """Return ``(..., K)`` values as ``(..., M, K/M)``."""
         return values.reshape(*values.shape[:-1], self.num_bandits, -1)
 

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.errors import ParameterError
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import AnyArray, BoolArray, FloatArray, IntArray
 from bai_gym.tasks.base import ThresholdTask
 from bai_gym.tasks.contrasts import Contrasts
 
@@ -52,7 +51,7 @@ class GoodArm(ThresholdTask):
         return num_arms
 
     @override
-    def decisive(self, means: FloatArray, c: Contrasts) -> npt.NDArray[np.bool_]:
+    def decisive(self, means: FloatArray, c: Contrasts) -> BoolArray:
         """Return True for all with epsilon 0, unless several arms are good."""
         return np.full(c.first.size, self.epsilon == 0.0 and (means >= self.threshold).sum() < 2)
 
@@ -90,7 +89,7 @@ class GoodArm(ThresholdTask):
         return np.asarray(np.maximum(distance, 0.0))
 
     @override
-    def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
+    def correct(self, means: FloatArray, recommendation: IntArray) -> AnyArray:
         """Return whether the simple regret is at most epsilon; none is wrong if a mean is exactly the threshold."""
         right = super().correct(means, recommendation)
         if self.epsilon > 0:

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import AnyArray, BoolArray, FloatArray, IntArray
 from bai_gym.tasks.base import SLACK, Task, ThresholdTask
 from bai_gym.tasks.contrasts import Contrasts
 from bai_gym.validation import integer, real
@@ -207,7 +206,7 @@ class ArmsAbove(SetTask):
         return np.asarray(np.where(wrong, np.abs(means - self.border(means)), 0.0).max(axis=-1))
 
     @override
-    def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
+    def correct(self, means: FloatArray, recommendation: IntArray) -> AnyArray:
         """Return whether no arm is on the wrong side; with epsilon > 0, arms within epsilon may be on either side.
 
         With epsilon = 0, leaving out an arm exactly at the border is wrong, at a regret of 0.
@@ -302,7 +301,7 @@ class AllWithin(ArmsAbove):
         return num_arms * (num_arms - 1)
 
     @override
-    def decisive(self, means: FloatArray, c: Contrasts) -> npt.NDArray[np.bool_]:
+    def decisive(self, means: FloatArray, c: Contrasts) -> BoolArray:
         """Return True for the arms of the set, and for others if the best arm alone keeps them out of it."""
         return np.asarray((c.offset <= 0.0) | (means[c.second] >= np.sort(means)[-2] - self.within))
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.errors import ParameterError
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import BoolArray, FloatArray, IntArray
 from bai_gym.theory.beta_arms import BetaArms, check_prior, count_nodes
 from bai_gym.theory.pull_counts import (
     Parts,
@@ -66,7 +66,7 @@ class BayesSolution:
     _starts: tuple[IntArray, ...]  # by pulls: where the box of each partition begins
     _ranks: IntArray
 
-    def best_actions(self, successes: IntArray, pulls: IntArray) -> npt.NDArray[np.bool_]:
+    def best_actions(self, successes: IntArray, pulls: IntArray) -> BoolArray:
         """Return the optimal arms: to pull or, after the last pull, to recommend.
 
         Args:

@@ -69,7 +69,7 @@ class Bound:
         return self.function(means, variances, *rest)
 
 
-BOUNDS: dict[str, Bound] = {
+BOUNDS = {
     "SH": Bound(
         lambda means, variances, budget: sequential_halving_bound(means, budget),
         "Karnin, Koren and Somekh (2013), Theorem 4.1",
@@ -109,12 +109,12 @@ BOUNDS: dict[str, Bound] = {
 }
 """Bounds for finding the best arm, by names in tables; called with ``(means, variances, budget)``."""
 
-CONFIDENCE_BOUNDS: dict[str, Bound] = {
+CONFIDENCE_BOUNDS = {
     "UGapEc": Bound(ugapec_bound, "Gabillon, Ghavamzadeh and Lazaric (2012), Theorem 2", "[0, b]"),
 }
 """Bounds for agents that decide when to stop; called with ``(means, cap, delta, m, epsilon, b)``."""
 
-THRESHOLD_BOUNDS: dict[str, Bound] = {
+THRESHOLD_BOUNDS = {
     "AugUCB": Bound(augucb_bound, "Mukherjee et al. (2017), Theorem 3.1, with the 4KT of its proof", "[0, 1]"),
     "UCBEV-T": Bound(ucbev_bound, "Mukherjee et al. (2017), Table 1, as printed", "[0, 1]"),
     "APT": Bound(

@@ -19,10 +19,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from bai_gym.errors import InstanceError
-from bai_gym.statistics import FloatArray
+from bai_gym.statistics import BoolArray, FloatArray
 from bai_gym.tasks import Contrasts
 
 __all__ = ["contrast_time"]
@@ -163,7 +162,7 @@ def _evidence(w: FloatArray, means: FloatArray, variances: FloatArray | None, c:
     return Evidence(one * d + other * d_second, d, d_second, slope / curvature, slope_second / curvature)
 
 
-def _divergence(mean: FloatArray, q: FloatArray, counts: npt.NDArray[np.bool_]) -> tuple[FloatArray, ...]:
+def _divergence(mean: FloatArray, q: FloatArray, counts: BoolArray) -> tuple[FloatArray, ...]:
     """Return kl(mean, q) and its derivatives by q; 0 where it does not count."""
     mean, q = np.where(counts, mean, 0.5), np.clip(np.where(counts, q, 0.5), SMALLEST, 1.0 - SMALLEST)
     away = q - mean

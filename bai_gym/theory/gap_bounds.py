@@ -7,9 +7,9 @@ the complexity is infinite and the bound is trivial, at least 1.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bai_gym.statistics import FloatArray
+from bai_gym.statistics import AnyArray, BoolArray, FloatArray
 from bai_gym.theory.complexity import (
     best_arm_h1,
     best_arm_h2,
@@ -18,7 +18,7 @@ from bai_gym.theory.complexity import (
     log_bar,
     ugape_complexity,
 )
-from bai_gym.theory.inputs import arms, budgets, confidence, spreads
+from bai_gym.theory.inputs import arms, arms_and_budgets, budgets, confidence, spreads
 
 __all__ = [
     "gape_bound",
@@ -29,8 +29,6 @@ __all__ = [
     "ugapec_bound",
     "ugapec_sample_complexity",
 ]
-
-BoolArray = NDArray[np.bool_]
 
 
 def successive_rejects_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
@@ -51,8 +49,7 @@ def successive_rejects_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
 
     Source: Audibert, Bubeck and Munos (2010), Theorem 2.
     """
-    mu, n = arms(means), budgets(budget)
-    size = mu.shape[-1]
+    mu, n, size = arms_and_budgets(means, budget)
     return exponential_bound(size * (size - 1) / 2.0, (n - size) / (log_bar(size) * best_arm_h2(mu)), n > size)
 
 
@@ -74,8 +71,7 @@ def ucb_e_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
 
     Source: Audibert, Bubeck and Munos (2010), Theorem 1.
     """
-    mu, n = arms(means), budgets(budget)
-    size = mu.shape[-1]
+    mu, n, size = arms_and_budgets(means, budget)
     most = 25.0 / 36.0 * (n - size) / best_arm_h1(mu)
     return exponential_bound(2.0 * size * n, 2.0 / 25.0 * most, n >= size)
 
@@ -97,8 +93,7 @@ def gape_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
 
     Source: Gabillon, Ghavamzadeh, Lazaric and Bubeck (2011), Theorem 1; for 1/144 also Lalitha et al. (2023).
     """
-    mu, n = arms(means), budgets(budget)
-    size = mu.shape[-1]
+    mu, n, size = arms_and_budgets(means, budget)
     most = 4.0 / 9.0 * (n - size) / gape_complexity(mu, np.ones(()))
     return exponential_bound(2.0 * size * n, 1.0 / 64.0 * most, n >= size)
 
@@ -121,8 +116,7 @@ def gape_v_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike) -> F
 
     Source: Gabillon, Ghavamzadeh, Lazaric and Bubeck (2011), Theorem 2; for 1/512 also Lalitha et al. (2023).
     """
-    mu, n = arms(means), budgets(budget)
-    size = mu.shape[-1]
+    mu, n, size = arms_and_budgets(means, budget)
     most = 8.0 / 9.0 * (n - 2 * size) / gape_v_complexity(mu, spreads(variances, mu), np.ones(()))
     return exponential_bound(6.0 * size * n, 9.0 / 4096.0 * most, n >= 2 * size)
 
@@ -145,8 +139,7 @@ def ugapeb_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
 
     Source: Gabillon, Ghavamzadeh and Lazaric (2012), Theorem 1.
     """
-    mu, n = arms(means), budgets(budget)
-    size = mu.shape[-1]
+    mu, n, size = arms_and_budgets(means, budget)
     most = (n - size) / (4.0 * ugape_complexity(mu))
     return exponential_bound(2.0 * size * n, 2.0 * most, n >= size)
 
@@ -213,7 +206,7 @@ def ugapec_bound(
     return np.where(enough, confidence(delta), np.nan)
 
 
-def exponential_bound(factor: FloatArray | float, exponent: FloatArray, enough: BoolArray) -> FloatArray:
+def exponential_bound(factor: AnyArray | float, exponent: FloatArray, enough: BoolArray) -> FloatArray:
     """Return factor x exp(-exponent) where the budget is large enough, else NaN."""
     with np.errstate(under="ignore", over="ignore"):
         return np.where(enough, factor * np.exp(-exponent), np.nan)

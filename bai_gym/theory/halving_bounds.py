@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from bai_gym.statistics import FloatArray
 from bai_gym.theory.complexity import best_arm_h2, gaps
 from bai_gym.theory.gap_bounds import exponential_bound
-from bai_gym.theory.inputs import arms, budgets, confidence, spreads
+from bai_gym.theory.inputs import arms_and_budgets, confidence, spreads
 
 __all__ = ["sequential_halving_bound", "shadavar_bound", "shvar_bound"]
 
@@ -39,9 +39,9 @@ def sequential_halving_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
 
     Source: Karnin, Koren and Somekh (2013), Theorem 4.1; Lalitha et al. (2023), equation 1.
     """
-    mu, n = arms(means), budgets(budget)
-    stages = _stages(mu)
-    return exponential_bound(3.0 * stages, n / (8.0 * stages * best_arm_h2(mu)), n >= stages * mu.shape[-1])
+    mu, n, size = arms_and_budgets(means, budget)
+    stages = _stages(size)
+    return exponential_bound(3.0 * stages, n / (8.0 * stages * best_arm_h2(mu)), n >= stages * size)
 
 
 def shvar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike) -> FloatArray:
@@ -63,9 +63,9 @@ def shvar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike) -> Fl
 
     Source: Lalitha et al. (2023), Theorem 4.
     """
-    mu, n = arms(means), budgets(budget)
+    mu, n, size = arms_and_budgets(means, budget)
     variance = spreads(variances, mu)
-    stages, size = _stages(mu), mu.shape[-1]
+    stages = _stages(size)
     exponent = _ratio((n // stages / size - 1.0) * gaps(mu).min(axis=-1) ** 2, 4.0 * variance.max(axis=-1))
     return exponential_bound(2.0 * stages, np.maximum(exponent, 0.0), n >= stages * size)
 
@@ -98,10 +98,10 @@ def shadavar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, de
 
     Source: Lalitha et al. (2023), Theorem 5 and appendix C, corrected.
     """
-    mu, n = arms(means), budgets(budget)
+    mu, n, size = arms_and_budgets(means, budget)
     variance = spreads(variances, mu)
     level = confidence(delta)
-    stages, size = _stages(mu), mu.shape[-1]
+    stages = _stages(size)
     pulls = n // stages / size
     log_term = np.log(1.0 / level)
     inside = (level * size * n < 1.0) & (pulls - 2.0 > 4.0 * log_term)
@@ -111,8 +111,8 @@ def shadavar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, de
     return np.asarray(exponential_bound(2.0 * stages, np.maximum(exponent, 0.0), inside) + 2.0 * size * n * level)
 
 
-def _stages(means: FloatArray) -> int:
-    return (int(means.shape[-1]) - 1).bit_length()  # ceil(log2 K)
+def _stages(num_arms: int) -> int:
+    return (num_arms - 1).bit_length()  # ceil(log2 K)
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ from bai_gym import validation
 from bai_gym.errors import BudgetError, InstanceError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["arms", "budgets", "confidence", "spreads", "split"]
+__all__ = ["arms", "arms_and_budgets", "budgets", "confidence", "spreads", "split"]
 
 
 def arms(means: ArrayLike, num_bandits: int = 1) -> FloatArray:
@@ -48,6 +48,12 @@ def budgets(budget: ArrayLike) -> IntArray:
     if (array < 1).any():
         raise BudgetError(f"budget must be at least 1, not {array.min()}")
     return array.astype(np.int64)
+
+
+def arms_and_budgets(means: ArrayLike, budget: ArrayLike) -> tuple[FloatArray, IntArray, int]:
+    """Return ``(..., K)`` means, budgets of any shape, and K."""
+    array = arms(means)
+    return array, budgets(budget), array.shape[-1]
 
 
 def confidence(delta: ArrayLike) -> FloatArray:

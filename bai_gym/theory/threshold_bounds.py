@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bai_gym.statistics import FloatArray
 from bai_gym.theory.gap_bounds import exponential_bound
-from bai_gym.theory.inputs import arms, budgets
+from bai_gym.theory.inputs import arms_and_budgets
 from bai_gym.theory.thresholding import threshold_h1, threshold_h2, threshold_sigma_h1, threshold_sigma_h2
 
 __all__ = ["apt_bound", "augucb_bound", "csar_bound", "ucbev_bound"]
@@ -36,8 +36,7 @@ def augucb_bound(means: ArrayLike, variances: ArrayLike, threshold: ArrayLike, b
 
     Source: Mukherjee et al. (2017), Theorem 3.1 and its proof.
     """
-    mu, n = arms(means), budgets(budget)
-    size = mu.shape[-1]
+    mu, n, size = arms_and_budgets(means, budget)
     complexity = threshold_sigma_h2(mu, variances, threshold)
     # For K < 4 the outer logarithm may be negative; the result is not used.
     scale = 4096.0 * np.log(max(size, 4) * np.log(max(size, 4)))
@@ -64,8 +63,7 @@ def ucbev_bound(means: ArrayLike, variances: ArrayLike, threshold: ArrayLike, bu
 
     Source: Mukherjee et al. (2017), Table 1.
     """
-    mu, n = arms(means), budgets(budget)
-    size = mu.shape[-1]
+    mu, n, size = arms_and_budgets(means, budget)
     complexity = threshold_sigma_h1(mu, variances, threshold)
     return exponential_bound(6.0 * size * n, (n - 2 * size) / (512.0 * complexity), n >= 2 * size)
 
@@ -88,8 +86,7 @@ def apt_bound(means: ArrayLike, threshold: ArrayLike, budget: ArrayLike) -> Floa
 
     Source: Locatelli, Gutzeit and Carpentier (2016), Theorem 2.
     """
-    mu, n = arms(means), budgets(budget)
-    size = mu.shape[-1]
+    mu, n, size = arms_and_budgets(means, budget)
     factor = (size * (np.log(n) + 1.0)) ** 2
     return exponential_bound(factor, n / (64.0 * threshold_h1(mu, threshold)), n >= 2 * size)
 
@@ -114,7 +111,6 @@ def csar_bound(means: ArrayLike, threshold: ArrayLike, budget: ArrayLike) -> Flo
 
     Source: Chen et al. (2014), as in Mukherjee et al. (2017), Table 1.
     """
-    mu, n = arms(means), budgets(budget)
-    size = mu.shape[-1]
+    mu, n, size = arms_and_budgets(means, budget)
     exponent = (n - size) / (72.0 * np.log(size) * threshold_h2(mu, threshold))
     return exponential_bound(size**2, exponent, n > size)

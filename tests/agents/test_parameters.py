@@ -7,7 +7,16 @@ from typing import Any, Literal
 
 import pytest
 
-from bai_gym.agents.parameters import Count, Finite, NotNegative, Positive, Probability, check_parameters
+from bai_gym.agents.parameters import (
+    Count,
+    Finite,
+    NotNegative,
+    Oracle,
+    Positive,
+    Probability,
+    Several,
+    check_parameters,
+)
 from bai_gym.errors import ParameterError
 
 
@@ -20,7 +29,10 @@ class Parameters:
     scale: Positive = 1.0
     width: NotNegative | None = None
     sigma: Finite | str = "oracle"
+    known: Positive | Oracle = "oracle"
+    beta: Probability | Literal["ids", "best"] | None = None
     times: Count = 1
+    items: Several = 2
     leftover: Literal["drop", "last"] = "drop"
     rounding: Literal["stage", "equal"] | None = None
     order: Literal[1, 2] = 1  # only words are checked
@@ -32,7 +44,17 @@ class Parameters:
 def test_what_is_allowed() -> None:
     check_parameters(Parameters())
     check_parameters(
-        Parameters(width=0, sigma=-1, times=7, leftover="last", rounding="equal", order=2, mass=float("inf"))
+        Parameters(
+            width=0,
+            sigma=-1,
+            known=2,
+            beta="best",
+            times=7,
+            leftover="last",
+            rounding="equal",
+            order=2,
+            mass=float("inf"),
+        )
     )
 
 
@@ -43,6 +65,12 @@ def test_what_is_allowed() -> None:
         ({"scale": 0.0}, "scale of Mine must be a positive number, not 0.0"),
         ({"width": -1.0}, "width of Mine must be a number of at least 0, not -1.0"),
         ({"sigma": float("nan")}, "sigma of Mine must be a finite number, not nan"),
+        ({"known": 0.0}, "known of Mine must be a positive number, not 0.0"),
+        ({"known": "ids"}, "known of Mine must be a number or 'oracle', not 'ids'"),
+        ({"known": None}, "known of Mine must be a positive number, not None"),
+        ({"beta": 1.0}, "beta of Mine must lie strictly between 0 and 1, not 1.0"),
+        ({"beta": "oracle"}, "beta of Mine must be a number or 'ids' or 'best', not 'oracle'"),
+        ({"items": 1}, "items of Mine must be an integer of at least 2, not 1"),
         ({"times": 0}, "times of Mine must be an integer of at least 1, not 0"),
         ({"leftover": "share"}, "leftover of Mine must be 'drop' or 'last', not 'share'"),
         ({"leftover": None}, "leftover of Mine must be 'drop' or 'last', not None"),

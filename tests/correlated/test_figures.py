@@ -6,16 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from bai_gym.correlated.figures import instance_posterior
 from bai_gym.problems import build
-from bai_gym.report import canvas
 
 
-def test_arms_have_intervals_of_95_percent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: dict[str, Any] = {}
-    monkeypatch.setattr(canvas, "write", lambda figure, target: drawn.setdefault("figure", figure))
+def test_arms_have_intervals_of_95_percent(tmp_path: Path, drawn: dict[str, Any]) -> None:
     problem: Any = build("gaussian-process", num_arms=10)
     instance_posterior(problem, 3, np.random.default_rng(0), tmp_path / "figure.png", title="A title")
     (axes,) = drawn["figure"].axes

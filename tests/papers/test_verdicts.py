@@ -47,14 +47,14 @@ def test_below_and_above() -> None:
     # 10 errors of 200: the exact 95 % interval is about (0.024, 0.090).
     assert [below(10, 200, threshold) for threshold in (0.1, 0.05, 0.02)] == [CONFIRMED, UNDECIDED, REFUTED]
     assert [above(10, 200, threshold) for threshold in (0.1, 0.05, 0.02)] == [REFUTED, UNDECIDED, CONFIRMED]
-    assert below(10, 200, 0.1, level=0.999) is UNDECIDED
+    assert below(10, 200, 0.1, 0.999) is UNDECIDED
 
 
 @pytest.mark.each("p", [0.01, 0.1, 0.5])
 def test_thresholds_at_the_truth_are_decided_no_more_often_than_allowed(p: float) -> None:
     runs, level = 80, 0.95
-    confirmed = sum(binom.pmf(x, runs, p) for x in range(runs + 1) if below(x, runs, p, level=level) is CONFIRMED)
-    refuted = sum(binom.pmf(x, runs, p) for x in range(runs + 1) if below(x, runs, p, level=level) is REFUTED)
+    confirmed = sum(binom.pmf(x, runs, p) for x in range(runs + 1) if below(x, runs, p, level) is CONFIRMED)
+    refuted = sum(binom.pmf(x, runs, p) for x in range(runs + 1) if below(x, runs, p, level) is REFUTED)
     assert 0 < confirmed + refuted
     assert confirmed <= (1 - level) / 2 and refuted <= (1 - level) / 2
 
@@ -91,8 +91,8 @@ def test_shares_of_two_samples_by_fishers_test() -> None:
     # 1 of 10 against 9 of 10: P(X <= 1) = (10 x 10 + 1) / C(20, 10), 101 / 184,756 = 0.00055.
     assert lower_share((1, 10), (9, 10)) is Verdict.CONFIRMED
     assert lower_share((9, 10), (1, 10)) is Verdict.REFUTED
-    assert lower_share((1, 10), (9, 10), parts=45) is Verdict.CONFIRMED  # 0.025 / 45 = 0.000556
-    assert lower_share((1, 10), (9, 10), parts=46) is Verdict.UNDECIDED
+    assert lower_share((1, 10), (9, 10), bonferroni(0.95, 45)) is Verdict.CONFIRMED  # 0.025 / 45 = 0.000556
+    assert lower_share((1, 10), (9, 10), bonferroni(0.95, 46)) is Verdict.UNDECIDED
     assert lower_share((5, 10), (5, 10)) is Verdict.UNDECIDED
     for wrong in ((-1, 10), (11, 10), (0, 0)):
         with pytest.raises(ParameterError, match="give at least 1 run, and errors in 0..runs"):
@@ -105,21 +105,21 @@ THREE = np.array([0.0, -1.0, -2.0])
 
 
 @pytest.mark.each(
-    ("differences", "level", "parts", "expected"),
+    ("differences", "level", "expected"),
     [
-        (THREE, 0.95, 1, UNDECIDED),
+        (THREE, 0.95, UNDECIDED),
         # t = -1.732 with two degrees of freedom has the p-value 0.2254.
-        (THREE, 0.77, 1, CONFIRMED),
-        (THREE, 0.78, 1, UNDECIDED),
-        (THREE, 0.75, 1, CONFIRMED),
-        (-THREE, 0.75, 1, REFUTED),
-        (THREE, 0.75, 5, UNDECIDED),  # each at level 0.95
-        (np.zeros(5), 0.95, 1, UNDECIDED),
-        (np.array([-3.0]), 0.95, 1, UNDECIDED),
+        (THREE, 0.77, CONFIRMED),
+        (THREE, 0.78, UNDECIDED),
+        (THREE, 0.75, CONFIRMED),
+        (-THREE, 0.75, REFUTED),
+        (THREE, bonferroni(0.75, 5), UNDECIDED),  # 0.95
+        (np.zeros(5), 0.95, UNDECIDED),
+        (np.array([-3.0]), 0.95, UNDECIDED),
     ],
 )
-def test_lower_mean(differences: np.ndarray, level: float, parts: int, expected: Verdict) -> None:
-    assert lower_mean(differences, level=level, parts=parts) is expected
+def test_lower_mean(differences: np.ndarray, level: float, expected: Verdict) -> None:
+    assert lower_mean(differences, level) is expected
 
 
 @pytest.mark.each("differences", [np.zeros(0), np.zeros((2, 2)), np.array([0.0, np.nan])])

@@ -92,9 +92,7 @@ def test_chance_is_a_line_where_it_fits_and_a_number_where_it_does_not(tmp_path:
     assert "guess" not in text_of(error_curves(ROWS, tmp_path / "none.svg", chance=None))
 
 
-def test_a_guess_errs_more_often_among_more_arms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: dict[str, Any] = {}
-    monkeypatch.setattr(canvas, "write", lambda figure, target: drawn.setdefault("figure", figure))
+def test_a_guess_errs_more_often_among_more_arms(tmp_path: Path, drawn: dict[str, Any]) -> None:
     rows = [result(errors=900, env=f"E{arms}", mean_pulls=np.ones(arms)) for arms in (2, 4, 8)]
     error_curves(rows, tmp_path / "figure.png", x="num_arms")
     (guess,) = [line for line in drawn["figure"].axes[0].lines if line.get_linestyle() == "--"]
@@ -113,9 +111,7 @@ def test_curves_over_the_pulls_of_a_run(tmp_path: Path) -> None:
     assert bands == [True, False]  # where there are many points
 
 
-def test_curves_and_intervals_are_drawn_where_they_belong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: dict[str, Any] = {}
-    monkeypatch.setattr(canvas, "write", lambda figure, target: drawn.setdefault("figure", figure))
+def test_curves_and_intervals_are_drawn_where_they_belong(tmp_path: Path, drawn: dict[str, Any]) -> None:
     error_curves(ROWS, tmp_path / "figure.png", log=True)
     (axes,) = drawn["figure"].axes
     sh, shvar, unseen = axes.containers
@@ -136,9 +132,7 @@ def test_instance_plot_names_its_panels_and_instances(tmp_path: Path) -> None:
     assert several.endswith(" u v w") and "best arm of each instance" in several
 
 
-def test_instance_plot_rings_the_best_arm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: dict[str, Any] = {}
-    monkeypatch.setattr(canvas, "write", lambda figure, target: drawn.setdefault("figure", figure))
+def test_instance_plot_rings_the_best_arm(tmp_path: Path, drawn: dict[str, Any]) -> None:
     instance_plot([0.1, 0.9, 0.3], [4.0, 5.0, 6.0], tmp_path / "figure.png")
     left, right = drawn["figure"].axes
     assert left.lines[-1].get_xydata().tolist() == [[1, 0.9]]

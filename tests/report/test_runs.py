@@ -25,14 +25,6 @@ ARMS: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Keep the figure in place of writing it."""
-    kept: dict[str, Any] = {}
-    monkeypatch.setattr(canvas, "write", lambda figure, target: kept.update(figure=figure, target=target))
-    return kept
-
-
 def test_each_agent_has_a_box(drawn: dict[str, Any]) -> None:
     regret_boxes(**REGRETS, path="figure.png", title="A title")
     (axes,) = drawn["figure"].axes

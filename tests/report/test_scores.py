@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from bai_gym import Comparison
-from bai_gym.report import canvas
 from bai_gym.report.scores import aggregate_intervals, performance_profiles
 from bai_gym.results.aggregate import Aggregate, aggregate
 
@@ -35,9 +34,7 @@ def text_of(path: Path) -> str:
     return " ".join(re.findall(r">([^<>]+)</(?:text|tspan)>", path.read_text("utf-8")))
 
 
-def test_aggregates_stand_where_they_belong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scores: Aggregate) -> None:
-    drawn: dict[str, Any] = {}
-    monkeypatch.setattr(canvas, "write", lambda figure, target: drawn.setdefault("figure", figure))
+def test_aggregates_stand_where_they_belong(tmp_path: Path, drawn: dict[str, Any], scores: Aggregate) -> None:
     aggregate_intervals(scores, tmp_path / "figure.png")
     panels = drawn["figure"].axes
     assert [axes.get_title() for axes in panels] == ["interquartile mean", "mean", "median", "optimality gap"]
@@ -53,9 +50,7 @@ def test_aggregates_stand_where_they_belong(tmp_path: Path, monkeypatch: pytest.
     assert known.get_marker() != told.get_marker()
 
 
-def test_profiles_stand_where_they_belong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scores: Aggregate) -> None:
-    drawn: dict[str, Any] = {}
-    monkeypatch.setattr(canvas, "write", lambda figure, target: drawn.setdefault("figure", figure))
+def test_profiles_stand_where_they_belong(tmp_path: Path, drawn: dict[str, Any], scores: Aggregate) -> None:
     profile = scores.profile()
     performance_profiles(profile, tmp_path / "figure.png")
     (axes,) = drawn["figure"].axes

@@ -10,7 +10,6 @@ model is a choice of this project.
 from __future__ import annotations
 
 import io
-import os
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from bai_gym.common.seeding import check_seed
 from bai_gym.data.columns import identify
 from bai_gym.errors import DataError
 from bai_gym.statistics import FloatArray
-from bai_gym.validation import flag
+from bai_gym.validation import AnyPath, flag
 
 __all__ = ["Signals", "read_signals", "traffic_like"]
 
@@ -54,7 +53,7 @@ class Signals:
     notes: tuple[str, ...] = ()
 
 
-def read_signals(path: str | os.PathLike[str], header: bool | None = None) -> Signals:
+def read_signals(path: AnyPath, header: bool | None = None) -> Signals:
     """Read signals; a file is read once per process.
 
     Every column is a sensor, except a first column of times (text or dates), which is left out. In an npz file the

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from bai_gym.bandits import FeatureBandit, GaussianBandit
@@ -14,7 +13,7 @@ from bai_gym.datasets.automobile import PRICE, automobile_like, read_automobile
 from bai_gym.datasets.motor import MOTOR_TARGETS, read_motor
 from bai_gym.errors import DataError
 from bai_gym.problems.base import Problem, arm_count
-from bai_gym.statistics import IntArray
+from bai_gym.statistics import BoolArray, IntArray
 from bai_gym.validation import choice, flag, real
 
 __all__ = [
@@ -198,7 +197,7 @@ def distinct_rows(num_rows: int, batch: int, num_arms: int, rng: np.random.Gener
     return rows
 
 
-def _repeated(rows: IntArray) -> npt.NDArray[np.bool_]:
+def _repeated(rows: IntArray) -> BoolArray:
     """Whether an entry of ``(n, K)`` rows is equal to an earlier one of the same run."""
     order = rows.argsort(axis=1, kind="stable")
     ordered = np.take_along_axis(rows, order, axis=1)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bai_gym.envs.rendering.snapshot import Snapshot, headline, mean_range, played_means, reaches, share
+from bai_gym.envs.rendering.snapshot import Snapshot, headline, share, shown_means
 from bai_gym.errors import MissingPackageError, ParameterError
 
 __all__ = ["import_pygame", "to_rgb"]
@@ -114,9 +114,7 @@ def _draw_header(canvas: _Canvas, snapshot: Snapshot, left: int, right: int) -> 
 def _draw_means(canvas: _Canvas, snapshot: Snapshot, box: tuple[int, int, int, int]) -> None:
     """Bars of the means from the zero line, with whiskers for their intervals."""
     left, top, right, bottom = box
-    played, means = played_means(snapshot)
-    below, above = reaches(snapshot)
-    low, high = mean_range(means, below, above, played)
+    played, means, below, above, (low, high) = shown_means(snapshot)
     centres, bar = _slots(len(means), left, right)
 
     def y_of(value: float) -> float:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from bai_gym.analysis.intervals import mean_intervals
 from bai_gym.common.budget import TOLERANCE
 from bai_gym.errors import ParameterError
+from bai_gym.statistics import BoolArray, FloatArray
 
-__all__ = ["Snapshot", "headline", "mean_range", "played_means", "reaches", "share"]
+__all__ = ["Snapshot", "headline", "mean_range", "reaches", "share", "shown_means"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -74,7 +75,7 @@ class Snapshot:
         return self.recommendation if isinstance(self.recommendation, tuple) else (self.recommendation,)
 
 
-def reaches(snapshot: Snapshot) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def reaches(snapshot: Snapshot) -> tuple[FloatArray, FloatArray]:
     """Return how far the 95 % intervals of the means reach below and above them.
 
     Args:
@@ -85,7 +86,7 @@ def reaches(snapshot: Snapshot) -> tuple[NDArray[np.float64], NDArray[np.float64
         0 for arms about which nothing can be estimated.
     """
     lower, upper = mean_intervals(snapshot.pulls, snapshot.means, snapshot.variances)
-    _, means = played_means(snapshot)
+    _, means = _played_means(snapshot)
     return np.nan_to_num(np.maximum(means - lower, 0.0)), np.nan_to_num(np.maximum(upper - means, 0.0))
 
 
@@ -101,15 +102,22 @@ def headline(snapshot: Snapshot) -> str:
     return f"phase: done, recommended arm{'s' if len(arms) != 1 else ''} {named or 'none'}{outcome}"
 
 
-def played_means(snapshot: Snapshot) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+def shown_means(
+    snapshot: Snapshot,
+) -> tuple[BoolArray, FloatArray, FloatArray, FloatArray, tuple[float, float]]:
+    """Return which arms were pulled, their means, how far these reach below and above, and the range of their axis."""
+    played, means = _played_means(snapshot)
+    below, above = reaches(snapshot)
+    return played, means, below, above, mean_range(means, below, above, played)
+
+
+def _played_means(snapshot: Snapshot) -> tuple[BoolArray, FloatArray]:
     """Which arms were pulled, and their means, 0 elsewhere."""
     played = np.asarray(snapshot.pulls) > 0
     return played, np.where(played, np.nan_to_num(np.asarray(snapshot.means, np.float64)), 0.0)
 
 
-def mean_range(
-    means: NDArray[np.float64], below: NDArray[np.float64], above: NDArray[np.float64], played: NDArray[np.bool_]
-) -> tuple[float, float]:
+def mean_range(means: FloatArray, below: FloatArray, above: FloatArray, played: BoolArray) -> tuple[float, float]:
     """Range of the mean axis: zero, all means, and their intervals as far as these do not dwarf the means."""
     if not played.any():
         return 0.0, 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from bai_gym.envs.rendering.snapshot import Snapshot, headline, mean_range, played_means, reaches, share
+from bai_gym.envs.rendering.snapshot import Snapshot, headline, share, shown_means
 
 __all__ = ["to_text"]
 
@@ -47,9 +47,7 @@ def to_text(snapshot: Snapshot, width: int = 100) -> str:
 
 def _text_numbers(snapshot: Snapshot) -> list[str]:
     """The heading and each arm's mark and numbers, all of one width."""
-    played, means = played_means(snapshot)
-    below, above = reaches(snapshot)
-    low, high = mean_range(means, below, above, played)
+    played, means, below, above, (low, high) = shown_means(snapshot)
     # Four significant digits of the whole range, and the same decimals for all arms, so that the points align.
     places = min(max(3 - math.floor(math.log10(high - low)), 0), 9)
     columns = [
@@ -72,9 +70,7 @@ def _text_numbers(snapshot: Snapshot) -> list[str]:
 
 def _text_bars(snapshot: Snapshot, size: int) -> list[str]:
     """Each arm's interval on a common axis of `size` characters; empty for arms never pulled."""
-    played, means = played_means(snapshot)
-    below, above = reaches(snapshot)
-    low, high = mean_range(means, below, above, played)
+    played, means, below, above, (low, high) = shown_means(snapshot)
     return [
         _text_bar(mean, under, over, low, high, size, snapshot.threshold) if seen else ""
         for mean, under, over, seen in zip(means, below, above, played, strict=True)

@@ -22,17 +22,15 @@ class Window:
 
     Args:
         fps: Images per second at most; :meth:`show` waits where it is called faster. At least 1.
-        title: Title of the window.
 
     Raises:
         ParameterError: If `fps` is below 1.
     """
 
-    def __init__(self, fps: int = 30, title: str = "best-arm identification") -> None:
+    def __init__(self, fps: int = 30) -> None:
         if fps < 1:
             raise ParameterError(f"fps is {fps}; a window shows at least 1 image per second")
         self.fps = fps
-        self.title = title
         self.closed = False
         self._screen: Any = None
         self._clock: Any = None
@@ -53,7 +51,7 @@ class Window:
         size = (frame.shape[1], frame.shape[0])
         if self._screen is None or self._screen.get_size() != size:
             pygame.display.init()
-            pygame.display.set_caption(self.title)
+            pygame.display.set_caption("best-arm identification")
             self._screen = pygame.display.set_mode(size)
             self._clock = self._clock or pygame.time.Clock()
         if any(event.type == pygame.QUIT for event in pygame.event.get()):

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
-from bai_gym.linear.designs.inputs import BoolArray
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import BoolArray, FloatArray, IntArray
 
 __all__ = ["solve_contrasts"]
 

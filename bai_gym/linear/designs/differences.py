@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bai_gym.errors import ParameterError
-from bai_gym.linear.designs.inputs import BoolArray, instances, masks
+from bai_gym.linear.designs.inputs import instances, masks
 from bai_gym.linear.designs.span import Span, inverse_information, span
 from bai_gym.linear.designs.start import basis_weights
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import BoolArray, FloatArray, IntArray
 from bai_gym.validation import integer, real
 
 __all__ = ["DifferenceDesign", "xy_optimal"]

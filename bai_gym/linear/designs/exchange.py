@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bai_gym.errors import ParameterError
-from bai_gym.linear.designs.inputs import BoolArray, allocations, budgets, designs, instances
+from bai_gym.linear.designs.inputs import allocations, budgets, designs, instances
 from bai_gym.linear.designs.rounding import round_design
 from bai_gym.linear.designs.span import Span, cross_variances, span
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import BoolArray, FloatArray, IntArray
 
 __all__ = ["exchange_design"]
 

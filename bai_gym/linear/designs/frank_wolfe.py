@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.linear.designs.inputs import BoolArray, instances
+from bai_gym.linear.designs.inputs import instances
 from bai_gym.linear.designs.span import Span, inverse_information, span, spread
 from bai_gym.linear.designs.start import basis_weights
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import BoolArray, FloatArray, IntArray
 from bai_gym.validation import integer, real
 
 __all__ = ["Design", "frank_wolfe", "g_optimal", "wynn"]

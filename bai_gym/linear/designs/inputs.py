@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 from numpy.typing import ArrayLike
 
 from bai_gym import validation
 from bai_gym.errors import BudgetError, InstanceError, ParameterError
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import BoolArray, FloatArray, IntArray
 from bai_gym.theory import inputs
 
 __all__ = [
-    "BoolArray",
     "allocations",
     "budgets",
     "designs",
@@ -22,8 +20,6 @@ __all__ = [
     "instances",
     "masks",
 ]
-
-BoolArray = npt.NDArray[np.bool_]
 
 LARGEST_BUDGET = 10**12  # weight x budget is known to better than one pull
 SUM_TOLERANCE = 1e-6  # how far from 1 the weights of a design may add up

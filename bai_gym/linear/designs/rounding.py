@@ -7,16 +7,12 @@ pulls that need not be integers. :func:`round_design` gives a bound on this fact
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from numpy.typing import ArrayLike
 
 from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.linear.designs.inputs import budgets, designs
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray
+from bai_gym.statistics import ROUNDING, AnyArray, FloatArray, IntArray
 from bai_gym.validation import array, choice
 
 __all__ = ["ROUNDINGS", "ceil_allocation", "round_design"]
@@ -114,9 +110,7 @@ def _cases(weights: ArrayLike, budget: ArrayLike) -> tuple[FloatArray, IntArray,
     return shares, amounts.astype(np.int64), outer
 
 
-def _alike(
-    shares: FloatArray, amounts: npt.NDArray[Any], name: str
-) -> tuple[FloatArray, npt.NDArray[Any], tuple[int, ...]]:
+def _alike(shares: FloatArray, amounts: AnyArray, name: str) -> tuple[FloatArray, AnyArray, tuple[int, ...]]:
     """Return weights ``(N, K)`` and amounts ``(N,)`` of one broadcast shape, and that shape with the arm axis."""
     size = shares.shape[-1]
     try:
@@ -167,7 +161,7 @@ def _up(shares: FloatArray, mass: FloatArray) -> IntArray:
     return np.ceil(shares * mass[:, None] * (1.0 - ROUNDING)).astype(np.int64)
 
 
-_METHODS: dict[str, Callable[[FloatArray, IntArray], IntArray]] = {
+_METHODS = {
     "efficient": _efficient,
     "largest-remainder": _largest_remainder,
 }

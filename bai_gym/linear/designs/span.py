@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bai_gym.linear.designs.inputs import BoolArray, allocations, instances
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.linear.designs.inputs import allocations, instances
+from bai_gym.statistics import AnyArray, BoolArray, FloatArray, IntArray
 
 __all__ = ["RANK_TOLERANCE", "Span", "cross_variances", "inverse_information", "project", "span", "variances"]
 
@@ -65,7 +64,7 @@ def span(x: FloatArray) -> Span:
     return Span(left * (nonzero[:, None, :] & some), nonzero.sum(axis=-1, dtype=np.int64))
 
 
-def cross_variances(arms: Span, mass: NDArray[Any], ridge: float = 0.0) -> FloatArray:
+def cross_variances(arms: Span, mass: AnyArray, ridge: float = 0.0) -> FloatArray:
     """Return x^T V^-1 x' of all pairs of arms, ``(N, K, K)``, for weights ``(N, K)`` whose arms span everything.
 
     Where they may not, ``ridge`` is added to the diagonal of V, in the coordinates of the span.
@@ -74,10 +73,10 @@ def cross_variances(arms: Span, mass: NDArray[Any], ridge: float = 0.0) -> Float
     return np.asarray(x @ inverse_information(arms, mass, ridge) @ np.swapaxes(x, -1, -2))
 
 
-def inverse_information(arms: Span, mass: NDArray[Any], ridge: float = 0.0) -> FloatArray:
+def inverse_information(arms: Span, mass: AnyArray, ridge: float = 0.0) -> FloatArray:
     """Return V^-1, ``(N, m, m)``, as in :func:`cross_variances`; the identity in coordinates beyond the rank."""
     x = arms.coordinates
-    information = np.swapaxes(x * mass[..., None], -1, -2) @ x
+    information: AnyArray = np.swapaxes(x * mass[..., None], -1, -2) @ x
     axis = np.arange(x.shape[-1])
     information[:, axis, axis] += (axis >= arms.rank[:, None]) + ridge
     return np.linalg.inv(information)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.linear.designs.inputs import BoolArray, instances
+from bai_gym.linear.designs.inputs import instances
 from bai_gym.linear.designs.span import Span, span
-from bai_gym.statistics import FloatArray
+from bai_gym.statistics import BoolArray, FloatArray
 
 __all__ = ["basis", "basis_design", "basis_weights"]
 

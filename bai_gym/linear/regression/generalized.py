@@ -8,14 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from numpy.typing import ArrayLike
 
 from bai_gym.linear.regression.inputs import Data, find_link, grouped
 from bai_gym.linear.regression.linear import Axes, ridge, unscaled
 from bai_gym.linear.regression.links import Link
 from bai_gym.linear.regression.newton import Likelihood
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import BoolArray, FloatArray, IntArray
 from bai_gym.validation import integer, real
 
 __all__ = ["FALLBACK_PENALTY", "Fit", "generalized_linear"]
@@ -39,7 +38,7 @@ class Fit:
 
     theta: FloatArray
     iterations: IntArray
-    converged: npt.NDArray[np.bool_]
+    converged: BoolArray
     penalty: FloatArray
 
 
@@ -128,7 +127,7 @@ class _Estimates:
 
     theta: FloatArray
     iterations: IntArray
-    converged: npt.NDArray[np.bool_]
+    converged: BoolArray
 
     def put(self, rows: IntArray, other: _Estimates) -> None:
         """Replace some estimates."""
@@ -151,7 +150,7 @@ def _penalised(link: Link, data: Data, penalty: float, steps: int) -> _Estimates
     return _Estimates(theta, path.iterations, path.converged)
 
 
-def _plain(link: Link, data: Data, steps: int) -> tuple[_Estimates, npt.NDArray[np.bool_]]:
+def _plain(link: Link, data: Data, steps: int) -> tuple[_Estimates, BoolArray]:
     """Estimate without a penalty, in the span of the pulled arms; also return where there is no such estimate."""
     axes = Axes.of(data)
     turn = np.where(axes.kept, 1.0 / axes.values, 0.0)[..., None] * axes.right

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from numpy.typing import ArrayLike
 
 from bai_gym.errors import InstanceError
 from bai_gym.linear.designs.span import RANK_TOLERANCE
 from bai_gym.linear.regression.inputs import Data, exponents, grouped
-from bai_gym.statistics import FloatArray
+from bai_gym.statistics import BoolArray, FloatArray
 
 __all__ = ["Axes", "least_squares", "ridge", "scores", "unscaled"]
 
@@ -67,7 +66,7 @@ class Axes:
     left: FloatArray
     values: FloatArray
     right: FloatArray
-    kept: npt.NDArray[np.bool_]
+    kept: BoolArray
 
     @classmethod
     def of(cls, data: Data) -> Axes:

@@ -7,11 +7,10 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import erfcx, expit, log_ndtr, ndtri
 from typing_extensions import override
 
-from bai_gym.statistics import FloatArray
+from bai_gym.statistics import BoolArray, FloatArray
 
 __all__ = ["LINKS", "LINK_NAMES", "Link"]
 
@@ -32,7 +31,7 @@ class Link(ABC):
     largest: ClassVar[float] = 1.0
     range: ClassVar[str] = "[0, 1]"
 
-    def allows(self, rewards: FloatArray, slack: FloatArray | float = 0.0) -> npt.NDArray[np.bool_]:
+    def allows(self, rewards: FloatArray, slack: FloatArray | float = 0.0) -> BoolArray:
         """Return which rewards, or means of rewards, lie within the bounds."""
         return np.asarray((rewards >= self.smallest - slack) & (rewards <= self.largest + slack))
 
@@ -154,7 +153,7 @@ def _bend(z: FloatArray, hazard: FloatArray) -> FloatArray:
     return np.asarray(np.where(z < FAR, 1.0, np.clip(hazard * (z + hazard), 0.0, 1.0)))
 
 
-LINKS: dict[str, Link] = {"identity": Identity(), "logit": Logit(), "probit": Probit(), "log": Log()}
+LINKS = {"identity": Identity(), "logit": Logit(), "probit": Probit(), "log": Log()}
 
 LINK_NAMES = tuple(LINKS)
 """The links of :func:`bai_gym.linear.regression.generalized_linear`."""

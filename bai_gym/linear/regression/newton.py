@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from bai_gym.linear.regression.links import Link
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import BoolArray, FloatArray, IntArray
 
 __all__ = ["Likelihood", "Path"]
 
@@ -38,8 +37,8 @@ class Path:
     theta: FloatArray
     curvature: FloatArray
     iterations: IntArray
-    converged: npt.NDArray[np.bool_]
-    stuck: npt.NDArray[np.bool_]
+    converged: BoolArray
+    stuck: BoolArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class _Point:
     first: FloatArray
     second: FloatArray
 
-    def select(self, rows: npt.NDArray[np.bool_] | IntArray) -> _Point:
+    def select(self, rows: BoolArray | IntArray) -> _Point:
         return _Point(self.theta[rows], self.scores[rows], self.value[rows], self.first[rows], self.second[rows])
 
     def put(self, rows: IntArray, other: _Point) -> None:
@@ -114,7 +113,7 @@ class Likelihood:
                 break
         return path
 
-    def is_flat(self, path: Path) -> npt.NDArray[np.bool_]:
+    def is_flat(self, path: Path) -> BoolArray:
         """Return where the objective is flat in some direction, up to rounding.
 
         Where an estimate does not exist, Newton's steps change scores by 1 forever (for probit by 1 / z), and seem to
@@ -125,7 +124,7 @@ class Likelihood:
         np.einsum("nii->ni", matrix)[...] += ~self.arms.any(axis=-2)  # coordinates beyond the rank
         return np.asarray(np.linalg.eigvalsh(matrix)[:, 0] < FLAT)
 
-    def select(self, rows: npt.NDArray[np.bool_] | IntArray) -> Likelihood:
+    def select(self, rows: BoolArray | IntArray) -> Likelihood:
         """Return the objective of some instances."""
         return Likelihood(self.link, self.arms[rows], self.weights[rows], self.means[rows], self.penalty[rows])
 
@@ -162,7 +161,7 @@ class Likelihood:
 
     def _climb(
         self, point: _Point, gradient: FloatArray, step: FloatArray, shift: FloatArray
-    ) -> tuple[_Point, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    ) -> tuple[_Point, BoolArray, BoolArray]:
         """Return the points after a step, where it was of length 1, and where there was any."""
         slope = (gradient * step).sum(axis=-1)
         after = self._at(point.theta + step, point.scores + shift)
@@ -202,7 +201,7 @@ class Likelihood:
             length = np.where(fits, length, np.where(np.isinf(high), 2.0 * length, 0.5 * (low + high)))
         return low
 
-    def _is_level(self, point: _Point) -> npt.NDArray[np.bool_]:
+    def _is_level(self, point: _Point) -> BoolArray:
         """Return where the gradient is 0 up to rounding, in the units in which steps are computed."""
         arms, size = np.abs(self.arms), np.abs(point.theta)
         unsure = np.abs(point.first) + point.second * (arms @ size[..., None])[..., 0]

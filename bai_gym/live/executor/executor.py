@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent import futures
 from typing import Any
 
@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from bai_gym.errors import ClusterError, ParameterError, PullError
 from bai_gym.live.executor.callbacks import Callback, make_callback
-from bai_gym.live.executor.functions import FailedPullError, Functions, Outcome, Stream, one_line
+from bai_gym.live.executor.functions import FailedPullError, Functions, Outcome, PullFunctions, Stream, one_line
 from bai_gym.rewards import REAL
 from bai_gym.validation import choice, integer, real
 
@@ -54,7 +54,7 @@ class Executor:
 
     def __init__(
         self,
-        pull: Callable[..., Any] | Sequence[Callable[..., Any]],
+        pull: PullFunctions,
         num_arms: int | None = None,
         *,
         timeout: float | None = None,

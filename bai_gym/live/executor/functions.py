@@ -14,8 +14,10 @@ from bai_gym.errors import ParameterError
 from bai_gym.rewards import REAL
 from bai_gym.validation import LARGEST, integer, real
 
-__all__ = ["FailedPullError", "Functions", "Outcome", "Stream", "one_line"]
+__all__ = ["FailedPullError", "Functions", "Outcome", "PullFunctions", "Stream", "one_line"]
 
+PullFunctions = Callable[..., Any] | Sequence[Callable[..., Any]]
+"""A function of the arm, or one for each arm."""
 Stream = tuple[int | str, ...]
 """A seed and the address of a random stream under it, see :func:`bai_gym.common.seeding.generator`."""
 
@@ -65,7 +67,7 @@ class Functions:
 
     def __init__(
         self,
-        pull: Callable[..., Any] | Sequence[Callable[..., Any]],
+        pull: PullFunctions,
         num_arms: int | None = None,
         arms: Sequence[object] | None = None,
         items: Sequence[Any] | None = None,

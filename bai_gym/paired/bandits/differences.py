@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from bai_gym.bandits.base import Bandit
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray
+from bai_gym.statistics import ROUNDING, BoolArray, FloatArray, IntArray
 
 __all__ = ["PairStatistics"]
 
@@ -130,7 +130,7 @@ class PairStatistics:
         return total
 
 
-def _totals(rewards: FloatArray, played: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[FloatArray, ...]:
+def _totals(rewards: FloatArray, played: BoolArray) -> tuple[FloatArray, ...]:
     """Return number, sum of differences and sum of their squares over the items that both arms of a pair have.
 
     Args:

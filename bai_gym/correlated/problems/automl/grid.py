@@ -59,7 +59,7 @@ def _models() -> tuple[Model, ...]:
     return tuple(models)
 
 
-MODELS: tuple[Model, ...] = _models()
+MODELS = _models()
 """All models: 8 Lassos, 64 forests, 16 linear and 64 RBF support vector machines, 8 times nearest neighbours."""
 
 

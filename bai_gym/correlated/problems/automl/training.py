@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ def _forest(parameters: dict[str, Any], seed: int) -> Any:
     return RandomForestRegressor(random_state=seed, n_jobs=1, **parameters)
 
 
-ESTIMATORS: dict[str, Callable[[dict[str, Any], int], Any]] = {
+ESTIMATORS = {
     "Lasso": _lasso,
     "random forest": _forest,
     "linear SVM": _linear_svm,
