@@ -66,13 +66,14 @@ def d_tracking(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Ge
 def c_tracking(e: Episode, s: TrackingState, w: TrackingState, rng: np.random.Generator, question: Question) -> int:
     """Pull the arm furthest behind the sum over time of w*, moved to at least 1 / (2 sqrt(K^2 + t)) (section 3.1)."""
     find_proportions(e, s, w, rng, question)
-    least = 0.5 / math.sqrt(e.num_arms**2 + e.made)
-    above = 0.0
-    for arm in range(e.num_arms):
+    arms, above = e.num_arms // s.metrics, 0.0
+    least = 0.5 / math.sqrt(arms**2 + e.made / s.metrics)
+    for arm in range(0, e.num_arms, s.metrics):
         above += max(w.share[arm] - least, 0.0)
     for arm in range(e.num_arms):
         w.total[arm] = w.total[arm] if e.pulled >= 0 else e.pulls[arm]
-        w.total[arm] += least + max(w.share[arm] - least, 0.0) * (1.0 - e.num_arms * least) / above
+        if arm % s.metrics == 0:
+            w.total[arm] += least + max(w.share[arm] - least, 0.0) * (1.0 - arms * least) / above
         w.behind[arm] = w.total[arm] - e.pulls[arm]
     return affordable(e, s, w, arm_of_largest(w.behind, e, rng))
 

@@ -21,6 +21,7 @@ WING = Wing(
         "bai_gym.papers.fixed_confidence:EXPERIMENTS",
         "bai_gym.papers.linear_confidence:EXPERIMENTS",
         "bai_gym.papers.pareto:EXPERIMENTS",
+        "bai_gym.papers.constrained:EXPERIMENTS",
         "bai_gym.papers.rage:EXPERIMENTS",
         "bai_gym.papers.few_batches:EXPERIMENTS",
         "bai_gym.papers.savings:EXPERIMENTS",
