@@ -2,13 +2,14 @@
 
     python examples/training/policy_gradient.py
     python examples/training/policy_gradient.py --env BAI-Bernoulli4-v0 --budget 20 --seconds 600
-    python examples/training/policy_gradient.py --env BAI-TopM-Bernoulli10-v0 --budget 20 --with '{"num_arms": 4, "m": 2}'
+    python examples/training/policy_gradient.py --env BAI-TopM-Bernoulli10-v0 --budget 20 --with num_arms=4 m=2
     python examples/training/policy_gradient.py --env BAI-FC-Bernoulli10-v0 --budget 200 --steps 32 \
-        --with '{"num_arms": 3, "pull_cost": 0.004}' --against T3C LUCB
+        --with num_arms=3 pull_cost=0.004 --against T3C LUCB
+    python examples/training/policy_gradient.py --env BAI-Gaussian8-v0 --budget 100 --seconds 150 --alike
 
-An action has one entry, or, where a set or an arm of another kind is recommended, several. Entries that decide nothing in a
-step are not learned from. What a pull has drawn is worth knowing at once: the critic says how much, so that the advantage
-of a step need not wait for the one reward at the end, which is mostly noise. That is what LAMBDA below .95 does.
+An action has one entry, or several where the recommendation is no arm. Entries that decide nothing in a step are not
+learned from. What a pull has drawn is worth knowing at once, and the critic says how much: so the advantage of a step
+need not wait for the one reward at the end, which is mostly noise. That is what a LAMBDA below .95 does.
 """
 
 import argparse
@@ -26,18 +27,20 @@ from bai_gym.training.arrays import TorchVectorEnv
 parser = argparse.ArgumentParser()
 parser.add_argument("--env", default="BAI-Bernoulli3-v0")
 parser.add_argument("--budget", type=int, default=10, help="pulls of an episode; with fixed confidence at most")
-parser.add_argument("--with", dest="keywords", type=json.loads, default={}, help="of the environment, as JSON")
+parser.add_argument("--with", dest="given", nargs="*", default=[], help="keywords of the environment: num_arms=4 m=2")
 parser.add_argument("--seconds", type=float, default=90, help="of one core")
 parser.add_argument("--steps", type=int, help="of an episode between two updates; a whole one if not given")
+parser.add_argument("--alike", action="store_true", help="one network for each arm, where actions are arms")
 parser.add_argument("--seed", type=int, default=0)
 parser.add_argument("--against", nargs="*", default=["Uniform", "SR", "TTTS"], help="agents to compare with")
 args = parser.parse_args()
+keywords = {name: json.loads(value) for name, value in (word.split("=") for word in args.given)}
 
 N, RATE, ENTROPY, LAMBDA, CLIP, EPOCHS, PARTS = 1000, 0.003, 0.003, 0.85, 0.2, 4, 4
 
 torch.set_num_threads(1)  # more threads do not help a network this small
 torch.manual_seed(args.seed)
-envs = TorchVectorEnv(args.env, N, budget=args.budget, observation="scaled", device="cpu", **args.keywords)
+envs = TorchVectorEnv(args.env, N, budget=args.budget, observation="scaled", device="cpu", **keywords)
 space = envs.single_action_space
 sizes = [int(space.n)] if hasattr(space, "n") else space.nvec.tolist()
 inputs, steps = envs.single_observation_space.shape[0], args.steps or args.budget + 2
@@ -47,7 +50,23 @@ def network(out: int) -> nn.Sequential:
     return nn.Sequential(nn.Linear(inputs, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, out))
 
 
-actor, critic = network(sum(sizes)), network(1)
+class Alike(nn.Module):
+    """Treats arms alike: a logit follows from features of the arm and of the episode, and from those of the average."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.own = nn.Sequential(nn.Linear(14, 32), nn.Tanh(), nn.Linear(32, 32), nn.Tanh())
+        self.score = nn.Sequential(nn.Linear(64, 32), nn.Tanh(), nn.Linear(32, 1))
+
+    def forward(self, seen: torch.Tensor) -> torch.Tensor:
+        k = envs.num_arms
+        arms, order, episode = seen[..., : 9 * k + 5].split([8 * k, k, 5], -1)
+        arms = arms.unflatten(-1, (k, 8))
+        own = self.own(torch.cat([arms, order[..., None], episode[..., None, :].expand(*arms.shape[:-1], 5)], -1))
+        return self.score(torch.cat([own, own.mean(-2, keepdim=True).expand_as(own)], -1)).squeeze(-1)
+
+
+actor, critic = Alike() if args.alike else network(sum(sizes)), network(1)
 weights = [*actor.parameters(), *critic.parameters()]
 optimizer = torch.optim.Adam(weights, lr=RATE, eps=1e-5)
 
@@ -113,6 +132,6 @@ players = [
     SB3Agent(model=lambda x: act(x).numpy(), label="PPO, drawn"),
 ]
 table = bai_gym.compare(
-    [*players, *args.against], args.env, budgets=[args.budget], runs=10_000, seed=args.seed, env_kwargs=args.keywords
+    [*players, *args.against], args.env, budgets=[args.budget], runs=10_000, seed=args.seed, env_kwargs=keywords
 )
 print(table)
