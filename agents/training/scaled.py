@@ -258,7 +258,9 @@ def whole_sets(env: Any, actions: Any) -> Any:
     if not isinstance(moves.task, TopM) or np.shape(actions)[1:] != moves.shape:
         return actions
     episodes = getattr(env, "_episodes", None) or env._episode
-    return moves.completed(np.asarray(actions), np.asarray(episodes.shown.means), episodes.remaining)
+    means = episodes.shown.means  # in a torch batch a tensor, on any device
+    means = means.cpu().numpy() if hasattr(means, "cpu") else means
+    return moves.completed(np.asarray(actions), means, episodes.remaining)
 
 
 def potential(observation: Any, scaling: Scaling) -> AnyArray:

@@ -202,3 +202,30 @@ def test_a_budget_that_is_drawn() -> None:
             gym.make("BAI-Bernoulli4-v0", **keywords)
     with pytest.raises(ParameterError, match=r"the budget is drawn, from 10 to 40: name those to compare, budgets="):
         compare(["SR"], "BAI-Bernoulli4-v0", env_kwargs={"budget": (10, 40)}, runs=10)
+
+
+def test_any_set_is_a_recommendation_where_observations_are_scaled() -> None:
+    pytest.importorskip("torch")
+    from bai_gym.training.arrays import TorchVectorEnv
+
+    keywords = {"budget": 12, "num_arms": 4, "m": 2, "shuffle": False}
+    one, batch = (
+        make("BAI-TopM-Bernoulli10-v0", **more, **keywords, observation="scaled")
+        for make, more in ((gym.make, {}), (gym.make_vec, {"num_envs": 3}))
+    )
+    tensors = TorchVectorEnv("BAI-TopM-Bernoulli10-v0", 3, observation="scaled", **keywords)
+    pulls = np.array([0, 1, 2, 3] * 3)
+    for env in (one, batch, tensors):
+        env.reset(seed=0)
+        for arm in pulls:
+            action = np.array([arm, 0, 0, 0, 0])
+            env.step(action if env is one else np.tile(action, (3, 1)))
+        episodes = getattr(env.unwrapped, "_episodes", None) or env.unwrapped._episode
+        means = np.asarray(episodes.shown.means).copy()
+        named = np.array([0, 0, 0, 0, 1])  # the last arm, and so the best of the others
+        info = env.step(named if env is one else np.tile(named, (3, 1)))[4]
+        right, correct = np.reshape(info["correct_recommendation"], (-1, 4)), np.reshape(info["correct"], -1)
+        others = np.sort(means[:, :3], axis=1)
+        found = (np.arange(4) == 3) | (np.arange(4) == means[:, :3].argmax(axis=1)[:, None])
+        sure = others[:, 1] < others[:, 2]
+        assert sure.any() and (correct == (found == right).all(axis=1))[sure].all(), env
