@@ -224,7 +224,8 @@ def test_any_set_is_a_recommendation_where_observations_are_scaled() -> None:
         means = np.asarray(episodes.shown.means).copy()
         named = np.array([0, 0, 0, 0, 1])  # the last arm, and so the best of the others
         info = env.step(named if env is one else np.tile(named, (3, 1)))[4]
-        right, correct = np.reshape(info["correct_recommendation"], (-1, 4)), np.reshape(info["correct"], -1)
+        right = np.asarray(info["correct_recommendation"]).reshape(-1, 4)
+        correct = np.asarray(info["correct"]).reshape(-1)
         others = np.sort(means[:, :3], axis=1)
         found = (np.arange(4) == 3) | (np.arange(4) == means[:, :3].argmax(axis=1)[:, None])
         sure = others[:, 1] < others[:, 2]
