@@ -211,19 +211,19 @@ def test_any_set_is_a_recommendation_where_observations_are_scaled() -> None:
     keywords = {"budget": 12, "num_arms": 4, "m": 2, "shuffle": False}
     one, batch = (
         make("BAI-TopM-Bernoulli10-v0", **more, **keywords, observation="scaled")
-        for make, more in ((gym.make, {}), (gym.make_vec, {"num_envs": 3}))
+        for make, more in ((gym.make, {}), (gym.make_vec, {"num_envs": 50}))
     )
-    tensors = TorchVectorEnv("BAI-TopM-Bernoulli10-v0", 3, observation="scaled", **keywords)
+    tensors = TorchVectorEnv("BAI-TopM-Bernoulli10-v0", 50, observation="scaled", **keywords)
     pulls = np.array([0, 1, 2, 3] * 3)
     for env in (one, batch, tensors):
         env.reset(seed=0)
         for arm in pulls:
             action = np.array([arm, 0, 0, 0, 0])
-            env.step(action if env is one else np.tile(action, (3, 1)))
+            env.step(action if env is one else np.tile(action, (50, 1)))
         episodes = getattr(env.unwrapped, "_episodes", None) or env.unwrapped._episode
         means = np.asarray(episodes.shown.means).copy()
         named = np.array([0, 0, 0, 0, 1])  # the last arm, and so the best of the others
-        info = env.step(named if env is one else np.tile(named, (3, 1)))[4]
+        info = env.step(named if env is one else np.tile(named, (50, 1)))[4]
         right = np.asarray(info["correct_recommendation"]).reshape(-1, 4)
         correct = np.asarray(info["correct"]).reshape(-1)
         others = np.sort(means[:, :3], axis=1)
