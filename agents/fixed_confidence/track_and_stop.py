@@ -114,13 +114,13 @@ def approach(e: Episode, s: TrackingState, w: TrackingState, n: int, rng: np.ran
     """Take K steps towards w* of n contrasts: each divides itself between the arms of the weakest one, by their parts.
 
     Its fixed point is w* (Qin and You, arXiv 2310.19319), with normal rewards. What overturns a group overturns all its
-    contrasts, each of other numbers of a pull or of other arms: the costs are added up.
+    contrasts, which are about different metrics or different arms: their costs add up.
     """
-    total = 0.0
-    for arm in range(0, e.num_arms, s.metrics):  # a pull gives numbers of the arms from this one on
-        w.step[arm] = max(w.step[arm], 1.0)
+    arms, total = e.num_arms // s.metrics, 0.0
+    for arm in range(e.num_arms):  # of those that get numbers by the same pulls, the first one has the steps
+        w.step[arm] = max(w.step[arm], 1.0) if arm % s.metrics == 0 else 0.0
         total += w.step[arm]
-    for _ in range(0, e.num_arms, s.metrics):
+    for _ in range(arms):
         for k in range(n):
             g, own, other = max(gap(e.mean, w, k), 0.0), error(s, w, w.first[k]), error(s, w, w.second[k])
             w.strength[k] = g * g / (own + other) + before(w, k)
@@ -136,9 +136,9 @@ def approach(e: Episode, s: TrackingState, w: TrackingState, n: int, rng: np.ran
                 w.step[j - j % s.metrics] += share * (1.0 - part)
             k -= 1
         total += 1.0
-    for arm in range(0, e.num_arms, s.metrics):
+    for arm in range(e.num_arms):
         w.money_share[arm] = w.step[arm] / total
-        w.step[arm] *= min(REMEMBERED * e.num_arms / total, 1.0)
+        w.step[arm] *= min(REMEMBERED * arms / total, 1.0)
 
 
 def before(w: TrackingState, k: int) -> float:

@@ -135,7 +135,8 @@ class Scaled(_One):
     @override
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Pull an arm, or give the recommendation, of which a set of another size than m becomes one of m arms."""
-        return super().step(whole_sets(self.unwrapped, np.asarray(action)[None])[0])
+        whole = whole_sets(self.unwrapped, [action])
+        return super().step(action if isinstance(whole, list) else whole[0])
 
 
 class ScaledBatch(_Batch):
@@ -254,13 +255,20 @@ def whole_sets(env: Any, actions: Any) -> Any:
         env: A plain environment, or a batch.
         actions: ``(N, ...)``; what the environment will reject stays unchanged.
     """
-    moves = env.action_encoding
-    if not isinstance(moves.task, TopM) or np.shape(actions)[1:] != moves.shape:
+    moves, episodes = env.action_encoding, getattr(env, "_episodes", None) or env._episode
+    if not isinstance(moves.task, TopM) or shape_of(actions) != (episodes.batch, *moves.shape):
         return actions
-    episodes = getattr(env, "_episodes", None) or env._episode
     means = episodes.shown.means  # in a torch batch a tensor, on any device
     means = means.cpu().numpy() if hasattr(means, "cpu") else means
     return moves.completed(np.asarray(actions), means, episodes.remaining)
+
+
+def shape_of(actions: Any) -> tuple[int, ...]:
+    """Return the shape of actions; that of none where they are lists of unequal lengths."""
+    try:
+        return np.shape(actions)
+    except ValueError:
+        return ()
 
 
 def potential(observation: Any, scaling: Scaling) -> AnyArray:

@@ -128,11 +128,11 @@ class TopM(SetTask):
         For policies that decide about each arm separately, and so recommend sets of any size.
 
         Args:
-            sets: ``(N, K)`` zeros and ones.
+            sets: ``(N, K)`` zeros and ones; what holds other numbers stays unchanged.
             means: ``(N, K)`` sample means.
         """
         whole = np.array(sets)
-        rows = np.flatnonzero(whole.sum(axis=1) != self.m)
+        rows = np.flatnonzero((whole.sum(axis=1) != self.m) & np.isin(whole, (0, 1)).all(axis=1))
         order = np.lexsort((-means[rows], -whole[rows]))  # the last key counts first
         whole[rows] = 0
         whole[rows[:, None], order[:, : self.m]] = 1

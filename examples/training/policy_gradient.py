@@ -21,6 +21,7 @@ from torch import nn
 from torch.distributions import Categorical
 
 import bai_gym
+from bai_gym.agents.training.features import ARM_FEATURES, STATE_FEATURES
 from bai_gym.training import SB3Agent
 from bai_gym.training.arrays import TorchVectorEnv
 
@@ -30,7 +31,7 @@ parser.add_argument("--budget", type=int, default=10, help="pulls of an episode;
 parser.add_argument("--with", dest="given", nargs="*", default=[], help="keywords of the environment: num_arms=4 m=2")
 parser.add_argument("--seconds", type=float, default=90, help="of one core")
 parser.add_argument("--steps", type=int, help="of an episode between two updates; a whole one if not given")
-parser.add_argument("--alike", action="store_true", help="one network for each arm, where actions are arms")
+parser.add_argument("--alike", action="store_true", help="one network for all arms, where actions are arms")
 parser.add_argument("--seed", type=int, default=0)
 parser.add_argument("--against", nargs="*", default=["Uniform", "SR", "TTTS"], help="agents to compare with")
 args = parser.parse_args()
@@ -55,17 +56,22 @@ class Alike(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.own = nn.Sequential(nn.Linear(14, 32), nn.Tanh(), nn.Linear(32, 32), nn.Tanh())
+        self.own = nn.Sequential(
+            nn.Linear(ARM_FEATURES + 1 + STATE_FEATURES, 32), nn.Tanh(), nn.Linear(32, 32), nn.Tanh()
+        )
         self.score = nn.Sequential(nn.Linear(64, 32), nn.Tanh(), nn.Linear(32, 1))
 
     def forward(self, seen: torch.Tensor) -> torch.Tensor:
         k = envs.num_arms
-        arms, order, episode = seen[..., : 9 * k + 5].split([8 * k, k, 5], -1)
-        arms = arms.unflatten(-1, (k, 8))
-        own = self.own(torch.cat([arms, order[..., None], episode[..., None, :].expand(*arms.shape[:-1], 5)], -1))
+        parts = [ARM_FEATURES * k, k, STATE_FEATURES]
+        arms, order, episode = seen[..., : sum(parts)].split(parts, -1)
+        arms, episode = arms.unflatten(-1, (k, -1)), episode[..., None, :].expand(*order.shape, -1)
+        own = self.own(torch.cat([arms, order[..., None], episode], -1))
         return self.score(torch.cat([own, own.mean(-2, keepdim=True).expand_as(own)], -1)).squeeze(-1)
 
 
+if args.alike and sizes != [envs.num_arms]:
+    parser.error(f"--alike is for actions that are arms, and those of {args.env} are {space}")
 actor, critic = Alike() if args.alike else network(sum(sizes)), network(1)
 weights = [*actor.parameters(), *critic.parameters()]
 optimizer = torch.optim.Adam(weights, lr=RATE, eps=1e-5)
