@@ -46,9 +46,11 @@ def check_parameters(agent: Any) -> None:
         words = [word for kind in kinds for text in WORDS.findall(kind) for word in text[1:-1].split("', '")]
         if (value is None and "None" in kinds) or (isinstance(value, str) and ("str" in kinds or value in words)):
             continue
-        if kinds[0] not in CHECKS and words:
+        if kinds[0] in CHECKS:
+            try:
+                CHECKS[kinds[0]](value, name)
+            except ParameterError as error:
+                others = f"; also allowed: {', '.join(map(repr, words))}" if words else ""
+                raise ParameterError(f"{error}{others}") from None
+        elif words:
             choice(value, words, name)
-        elif isinstance(value, str) and words:
-            raise ParameterError(f"{name} must be a number or {' or '.join(map(repr, words))}, not {value!r}")
-        elif kinds[0] in CHECKS:
-            CHECKS[kinds[0]](value, name)
