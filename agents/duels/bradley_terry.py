@@ -10,7 +10,7 @@ from typing_extensions import override
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.parameters import Positive
 from bai_gym.bandits import Bandit
-from bai_gym.duels.strengths import SPREAD, differences, fitted, reductions
+from bai_gym.duels.strengths import SPREAD, differences, fitted, reductions, strongest
 from bai_gym.duels.tasks import count_items
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
@@ -93,8 +93,7 @@ class BradleyTerryChallenger(Agent):
         """Return the strongest item."""
         statistics = Statistics.of(observation)
         strengths, _ = fitted(statistics.pulls, statistics.means, spread=self.spread)
-        keys = self.rng.random(strengths.shape) * 1e-9 * (self.tie == "random")
-        return np.asarray((strengths + keys).argmax(axis=1))
+        return strongest(strengths, self.tie, self.rng)
 
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return a note if the chances do not follow from strengths."""

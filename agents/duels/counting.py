@@ -10,7 +10,7 @@ from typing_extensions import override
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import first_block
 from bai_gym.bandits import Bandit
-from bai_gym.duels.strengths import differences
+from bai_gym.duels.strengths import differences, strongest
 from bai_gym.duels.tasks import Condorcet, count_items
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
@@ -44,9 +44,7 @@ class BordaCounting(Agent):
     def recommend(self, observation: Observation) -> IntArray:
         """Return the item of most wins."""
         statistics = Statistics.of(observation)
-        won = wins(statistics.pulls, statistics.means)
-        keys = self.rng.random(won.shape) * 1e-9 * (self.tie == "random")
-        return np.asarray((won + keys).argmax(axis=1))
+        return strongest(wins(statistics.pulls, statistics.means), self.tie, self.rng)
 
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return a note if the item of most wins is not the one that beats all others."""

@@ -11,7 +11,7 @@ from typing_extensions import override
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import few_pulls
 from bai_gym.agents.tools.choosing import shuffled_arms
-from bai_gym.duels.tasks import count_items
+from bai_gym.duels.tasks import count_items, pair_in_order
 from bai_gym.sampling import Block
 
 __all__ = ["SELECT"]
@@ -46,7 +46,7 @@ class SELECT(Agent):
         left = shuffled_arms(self.batch, items, self.tie, self.rng)
         while (size := left.shape[1]) > 1:
             one, other = np.sort([left[:, : size - 1 : 2], left[:, 1::2]], axis=0)
-            pairs = one * (2 * items - one - 1) // 2 + other - one - 1
+            pairs = pair_in_order(one, other, items)
             made = yield Block(np.full(pairs.shape, self.budget // (items - 1)), pairs)
             drawn = self.rng.random(pairs.shape) < 0.5 if self.tie == "random" else True
             wins = np.where(made.means == 0.5, drawn, made.means > 0.5)

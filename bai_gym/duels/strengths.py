@@ -6,9 +6,10 @@ import numpy as np
 from scipy.special import expit
 
 from bai_gym.duels.tasks import count_items, pairs
+from bai_gym.sampling import TieRule
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["SPREAD", "STEPS", "differences", "fitted", "reductions"]
+__all__ = ["SPREAD", "STEPS", "differences", "fitted", "reductions", "strongest"]
 
 SPREAD = 1.5  # standard deviation of strengths in the prior
 STEPS = 30  # of Newton's method, from equal strengths; one or two follow a single duel
@@ -53,6 +54,12 @@ def fitted(
         slope = (pulls * (means - chances)) @ x - strengths / spread**2
         strengths = strengths + np.einsum("nab,nb->na", covariance, slope)
     return strengths, covariance
+
+
+def strongest(strengths: FloatArray, tie: TieRule, rng: np.random.Generator) -> IntArray:
+    """Return ``(N,)`` the items of largest strength, of equal ones a random one or (``"first"``) the first."""
+    keys = rng.random(strengths.shape) * 1e-9 * (tie == "random")
+    return np.asarray((strengths + keys).argmax(axis=1))
 
 
 def reductions(strengths: FloatArray, covariance: FloatArray, one: IntArray, other: IntArray) -> FloatArray:

@@ -13,7 +13,7 @@ from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks import Task
 
-__all__ = ["Condorcet", "count_items", "pair", "pairs"]
+__all__ = ["Condorcet", "count_items", "pair", "pair_in_order", "pairs"]
 
 
 def count_items(num_arms: int) -> int:
@@ -30,7 +30,11 @@ def count_items(num_arms: int) -> int:
 
 def pair(one: int, other: int, items: int) -> int:
     """Return the number of the arm that compares two items."""
-    low, high = min(one, other), max(one, other)
+    return int(pair_in_order(min(one, other), max(one, other), items))
+
+
+def pair_in_order(low: Any, high: Any, items: int) -> Any:
+    """Return the same of the items low < high, which may be arrays."""
     return low * (2 * items - low - 1) // 2 + high - low - 1
 
 

@@ -6,8 +6,8 @@ delta) + log log t. The first claim is the order of the agents in Table 1; Track
 
 from __future__ import annotations
 
-from bai_gym.papers.levels import CAP
-from bai_gym.papers.model import Below, Claim, Experiment, Fewer, Panel, Setting
+from bai_gym.papers.levels import CAP, level_panel
+from bai_gym.papers.model import Below, Claim, Experiment, Fewer, Setting
 from bai_gym.wings import FIXED_CONFIDENCE
 
 __all__ = ["EXPERIMENTS"]
@@ -34,12 +34,7 @@ EXPERIMENTS = (
         "The best arm whose guardrail holds",
         "Lardy, Katsimerou and Koolen (2025), Table 1",
         tuple(
-            Panel(
-                name,
-                f"The {name} instance",
-                (Setting("BAI-CustomMetrics-v0", CAP, CAP, {**instance, **ARMS}),),
-                picture="stopping",
-            )
+            level_panel(name, f"The {name} instance", Setting("BAI-CustomMetrics-v0", CAP, CAP, {**instance, **ARMS}))
             for name, instance in INSTANCES.items()
         ),
         AGENTS,

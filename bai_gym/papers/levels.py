@@ -28,7 +28,7 @@ def at_level(name: str, *more: str) -> AtLevel:
     return at
 
 
-def level_panel(name: str, title: str, setting: Setting, delta: float, agents: Iterable[AtLevel]) -> Panel:
-    """Return the panel of a level."""
+def level_panel(name: str, title: str, setting: Setting, delta: float = FIRST, agents: Iterable[AtLevel] = ()) -> Panel:
+    """Return the panel of a level; where there is but one, no level is given."""
     variants = {} if delta == FIRST else {agent(FIRST): agent(delta) for agent in agents}
     return Panel(name.replace(".", "-"), title, (setting,), picture="stopping", variants=variants)

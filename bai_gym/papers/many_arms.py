@@ -19,7 +19,7 @@ def _panel(name: str, alpha: float, pulls: int) -> Panel:
     return Panel(f"{name}-{pulls}", f"alpha = {alpha:g}, {pulls:,} pulls", (setting,), picture="regrets")
 
 
-EXPERIMENTS: tuple[Experiment, ...] = (
+EXPERIMENTS = (
     Experiment(
         "prose-1",
         "Simple regret on 5,000 arms",

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bai_gym.papers.levels import CAP
+from bai_gym.papers.levels import CAP, level_panel
 from bai_gym.papers.model import Below, Claim, Experiment, Fewer, Panel, Setting, all_lower
 from bai_gym.wings import FIXED_CONFIDENCE
 
@@ -73,10 +73,10 @@ def _panel(name: str, title: str, budgets: tuple[int, ...], arms: dict[str, obje
 
 def _stopping(name: str, title: str, arms: dict[str, object], without: tuple[str, ...] = ()) -> Panel:
     setting = Setting(ENV, CAP, CAP, {**arms, **FIXED_CONFIDENCE}, frozenset(without))
-    return Panel(name, title, (setting,), picture="stopping")
+    return level_panel(name, title, setting)
 
 
-EXPERIMENTS: tuple[Experiment, ...] = (
+EXPERIMENTS = (
     Experiment(
         "ege-1",
         "Pareto sets with a fixed budget",
