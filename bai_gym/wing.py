@@ -331,6 +331,7 @@ WING = Wing(
         "TTUCB": Entry(".fixed_confidence.top_two:TTUCB"),
         "EB-TC": Entry(".fixed_confidence.top_two:EBTC"),
         "EB-TCI": Entry(".fixed_confidence.top_two:EBTCI"),
+        "Universal-GLR": Entry(".fixed_confidence.universal_glr:UniversalGLR", own=True),
         "FWS": Entry(".fixed_confidence.fws:FWS"),
         "AdaHedge-BR": Entry(".fixed_confidence.ada_hedge:AdaHedgeBR"),
         "KL-LUCB": Entry(".fixed_confidence.kl_lucb:KLLUCB"),

@@ -140,9 +140,9 @@ def top_two_of_question(
         if rng.random() < s.beta:
             return best
         other = another_arm_of_largest_draw(e, s, w, best, s.tries, rng)
-        return other if other != best else int(w.second[weakest(e, s, w, n, False, rng)])
+        return other if other != best else int(w.second[weakest(e, s, w, n, 0.0, rng)])
     k = overturned_most(e, s, w, n, rng)
-    k = weakest(e, s, w, n, False, rng) if k < 0 else k
+    k = weakest(e, s, w, n, 0.0, rng) if k < 0 else k
     return random_arm(e, s, w, k, s.beta, rng)
 
 

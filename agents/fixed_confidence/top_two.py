@@ -63,21 +63,21 @@ def t3c(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, qu
     set_errors(e, s, w)
     draw_means(e, s, w, rng)
     n = ask(w.draw, s, w, question)
-    return one_of(e, s, w, weakest(e, s, w, n, False, rng), rng)
+    return one_of(e, s, w, weakest(e, s, w, n, 0.0, rng), rng)
 
 
 def eb_tc(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, question: Question) -> int:
     """Pull an arm of the weakest contrast of the answer for the sample means."""
     set_errors(e, s, w)
     n = answer(e, s, w, question)
-    return one_of(e, s, w, weakest(e, s, w, n, False, rng), rng)
+    return one_of(e, s, w, weakest(e, s, w, n, 0.0, rng), rng)
 
 
 def eb_tci(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, question: Question) -> int:
     """EB-TC with the smallest W + log N of the challenger."""
     set_errors(e, s, w)
     n = answer(e, s, w, question)
-    return one_of(e, s, w, weakest(e, s, w, n, True, rng), rng)
+    return one_of(e, s, w, weakest(e, s, w, n, 1.0, rng), rng)
 
 
 def ttucb(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, question: Question) -> int:
@@ -89,7 +89,7 @@ def ttucb(e: Episode, s: TopTwoState, w: TopTwoState, rng: np.random.Generator, 
         rate = g / e.pulls[arm] if s.family == GAUSSIAN else math.expm1(min(g / e.pulls[arm], MOST))
         w.score[arm] = e.mean[arm] + math.sqrt(rate * variance_of(e, s, w, arm))
     n = ask(w.score, s, w, question)
-    return one_of(e, s, w, weakest(e, s, w, n, False, rng), rng)
+    return one_of(e, s, w, weakest(e, s, w, n, 0.0, rng), rng)
 
 
 def one_of(e: Episode, s: TopTwoState, w: TopTwoState, k: int, rng: np.random.Generator) -> int:

@@ -39,7 +39,7 @@ def top_two_feasible(
         if other != best:
             return other
     set_errors(e, s, w)
-    return random_arm(e, s, w, weakest(e, s, w, ask(e.mean, s, w, question), False, rng), 0.0, rng)
+    return random_arm(e, s, w, weakest(e, s, w, ask(e.mean, s, w, question), 0.0, rng), 0.0, rng)
 
 
 @dataclass(kw_only=True)

@@ -135,7 +135,9 @@ def shrink(w: QuestionState, pooled: float, first: int, step: int) -> None:
         w.base[arm] = w.error[arm] * (1.0 - 2.0 * w.slope[arm])
 
 
-def weakest(e: Episode, s: QuestionState, w: QuestionState, n: int, explores: bool, rng: np.random.Generator) -> int:
+def weakest(
+    e: Episode, s: QuestionState, w: QuestionState, n: int, exploration: float, rng: np.random.Generator
+) -> int:
     """Return the contrast of least evidence; for a group stands the one of most evidence.
 
     For Bernoulli rewards it is computed where a bound from below is not above that of the group of lowest bound.
@@ -145,20 +147,20 @@ def weakest(e: Episode, s: QuestionState, w: QuestionState, n: int, explores: bo
         s: Numbers of the state.
         w: Its arrays; the errors of :func:`set_errors` and the first n contrasts are set.
         n: Number of contrasts.
-        explores: Whether the logarithm of the pulls of the arm with fewer pulls is added to the evidence.
+        exploration: How many times the logarithm of the pulls of the arm with fewer pulls is added to the evidence.
         rng: Breaks ties.
     """
     for k in range(n):
-        w.strength[k] = least_evidence(e, w, k) + bonus(w, k, explores)
+        w.strength[k] = least_evidence(e, w, k) + bonus(w, k, exploration)
     if s.family == BERNOULLI:
         group, enough = w.group[weakest_group(w, n, True, rng)], -np.inf
         for k in range(n):
             if w.group[k] == group:
-                w.strength[k] = evidence(e, s, w, k) + bonus(w, k, explores)
+                w.strength[k] = evidence(e, s, w, k) + bonus(w, k, exploration)
                 enough = max(enough, w.strength[k])
         for k in range(n):
             if w.group[k] != group and w.strength[k] <= enough:
-                w.strength[k] = evidence(e, s, w, k) + bonus(w, k, explores)
+                w.strength[k] = evidence(e, s, w, k) + bonus(w, k, exploration)
     return weakest_group(w, n, e.tie == TO_FIRST, rng)
 
 
@@ -176,12 +178,12 @@ def distances(w: QuestionState, k: int, g: float) -> tuple[float, float]:
     return own, (w.base[j] + w.slope[j] * g * g if j >= 0 else 0.0)
 
 
-def bonus(w: QuestionState, k: int, explores: bool) -> float:
-    """Return the logarithm of the pulls of the arm of a contrast that has fewer, or 0 without exploration."""
-    if not explores:
+def bonus(w: QuestionState, k: int, exploration: float) -> float:
+    """Return so many times the logarithm of the pulls of the arm of a contrast that has fewer."""
+    if exploration == 0.0:
         return 0.0
     i, j = int(w.first[k]), int(w.second[k])
-    return float(min(w.log[i] if i >= 0 else np.inf, w.log[j] if j >= 0 else np.inf))
+    return float(exploration * min(w.log[i] if i >= 0 else np.inf, w.log[j] if j >= 0 else np.inf))
 
 
 def weakest_group(w: QuestionState, n: int, to_first: bool, rng: np.random.Generator) -> int:

@@ -82,7 +82,7 @@ EXCLUDED: list[tuple[str, dict[str, Any]]] = [
 
 # Choices by rewards, in the order of KINDS.
 KINDS = ("binary", "bounded(0, 1)", "bounded(0, 10)", "counts", "real")
-GLR = ["TrackAndStop", "T3C", "TTTS-GLR", "EB-TC", "EB-TCI", "FWS", "AdaHedge-BR"]
+GLR = ["TrackAndStop", "T3C", "TTTS-GLR", "EB-TC", "EB-TCI", "FWS", "AdaHedge-BR", "Universal-GLR"]
 INTERVALS = ["KL-LUCB", "KL-Racing", "Tri-BBAI"]
 SUB_GAUSSIAN = ["TTUCB", "SE"]
 GIVEN_RANGE = ["CR-A", "CR-C", "UCB1", "A-UCB-E", *UGAPE[2:4]]

@@ -19,6 +19,7 @@ from bai_gym.agents.fixed_confidence.kl_lucb import KLLUCBState
 from bai_gym.agents.fixed_confidence.stopping import BERNOULLI, ConfidenceAgent, ConfidenceState
 from bai_gym.agents.fixed_confidence.top_two import TopTwoState
 from bai_gym.agents.fixed_confidence.track_and_stop import TrackingState
+from bai_gym.agents.fixed_confidence.universal_glr import UniversalGLR
 from bai_gym.agents.tools.divergences import divergence_inside
 from bai_gym.agents.tools.games import solve_game
 from bai_gym.agents.tools.questions import contrast_values, set_errors, two_means
@@ -151,6 +152,27 @@ def test_challengers_of_drawn_leaders() -> None:
         agent = agents.make(name, sigma=0.1, delta=1e-30, **options)
         counts = choices(agent, [400, 100, 9], [1.0, 0.9, 0.8], 2000)
         assert counts[1] == 0 and abs(counts[0] - 1000) < 100
+
+
+def steered(*weights: float) -> type[UniversalGLR]:
+    """Universal-GLR with other weights."""
+    return type("Steered", (UniversalGLR,), {"weights": weights})
+
+
+def test_without_corrections_the_universal_rule_is_t3c() -> None:
+    for given in ({"family": "bernoulli"}, {"family": "gaussian", "sigma": 1.0}):
+        one, other = steered(*[0.0] * 12, 1.0)(**given), agents.make("T3C", beta="ids", **given)
+        shares = [choices(agent, [9, 4, 16, 1], [4 / 9, 0.5, 0.375, 1.0]) for agent in (one, other)]
+        assert shares[0].min() > 0 and np.array_equal(*shares), given
+
+
+def test_the_universal_rule_by_hand() -> None:
+    # As above, without draws: 40 + b log 100 < 17.6 + b log 9 where b < -9.3. The part of arm 0 is 1/5, or 9/409.
+    nothing, width = [0.0] * 3, -50.0
+    for b, c, d, expected in ((-10.0, math.log(3), 0.0, [1500, 500, 0]), (-10.0, 0.0, 1.0, [400, 1600, 0]),
+                              (-9.0, 0.0, 1.0, [44, 0, 1956])):  # fmt: skip
+        agent = steered(width, *nothing, b, *nothing, c, *nothing, d)(family="gaussian", sigma=0.1, delta=1e-30)
+        assert np.abs(choices(agent, [400, 100, 9], [1.0, 0.9, 0.8], 2000) - expected).max() < 100, (b, c, d)
 
 
 # ------------------------------------------------------------------------------------------------ intervals
