@@ -25,6 +25,7 @@ __all__ = ["UniversalGLR"]
 
 WIDTH, EXPLORATION, SHARE, SLOPE = range(4)  # outputs of the network, and the slope of the share
 INPUTS = 4  # 1 and what it sees
+LONG = 5000.0  # pulls per arm beyond which more look the same; in training there were seldom more
 SMALLEST = 1e-9  # part of an arm in the evidence
 
 
@@ -40,7 +41,7 @@ def universal_glr(e: Episode, s: LearnedState, w: LearnedState, rng: np.random.G
     set_errors(e, s, w)
     n = answer(e, s, w, question)
     progress = min(w.strength[weakest(e, s, w, n, 0.0, rng)] / s.wanted, 1.0)
-    contrasts, pulls = 0.5 * math.log(float(n)), 0.5 * math.log(float(e.made) / e.num_arms) - 1.5
+    contrasts, pulls = 0.5 * math.log(float(n)), 0.5 * math.log(min(float(e.made) / e.num_arms, LONG)) - 1.5
 
     draw_means(e, s, w, rng)
     width = math.exp(output(w, WIDTH, progress, contrasts, pulls))
@@ -76,10 +77,10 @@ class UniversalGLR(ConfidenceAgent):
     """
 
     weights: ClassVar[tuple[float, ...]] = (
-        *(-0.65, -0.67, -0.18, 0.84),
-        *(1.0, 0.06, 0.03, 0.0),
-        *(-0.44, 0.35, 0.05, 0.0),
-        1.5,
+        *(-0.952, -0.508, 0.113, 1.156),
+        *(0.994, 0.604, 0.541, -0.837),
+        *(-0.889, 0.752, 0.21, 0.139),
+        1.96,
     )
 
     name = "Universal-GLR"

@@ -28,8 +28,9 @@ from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
 
-INSTANCES, EPISODES = 10, 12  # of a group
-MOST = 1200  # mean pulls of a group that is trained on
+INSTANCES = 10  # of a group
+EPISODES = {False: 12, True: 4}  # of an instance: of short groups, of long ones
+MOST = {False: 1200, True: 12_000}  # mean pulls of a group that is trained on
 CAP = 100_000
 START = (*[0.0] * 12, 1.0)
 
@@ -51,7 +52,7 @@ class Group:
                            fixed_confidence=True)  # fmt: skip
         agent.reset(info, np.random.default_rng([seed, 0]))
         played = play_blocks(agent, self.bandit, CAP, np.random.default_rng([seed, 1]), self.task)
-        return played.statistics.pulls.sum(axis=1).reshape(INSTANCES, EPISODES).mean(axis=1)
+        return played.statistics.pulls.sum(axis=1).reshape(INSTANCES, -1).mean(axis=1)
 
     def options(self) -> dict[str, Any]:
         """Return the parameters of an agent."""
@@ -66,6 +67,7 @@ def draw_group(rng: np.random.Generator) -> Group:
         arms = int(rng.choice([2, 3, 4, 5, 6, 8, 10, 15, 20, 30]))
         which = rng.choice(["best", "best", "best", "best", "top", "top", "each", "each", "threshold", "good"])
         arms = arms if which == "best" else min(max(arms, 4) // 2 * 2, 16)
+        long = bool(rng.random() < 0.25)
         level = 0.5 if family == "bernoulli" else 0.0
         task: Task = {
             "best": BestArm(),
@@ -74,16 +76,16 @@ def draw_group(rng: np.random.Generator) -> Group:
             "threshold": Thresholding(level),
             "good": GoodArm(level),
         }[which]
-        drawn = [draw_instance(rng, family, task, arms) for _ in range(INSTANCES)]
-        means, deviations = (np.repeat(np.array(part), EPISODES, axis=0) for part in zip(*drawn, strict=True))
+        drawn = [draw_instance(rng, family, task, arms, long) for _ in range(INSTANCES)]
+        means, deviations = (np.repeat(np.array(part), EPISODES[long], axis=0) for part in zip(*drawn, strict=True))
         bandit: Bandit = BernoulliBandit(means) if family == "bernoulli" else GaussianBandit(means, deviations**2)
         group = Group(family, task, float(rng.choice([0.1, 0.01])), bandit)
         group.usual = group.pulls(agents.make("T3C", beta="ids", **group.options()), int(rng.integers(2**31)))
-        if group.usual.mean() <= MOST:
+        if group.usual.mean() <= MOST[long]:
             return group
 
 
-def draw_instance(rng: np.random.Generator, family: str, task: Task, arms: int) -> tuple[Any, Any]:
+def draw_instance(rng: np.random.Generator, family: str, task: Task, arms: int, long: bool) -> tuple[Any, Any]:
     """Draw means and standard deviations whose answer is neither trivial nor hopeless."""
     while True:
         shape = rng.integers(4)
@@ -107,7 +109,8 @@ def draw_instance(rng: np.random.Generator, family: str, task: Task, arms: int) 
                 deviations = np.exp(rng.normal(0.0, 0.5, arms))
         means = rng.permutation(means)
         gap, noise = smallest_gap(means, task), 0.25 if family == "bernoulli" else deviations.max() ** 2
-        if (0.02 if isinstance(task, Thresholding | GoodArm) else 0.04) <= gap**2 / noise <= 2.0:
+        least = 0.02 if isinstance(task, Thresholding | GoodArm) else 0.04
+        if (least / 20.0 <= gap**2 / noise <= least) if long else (least <= gap**2 / noise <= 2.0):
             return means, deviations
 
 
@@ -138,11 +141,13 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("weights.json"))
+    parser.add_argument("--start", type=Path, help="what an earlier search has written")
     given = parser.parse_args()
+    start = json.loads(given.start.read_text())["weights"] if given.start else START
     rng = np.random.default_rng(given.seed)
     groups = [draw_group(rng) for _ in range(given.groups)]
-    search = cma.CMAEvolutionStrategy(START, 0.3, {"popsize": 12, "seed": given.seed, "verbose": -9})
-    average, started = np.array(START), time.monotonic()
+    search = cma.CMAEvolutionStrategy(start, 0.3, {"popsize": 12, "seed": given.seed, "verbose": -9})
+    average, started = np.array(start, float), time.monotonic()
     with multiprocessing.get_context("spawn").Pool(given.workers) as pool:
         while time.monotonic() - started < given.seconds:
             played = [groups[k] for k in rng.choice(len(groups), given.played, replace=False)]

@@ -163,7 +163,7 @@ def test_without_corrections_the_universal_rule_is_t3c() -> None:
     for given in ({"family": "bernoulli"}, {"family": "gaussian", "sigma": 1.0}):
         one, other = steered(*[0.0] * 12, 1.0)(**given), agents.make("T3C", beta="ids", **given)
         shares = [choices(agent, [9, 4, 16, 1], [4 / 9, 0.5, 0.375, 1.0]) for agent in (one, other)]
-        assert shares[0].min() > 0 and np.array_equal(*shares), given
+        assert shares[0].min() > 0 and np.array_equal(shares[0], shares[1]), given
 
 
 def test_the_universal_rule_by_hand() -> None:
