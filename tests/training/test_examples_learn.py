@@ -26,7 +26,7 @@ LEARNED: list[tuple[str, list[str], dict[str, str], str, dict[str, float]]] = [
         ["--seconds", "10", "--env", "BAI-TopM-Bernoulli10-v0", "--budget", "20", "--with", "num_arms=4", "m=2"],
         {},
         "torch",
-        {"PPO": 0.45},
+        {"PPO, drawn": 0.45},
     ),
     (
         "sb3.py",
