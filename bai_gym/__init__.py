@@ -4,7 +4,7 @@ Importing registers the ids with Gymnasium and nothing more; ``evaluate``, ``com
 rest when first used.
 """
 
-import signal
+import _signal as signal  # built in: the import of signal itself would take so long that Ctrl-C can fall into it
 import sys
 
 if (

@@ -142,5 +142,4 @@ def test_an_interruption_while_the_command_is_imported_is_no_traceback() -> None
             time.sleep(seconds)
             process.send_signal(signal.SIGINT)
             _, error = process.communicate(timeout=PATIENCE)
-        # Until signal is imported, Python itself may say something.
-        assert b"/bai_gym/" not in error or b"    import signal\n" in error, (seconds, error)
+        assert b"/bai_gym/" not in error, (seconds, error)  # before that, Python itself may say something
