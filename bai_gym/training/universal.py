@@ -51,6 +51,7 @@ CHANCES = 1.7  # the same in the probability of the recommendation
 EASY = 0.002  # errors below this count little more
 RECOMMENDATION = 0.3  # weight of the cross-entropy of the recommendation
 AVERAGING = 0.005  # of the exponential average of the weights
+LARGEST_PART = 3.0  # gradient of an episode's part of the loss in the logits of a stage
 CHECKPOINT_SECONDS = 5.0  # between two
 VALIDATION = 400  # steps
 VALIDATION_GROUPS = 24
@@ -217,6 +218,8 @@ def play(network: Network, group: Group, stages: int, random: torch.Generator) -
             state = pull(arms, state, (size / num_arms).expand_as(means), random)
         else:
             logits, _ = network(state, left, group)
+            if logits.requires_grad:
+                logits.register_hook(_bounded)
             counts = size * (torch.softmax(logits, 1) * (1.0 - FLOOR) + FLOOR / num_arms)
             whole = _rounded(counts.detach(), size, random)
             state = pull(arms, state, whole, random, gradient=counts if counts.requires_grad else None)
@@ -228,6 +231,12 @@ def play(network: Network, group: Group, stages: int, random: torch.Generator) -
     z, leads = (shown.arms[..., ARM_FEATURES.index(name)] for name in ("z", "leader"))
     is_right = found.side == compared(arms.means, group).side
     return torch.where(leads > 0.0, torch.inf, 2.0 * torch.where(is_right, z, -z))
+
+
+def _bounded(gradient: torch.Tensor) -> torch.Tensor:
+    """Return the gradient in the logits ``(N, K)`` of a stage, each episode's bounded: some explode through stages."""
+    size = len(gradient) * torch.linalg.vector_norm(gradient, dim=1, keepdim=True)
+    return gradient * (LARGEST_PART / size).clamp(max=1.0)
 
 
 def _rounded(counts: torch.Tensor, size: torch.Tensor, random: torch.Generator) -> torch.Tensor:
