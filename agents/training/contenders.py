@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bai_gym.agents.tools.questions import gap
-from bai_gym.analysis.posterior import OWN, variance_prior
+from bai_gym.analysis.posterior import OWN, prior_freedom
 from bai_gym.sampling.compiler import NotCompiledError, can_compile, compile_loops
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks import Contrasts, Task
@@ -56,7 +56,6 @@ STATE_FEATURES = (
     "contenders",
     "spread",
     "z-of-leader",
-    "alike",
 )
 WEIGHT = ARM_FEATURES.index("contender")
 FARTHEST = 9.0  # standard errors beyond which more makes no difference
@@ -81,14 +80,12 @@ class Moments(NamedTuple):
         unit: ``(..., 1)`` standard deviation of the noise.
         variances: Estimated variances of one reward; about 1.
         freedom: Degrees of freedom of these variances.
-        alike: ``(..., 1)`` degrees of freedom of their prior; 1 where they are functions of the means.
     """
 
     means: Any
     unit: Any
     variances: Any
     freedom: Any
-    alike: Any
 
 
 class Rivals(NamedTuple):
@@ -112,7 +109,7 @@ class View(NamedTuple):
 
     Attributes:
         arms: ``(..., K, 14)`` features of each arm, in the order of :data:`ARM_FEATURES`.
-        state: ``(..., 9)`` features of the episode, in the order of :data:`STATE_FEATURES`.
+        state: ``(..., 8)`` features of the episode, in the order of :data:`STATE_FEATURES`.
         pulls: ``(..., K)`` hand-made logits of the next pulls, to which a network adds its own.
         means: ``(..., K)`` estimated means, whose answer would be recommended.
         step: ``(..., K)`` what an output of 1 of a network adds to them.
@@ -128,9 +125,12 @@ class View(NamedTuple):
 def moments(pulls: Any, means: Any, variances: Any, xp: Any) -> Moments:
     """Return the estimates for rewards of any kind.
 
-    An arm's own variance is drawn towards that of others, the more so the less the sample variances differ beyond
-    chance, see :func:`bai_gym.analysis.posterior.variance_prior`. Without two pulls of any arm, half the variance of
-    the means takes the place of the pooled one.
+    An arm's own variance is drawn towards the pooled one, the more so the less the sample variances differ beyond
+    chance, see :func:`bai_gym.analysis.posterior.prior_freedom`. Without two pulls of any arm, half the variance of the
+    means takes the place of the pooled one.
+
+    Source: Smyth (2004), "Linear Models and Empirical Bayes Methods for Assessing Differential Expression in Microarray
+    Experiments", has the prior and another estimate of its degrees of freedom.
 
     Args:
         pulls: ``(..., K)`` at least 1.
@@ -146,19 +146,8 @@ def moments(pulls: Any, means: Any, variances: Any, xp: Any) -> Moments:
     pooled = squares.sum(axis=-1, keepdims=True) / xp.clip(all_freedom, 1.0, None)
     pooled = xp.where(all_freedom > 0.5, pooled, 0.5 * spread) + 1e-6 * spread
     pooled = xp.where(pooled > 0.0, pooled, 1.0 + 0.0 * pooled)
-    own, typical = _prior(freedom, variances, pooled, xp)
-    drawn = (squares + own * typical) / (freedom + own) / pooled
-    return Moments(means, xp.sqrt(pooled), drawn, freedom + own, own)
-
-
-def _prior(freedom: Any, variances: Any, pooled: Any, xp: Any) -> tuple[Any, Any]:
-    """Return degrees of freedom and scale of the prior of the variances, through which no gradient flows."""
-    given = (freedom, variances, pooled)
-    if xp is not np:
-        given = tuple(array.detach().cpu().double().numpy() for array in given)
-    own, scale = variance_prior(given[0], given[1] / given[2])
-    typical = scale * given[2]
-    return (own, typical) if xp is np else (xp.as_tensor(own).to(pooled), xp.as_tensor(typical).to(pooled))
+    own = prior_freedom(freedom, variances / pooled, xp)
+    return Moments(means, xp.sqrt(pooled), (squares / pooled + own) / (freedom + own), freedom + own)
 
 
 def binary_moments(pulls: Any, means: Any, xp: Any) -> Moments:
@@ -175,7 +164,7 @@ def binary_moments(pulls: Any, means: Any, xp: Any) -> Moments:
     variances = shares * (1.0 - shares)
     pooled = (pulls * variances).sum(axis=-1, keepdims=True) / pulls.sum(axis=-1, keepdims=True)
     variances = (pulls * variances / pooled + 1.0) / (pulls + 1.0)
-    return Moments(shares, xp.sqrt(pooled), variances, 0.0 * pulls + MANY, 0.0 * pooled + 1.0)
+    return Moments(shares, xp.sqrt(pooled), variances, 0.0 * pulls + MANY)
 
 
 def estimates(rewards: str, state: Any, xp: Any) -> Moments:
@@ -250,7 +239,7 @@ def view(pulls: Any, seen: Moments, found: Rivals, left: Any, xp: Any) -> View:
         xp: ``numpy`` or ``torch``.
     """
     num_arms = pulls.shape[-1]
-    _, unit, variances, freedom, alike = seen
+    _, unit, variances, freedom = seen
     means = (seen.means - seen.means.mean(axis=-1, keepdims=True)) / unit
     each = pulls.mean(axis=-1, keepdims=True)
     error = variances / pulls  # squared standard error
@@ -313,7 +302,6 @@ def view(pulls: Any, seen: Moments, found: Rivals, left: Any, xp: Any) -> View:
             xp.log(contenders),
             xp.clip(xp.log(spread * xp.sqrt(per_arm) + 1e-3), -4.0, 6.0) / 3.0,
             weakest / 2.0,
-            xp.log(alike) / 3.0,
         ),
         -1,
     )

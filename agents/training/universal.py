@@ -42,7 +42,7 @@ from bai_gym.tasks import Task
 __all__ = ["FLOOR", "FORMAT", "SHAPES", "Networks", "Universal", "outputs", "stage_sizes"]
 
 SHIPPED = Path(__file__).parent / "universal.npz"
-FORMAT = "bai-gym universal networks 4"
+FORMAT = "bai-gym universal networks 3"
 FLOOR = 0.005  # share of a stage that is spread over all arms
 WARM_UP = 0.7  # pulls of each arm at the start, over the root of the pulls per arm; at least two
 FEW = 2  # pulls of a stage that go to the arms of largest share, not to random ones, where rewards have two values

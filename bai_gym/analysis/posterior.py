@@ -14,20 +14,21 @@ Morris (1997), "Hierarchical Poisson regression modeling", JASA 92; variances th
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from scipy.special import betaln, expit, gammaln, log_expit, ndtr, ndtri, softmax
+from scipy.special import betaln, expit, log_expit, ndtr, ndtri
 
 from bai_gym.analysis.intervals import are_binary
 from bai_gym.rewards import Rewards
 from bai_gym.statistics import BoolArray, FloatArray, IntArray
 
-__all__ = ["OWN", "PRIOR", "MeansPosterior", "variance_prior"]
+__all__ = ["OWN", "PRIOR", "MeansPosterior", "prior_freedom"]
 
 PRIOR = "means that vary around an unknown centre with an unknown spread (uniform shrinkage prior)"
 
 OWN = 2.0  # pulls by which at least a variance is drawn towards that of all arms, a rate towards their mean
-FREEDOMS = (64.0, 16.0, 6.0, 2.5, 1.0, 0.5)  # degrees of freedom that a prior of variances can have
-LEAST_SCALE = 1e-6  # of that prior, over the pooled variance
+LEAST_VARIATION = 0.05  # squared coefficient of variation of the variances that is assumed in any case
 SPREADS = 2000  # points at which the posterior of the spread is computed
 WIDEST = 10.0  # times the range of the sample means: the largest spread considered
 NARROWEST = 1e-3  # times a standard error: the smallest
@@ -106,32 +107,20 @@ class MeansPosterior:
         return self._low + self._width * rates, self._width**2 * shares * rates * (1.0 - rates)
 
 
-def variance_prior(freedom: FloatArray, ratios: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the prior of the variances of arms: degrees of freedom and scale, ``(..., 1)`` each.
+def prior_freedom(freedom: Any, ratios: Any, xp: Any) -> Any:
+    """Return for how many degrees of freedom the pooled variance counts beside an arm's own one, ``(..., 1)``.
 
-    Empirical Bayes: variances have a scaled inverse chi-square distribution, so that sample variances over its scale
-    have an F distribution (Smyth 2004, section 3, who estimates both numbers otherwise). For each of a few degrees of
-    freedom, from the most on, three steps of expectation maximisation give the scale; the geometric means of both,
-    weighted by their likelihoods, are returned.
+    Empirical Bayes, with the squared coefficient of variation of the true variances from the second moments.
 
     Args:
         freedom: ``(..., K)`` degrees of freedom of the sample variances.
         ratios: ``(..., K)`` the sample variances, divided by the pooled one.
+        xp: ``numpy`` or ``torch``.
     """
-    squares, scale = freedom * ratios, np.ones((*ratios.shape[:-1], 1))
-    fits, scales = [], []
-    for own in FREEDOMS:
-        total = freedom + own
-        for _ in range(3):
-            scale = 1.0 / (total / (squares + own * scale)).mean(axis=-1, keepdims=True)
-            scale = np.maximum(scale, LEAST_SCALE)
-        fit = gammaln(0.5 * total) - 0.5 * total * np.log(squares + own * scale)
-        fit += 0.5 * own * np.log(own * scale) - gammaln(0.5 * own)
-        fits.append(fit.sum(axis=-1))
-        scales.append(scale[..., 0])
-    weights = softmax(np.stack(fits, axis=-1), axis=-1)
-    own, scale = ((weights * np.log(values)).sum(axis=-1, keepdims=True) for values in (FREEDOMS, np.stack(scales, -1)))
-    return np.exp(own), np.exp(scale)
+    num_arms, total = freedom.shape[-1], freedom.sum(axis=-1, keepdims=True)
+    beyond = (freedom * (ratios - 1.0) ** 2).sum(axis=-1, keepdims=True) - 2.0 * (num_arms - 1.0)
+    variation = xp.clip(beyond, 0.0, None) / (total + 2.0 * num_arms)
+    return OWN + xp.where(total > 0.5, 2.0 / (variation + LEAST_VARIATION), 0.0)
 
 
 class _Noise:
@@ -148,8 +137,7 @@ class _Noise:
         self._all = float(freedom.sum()) + at_one
         self._pooled = (float(squares.sum()) + at_one) / self._all
         ratios = np.divide(squares, freedom * self._pooled, out=np.ones_like(squares), where=freedom > 0)
-        own, scale = variance_prior(np.append(freedom, at_one), np.append(ratios, 1.0 / self._pooled))
-        self._own, self._pooled = float(own[0]), float(scale[0]) * self._pooled
+        self._own = float(prior_freedom(freedom, ratios, np)[0])
         self.expected = (self._own * self._pooled + squares) / (self._own + freedom)
 
     def draw(self, batch: int, rng: np.random.Generator) -> FloatArray:

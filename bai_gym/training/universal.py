@@ -235,7 +235,7 @@ def play(network: Network, group: Group, stages: int, random: torch.Generator) -
 
 def _bounded(gradient: torch.Tensor) -> torch.Tensor:
     """Return the gradient in the logits ``(N, K)`` of a stage, each episode's bounded: some explode through stages."""
-    size = len(gradient) * torch.linalg.vector_norm(gradient, dim=1, keepdim=True)
+    size: torch.Tensor = len(gradient) * torch.linalg.vector_norm(gradient, dim=1, keepdim=True)
     return gradient * (LARGEST_PART / size).clamp(max=1.0)
 
 

@@ -108,6 +108,12 @@ def test_gradients_reach_every_weight() -> None:
         assert torch.isfinite(value.grad).all() and value.grad.abs().sum() > 0.0, name
 
 
+def test_no_episode_has_a_large_part_in_the_gradient() -> None:
+    # Of two episodes each may have a norm of 1.5: that of the first, 5, is cut to it, the second stays as it is.
+    found = universal._bounded(torch.tensor([[3.0, -4.0], [0.5, 0.0]]))
+    assert found.tolist() == [pytest.approx([0.9, -1.2]), [0.5, 0.0]]
+
+
 def test_trained_twice_and_killed_between_gives_the_same_bytes(tmp_path: Path) -> None:
     class Killed(Exception):
         pass

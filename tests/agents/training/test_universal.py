@@ -12,7 +12,6 @@ from bai_gym import agents, compare, evaluate
 from bai_gym.agents.tools.choosing import largest_remainders, systematic
 from bai_gym.agents.training.contenders import binary_moments, moments, rivals
 from bai_gym.agents.training.universal import SHIPPED, Universal, outputs, stage_sizes, within_room
-from bai_gym.analysis.posterior import FREEDOMS
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import DataError, ParameterError
@@ -101,13 +100,12 @@ def test_what_arms_are_compared_with_by_hand() -> None:
 def test_estimates_by_hand() -> None:
     # 2 of 2 and 3 of 6 successes: the centre is (1.5 + 1) / 4 = 5 / 8, so with two pulls more the shares are 3.25 / 4 =
     # 0.8125 and 4.25 / 8 = 0.53125. Variances 0.15234 and 0.24902 of 2 and 6 pulls are 0.22485 on average.
-    means, unit, variances, *_ = binary_moments(np.array([2.0, 6.0]), np.array([1.0, 0.5]), np)
+    means, unit, variances, _ = binary_moments(np.array([2.0, 6.0]), np.array([1.0, 0.5]), np)
     assert means == pytest.approx([0.8125, 0.53125]) and unit == pytest.approx(np.sqrt(0.22485), abs=1e-4)
     assert variances == pytest.approx([(2 * 0.15234 / 0.22485 + 1) / 3, (6 * 0.24902 / 0.22485 + 1) / 7], abs=1e-4)
-    # Single pulls have no variance of their own, and say nothing about their prior.
-    means, unit, variances, freedom, _ = moments(np.ones(2), np.array([0.0, 2.0]), np.zeros(2), np)
-    assert means.tolist() == [0.0, 2.0] and variances == pytest.approx([1.0, 1.0])
-    assert freedom == pytest.approx(np.exp(np.log(FREEDOMS).mean()))
+    # Single pulls have no variance of their own: that of both arms counts for two pulls.
+    means, unit, variances, freedom = moments(np.ones(2), np.array([0.0, 2.0]), np.zeros(2), np)
+    assert means.tolist() == [0.0, 2.0] and freedom.tolist() == [2.0, 2.0] and variances.tolist() == [1.0, 1.0]
     assert unit == pytest.approx(np.sqrt(0.5), rel=1e-5)  # half of the variance of the means is 0.5
 
 
