@@ -101,10 +101,8 @@ def players(environment: str, budget: int, options: dict[str, Any]) -> Iterator[
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                agent = agents.make(name)
-                for cell in make_cells([agent], environment, [budget], 0, options):
-                    cell.check()
-        except (BaiGymError, TypeError):
+                agent = make_cells([name], environment, [budget], 0, options)[0].check()
+        except BaiGymError:
             continue
         if not (name.startswith("Universal") or agent.knows):
             yield name
@@ -127,7 +125,7 @@ def main() -> None:
         )  # fmt: skip
         return result.errors / runs
 
-    print("| question | family | pulls | Universal | best others |\n| --- | --- | ---: | ---: | --- |")
+    print(f"| question | family | pulls | {given.agent} | best others |\n| --- | --- | ---: | ---: | --- |")
     for question in given.questions:
         counts: Counter[str] = Counter()
         environment = ENVIRONMENTS[question]
