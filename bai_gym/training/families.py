@@ -32,7 +32,15 @@ QUESTIONS = {"best-arm": 0.4, "top-m": 0.2, "thresholding": 0.25, "best-of-each"
 GAPS = ("power", "geometric", "groups", "few", "increments", "normal", "uniform", "beta")
 DRAWN = ("increments", "normal", "uniform", "beta")  # shapes that are random
 BERNOULLI_GAPS = ("increments", "normal", "scattered", "ranks")
-DEVIATIONS = ("equal", "lognormal", "subset", "sparse", "trend", "best")
+DEVIATIONS = {
+    "equal": 0.13,
+    "lognormal": 0.13,
+    "subset": 0.16,
+    "sparse": 0.08,
+    "trend": 0.14,
+    "best": 0.11,
+    "growing": 0.25,
+}
 FEWEST, MOST = 2, 64  # arms
 LEAST = 1e-6  # gap, of means that are equal
 SHORTEST, LONGEST = 2.0, 300.0  # pulls per arm
@@ -86,7 +94,7 @@ def draw_group(
     first, question = _choose(rng, families, SHARES), _choose(rng, questions, QUESTIONS)
     same = [family for family in families if KIND[family] == KIND[first]]
     bandits = round(_log_uniform(rng, 2, 12)) if question == "best-of-each" else 1
-    num_arms = round(_log_uniform(rng, 3 if question == "top-m" else FEWEST, MOST / bandits))
+    num_arms = round(_log_uniform(rng, 3 if question == "top-m" else FEWEST, MOST // bandits))
     batch = math.ceil(min(size / num_arms / bandits, most) / parts)
     drawn = [_draw(rng, _choose(rng, same, SHARES), batch * bandits, num_arms) for _ in range(parts)]
     means, deviations, budgets = zip(*drawn, strict=True)
@@ -115,6 +123,8 @@ def _thresholds(rng: np.random.Generator, means: FloatArray) -> FloatArray:
     step = means.std(axis=1, keepdims=True) * rng.uniform(0.1, 1.0, (batch, 2))
     ends = np.concatenate([means[:, :1] + step[:, :1], means, means[:, -1:] - step[:, 1:]], axis=1)
     above = rng.integers(0, num_arms + 1, (batch, 1))
+    steps = np.take_along_axis(-np.diff(ends, axis=1), above, 1)
+    above[steps == 0.0] = 0  # nothing lies between equal means, but something above all
     high, low = (np.take_along_axis(ends, above + k, 1) for k in (0, 1))
     return np.concatenate([high + (low - high) * rng.uniform(0.15, 0.85, (batch, 1)), np.zeros((batch, 1))], axis=1)
 
@@ -167,7 +177,7 @@ def _draw(rng: np.random.Generator, family: str, batch: int, num_arms: int) -> t
             means = top - factor * gaps
             deviations = np.sqrt(means * (1.0 - means))
         return means, deviations, budget
-    deviations = _deviations(DEVIATIONS[rng.integers(len(DEVIATIONS))], gaps, rng)
+    deviations = _deviations(_choose(rng, tuple(DEVIATIONS), DEVIATIONS), gaps, rng)
     return -gaps, deviations / _factor(z, hardness(gaps, deviations, budget), drawn), budget
 
 
@@ -249,6 +259,9 @@ def _deviations(pattern: str, gaps: FloatArray, rng: np.random.Generator) -> Flo
     elif pattern == "sparse":
         noisy = rng.random(gaps.shape) < rng.uniform(0.1, 0.4, (batch, 1))
         deviations = np.where(noisy, np.exp(rng.uniform(1.0, 3.2, (batch, 1))), 1.0)
+    elif pattern == "growing":  # with the mean in some arms, as noise of counts and of money does
+        noisy = rng.random(gaps.shape) < rng.uniform(0.3, 1.0, (batch, 1))
+        deviations += noisy * rng.uniform(0.5, 3.0, (batch, 1)) * quality
     elif pattern == "trend":
         deviations = np.exp(rng.uniform(-1.3, 1.3, (batch, 1)) * quality)
     elif pattern == "best":

@@ -266,7 +266,7 @@ def test_code_on_generated_pages_runs(pages: dict[str, Page], tmp_path: Path) ->
         if entry.data is None or find_data(entry.data) is not None
     ]
     commands = [
-        next(code.strip() for code in pages[f"agents/{name.lower()}.html"].code if code.strip().startswith("bai-gym run"))
+        next(it for it in map(str.strip, pages[f"agents/{name.lower()}.html"].code) if it.startswith("bai-gym run"))
         for name in agents.names()
     ]
     program = tmp_path / "program.py"
