@@ -120,7 +120,7 @@ def _thresholds(rng: np.random.Generator, means: FloatArray) -> FloatArray:
     """Return ``(N, 2)`` thresholds between two arms that follow one another, or beyond all, and an accuracy of 0."""
     batch, num_arms = means.shape
     means = -np.sort(-means, axis=1)
-    step = means.std(axis=1, keepdims=True) * rng.uniform(0.1, 1.0, (batch, 2))
+    step = (means.std(axis=1, keepdims=True) + LEAST) * rng.uniform(0.1, 1.0, (batch, 2))
     ends = np.concatenate([means[:, :1] + step[:, :1], means, means[:, -1:] - step[:, 1:]], axis=1)
     above = rng.integers(0, num_arms + 1, (batch, 1))
     steps = np.take_along_axis(-np.diff(ends, axis=1), above, 1)
