@@ -123,8 +123,8 @@ def _thresholds(rng: np.random.Generator, means: FloatArray) -> FloatArray:
     step = (means.std(axis=1, keepdims=True) + LEAST) * rng.uniform(0.1, 1.0, (batch, 2))
     ends = np.concatenate([means[:, :1] + step[:, :1], means, means[:, -1:] - step[:, 1:]], axis=1)
     above = rng.integers(0, num_arms + 1, (batch, 1))
-    steps = np.take_along_axis(-np.diff(ends, axis=1), above, 1)
-    above[steps == 0.0] = 0  # nothing lies between equal means, but something above all
+    room = np.take_along_axis(-np.diff(ends, axis=1), above, 1)
+    above[room == 0.0] = 0  # nothing lies between equal means, but something above all
     high, low = (np.take_along_axis(ends, above + k, 1) for k in (0, 1))
     return np.concatenate([high + (low - high) * rng.uniform(0.15, 0.85, (batch, 1)), np.zeros((batch, 1))], axis=1)
 
