@@ -101,7 +101,6 @@ def test_workers_end_with_the_command(tmp_path: Path) -> None:
         with subprocess.Popen(
             command(out, 2), start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as process:
-
             # Itself, two trackers of semaphores, both workers: of one that is just being made, no tracker knows yet.
             def reached(out: Path = out, group: int = process.pid, moment: str = moment) -> bool:
                 return bool(chunks(out)) if moment == "chunk" else len(living(group)) > 4
